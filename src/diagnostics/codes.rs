@@ -1,0 +1,224 @@
+//! The table of diagnostic codes: one row per way in which a document can be wrong.
+//!
+//! A row has the stable code, the id of the rule it enforces, how the default mode treats a
+//! violation, and a title. The long explanation of a code, with a failing and a mended example,
+//! is its section in `docs/diagnostics.md`, which `nnef-flatten explain CODE` prints.
+
+use super::Severity;
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct CodeInfo {
+    /// The stable code, `E0401`.
+    pub code: &'static str,
+    /// The rule it enforces: a row of `docs/rules.md`; none for limits of this program.
+    pub rule: Option<&'static str>,
+    /// The severity in the default mode.
+    pub default: Severity,
+    /// The severity under `--strict`.
+    pub strict: Severity,
+    /// What is wrong, in a few words.
+    pub title: &'static str,
+}
+
+macro_rules! severity {
+    (error) => {
+        (Severity::Error, Severity::Error)
+    };
+    (liberty) => {
+        (Severity::Warning, Severity::Error)
+    };
+    (warning) => {
+        (Severity::Warning, Severity::Warning)
+    };
+}
+
+macro_rules! rule {
+    (none) => {
+        None
+    };
+    ($rule:ident) => {
+        Some(stringify!($rule))
+    };
+}
+
+macro_rules! codes {
+    ($($name:ident $code:literal $rule:ident $severity:ident $title:literal;)*) => {
+        /// A diagnostic code. The variant's documentation is its title.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $title] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in order.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The row of this code.
+            pub fn info(self) -> &'static CodeInfo {
+                &TABLE[self as usize]
+            }
+        }
+
+        static TABLE: &[CodeInfo] = &[
+            $(CodeInfo {
+                code: $code,
+                rule: rule!($rule),
+                default: severity!($severity).0,
+                strict: severity!($severity).1,
+                title: $title,
+            }),*
+        ];
+    };
+}
+
+codes! {
+    // Reading.
+    NotUtf8               "E0001" L5   error   "the text is not UTF-8";
+    TooLarge              "E0002" none error   "the text is too large";
+    TooDeep               "E0003" none error   "the nesting is too deep";
+    // Lexical elements.
+    BadIdentifier         "E0101" L1   error   "not an identifier";
+    BadNumber             "E0102" L2   error   "malformed number";
+    NumberWithoutFraction "E0103" L2   warning "number ends in its point";
+    UnterminatedString    "E0104" L3   error   "unterminated string";
+    StringCharacter       "E0105" L3   liberty "character not allowed in a string";
+    KeywordAsName         "E0107" L4   error   "keyword used as a name";
+    BadCharacter          "E0108" L5   error   "unexpected character";
+    BadComment            "E0109" L6   error   "not a comment";
+    IntegerTooLarge       "E0110" E3   error   "integer literal out of range";
+    NonFiniteLiteral      "E0111" L2   liberty "literal of a non-finite scalar";
+    // Syntax.
+    DocumentStructure     "E0201" S1   error   "wrong order of the parts of a document";
+    BadVersion            "E0202" S2   error   "malformed or unsupported version";
+    BadExtension          "E0203" S3   error   "malformed extension directive";
+    FragmentsNotEnabled   "E0204" S4   liberty "fragments are not enabled";
+    OperatorsNotEnabled   "E0205" S5   liberty "compound expressions are not enabled";
+    BadAssignment         "E0206" S6   error   "malformed assignment";
+    EmptyBody             "E0207" S7   error   "empty body";
+    EmptyList             "E0208" S8   liberty "empty parameter, result or argument list";
+    BadList               "E0218" S8   error   "malformed parameter, result or argument list";
+    BadType               "E0209" S9   error   "malformed type";
+    BadDefault            "E0210" S10  error   "default value is not a literal";
+    BadTarget             "E0211" S11  error   "left side cannot be assigned";
+    BareTuple             "E0212" S12  error   "tuple without parentheses";
+    BadBuiltinCall        "E0213" S13  error   "built-in functions take one argument";
+    BadComprehension      "E0214" S14  error   "malformed comprehension";
+    SelectWithoutElse     "E0215" S15  error   "select without else";
+    TypedGraphParameter   "E0216" S16  error   "graph parameters carry no type or default";
+    BadExpression         "E0217" S17  error   "malformed expression";
+    UnknownExtension      "E0219" S3   liberty "unknown extension";
+    VendorSyntax          "E0220" S3   liberty "extension with free text";
+    // Declarations.
+    DuplicateFragment     "E0301" D1   error   "fragment declared twice";
+    ShadowsStandard       "E0311" D1   liberty "fragment replaces a standard operation";
+    DuplicateParameter    "E0302" D2   error   "parameter or result declared twice";
+    AttributeBeforeTensor "E0303" D3   liberty "attribute before a tensor parameter";
+    ResultNotTensor       "E0304" D4   liberty "result is not a tensor";
+    DefaultType           "E0305" D5   error   "default value has another type than the parameter";
+    GenericMismatch       "E0306" D6   error   "generic type declared and not used, or used and not declared";
+    AnyTensorResult       "E0307" D7   error   "result of type tensor<>";
+    MixedTuple            "E0308" D8   liberty "tuple mixes tensors and attributes";
+    BadElementType        "E0309" D9   error   "element type of a tensor is not primitive";
+    // Invocations.
+    UnknownOperation      "E0401" A1   liberty "operation is not declared";
+    CallsLocalName        "E0411" A1   error   "a tensor or attribute is called like an operation";
+    TooManyArguments      "E0402" A2   error   "too many arguments";
+    MissingArgument       "E0403" A3   error   "argument is missing";
+    PositionalAfterNamed  "E0404" A4   error   "positional argument after a named one";
+    UnknownArgument       "E0405" A5   error   "no parameter of this name";
+    DuplicateArgument     "E0406" A6   error   "argument given twice";
+    NamedAndPositional    "E0407" A7   error   "argument given by position and by name";
+    PositionalAttribute   "E0408" A8   liberty "attribute given by position";
+    GenericArgument       "E0409" A9   error   "type argument is missing, superfluous or contradictory";
+    NamedTensor           "E0410" A10  warning "tensor given by name";
+    // Assignments.
+    StructureMismatch     "E0502" U2   error   "left side and value have different structure";
+    LengthMismatch        "E0503" U3   error   "array has another length than the left side";
+    UnknownLength         "E0504" U4   error   "length of an array result is not known";
+    ChainedResults        "E0505" U5   error   "call with several results used as a value";
+    // Identifiers.
+    ParameterAssigned     "E0601" I1   error   "parameter assigned";
+    InputNotExternal      "E0602" I2   error   "graph input is not defined by external";
+    ExternalInFragment    "E0603" I3   error   "external inside a fragment";
+    ExternalNotInput      "E0604" I4   error   "external is not a graph input";
+    ResultUnassigned      "E0605" I5   error   "result is not assigned";
+    ResultReassigned      "E0615" I5   error   "result assigned twice";
+    UndeclaredName        "E0606" I6   error   "name is not defined";
+    UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
+    Reassigned            "E0607" I7   error   "name assigned twice";
+    GraphNameReassigned   "E0617" I7   liberty "graph tensor assigned twice";
+    GraphNameNotTensor    "E0608" I8   liberty "graph name does not hold a tensor";
+    StateInFragment       "E0609" I9   liberty "variable or update inside a fragment";
+    OutputUnassigned      "E0610" I10  error   "graph output is not assigned";
+    InputUnassigned       "E0612" I2   error   "graph input is not assigned";
+    IteratorShadows       "E0611" I11  error   "iterator hides another name";
+    // Types.
+    ArgumentType          "E0701" T1   error   "argument has the wrong type";
+    ElementType           "E0721" T1   liberty "tensor has other elements than the parameter";
+    TensorAsAttribute     "E0722" T1   liberty "tensor where an attribute is declared";
+    LiteralAsTensor       "E0723" T1   liberty "constant of another type where a tensor is declared";
+    ResultType            "E0702" T2   error   "value has another type than the result";
+    OperandType           "E0703" T3   error   "operator is not defined for these operands";
+    OperandElements       "E0724" T3   liberty "operator applied to tensors of other elements";
+    MixedArithmetic       "E0704" T4   error   "arithmetic mixes integers and scalars";
+    ComparisonTypes       "E0705" T5   error   "comparison of different types";
+    ArrayItemTypes        "E0706" T6   error   "array items have no common type";
+    ConditionType         "E0707" T7   error   "condition is not logical";
+    BranchTypes           "E0708" T8   error   "branches of a select have no common type";
+    SubscriptType         "E0709" T9   error   "subscript is not an integer";
+    TupleSubscript        "E0710" T10  error   "subscript of a tuple is not an integer literal in its range";
+    NotSubscriptable      "E0711" T11  error   "value cannot be subscripted";
+    TensorSubscript       "E0725" T11  liberty "tensor subscripted";
+    Iterable              "E0712" T12  error   "comprehension cannot run over this";
+    BuiltinType           "E0713" T13  error   "argument of a built-in function has the wrong type";
+    BadCast               "E0714" T14  error   "string is not a literal of the type";
+    IndexOutOfRange       "E0715" T15  error   "index out of range";
+    NotMembershipArray    "E0716" T16  error   "right side of in is not an array";
+    DynamicType           "E0726" T1   error   "value has the wrong type at expansion";
+    NotCompileTime        "E0727" T1   error   "value is not known at compile time";
+    // Evaluation.
+    EndlessRecursion      "E0801" E1   error   "calls are nested too deep";
+    DivisionByZero        "E0802" E2   error   "division by zero";
+    IntegerRange          "E0803" E3   error   "integer out of range";
+    NegativeRepeat        "E0804" E3   error   "negative repetition";
+    LazyCycle             "E0805" E1   error   "value depends on itself";
+    OperationBudget       "E0811" E1   error   "too many operations";
+    LengthBudget          "E0812" E1   error   "array or string too long";
+    MemoryBudget          "E0813" E1   error   "too much compile-time data";
+    StepBudget            "E0814" E1   error   "evaluation takes too long";
+    // Graph.
+    EmptyLabel            "E0901" G1   error   "variable label is empty";
+    LabelCharacters       "E0902" G2   liberty "character not allowed in a label";
+    SharedLabel           "E0903" G3   error   "variables of one label differ in shape";
+    BadExtent             "E0904" G4   error   "extent is not positive";
+    ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
+    UpdateTarget          "E0906" G6   error   "update of something that is no variable";
+    UpdatedTwice          "E0907" G7   error   "variable updated twice";
+}
+
+impl Code {
+    /// The stable text of the code.
+    pub fn as_str(self) -> &'static str {
+        self.info().code
+    }
+
+    /// Finds a code by its text, upper or lower case.
+    pub fn from_text(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique() {
+        let mut seen = std::collections::BTreeSet::new();
+        for code in Code::ALL {
+            assert!(seen.insert(code.as_str()), "{} twice", code.as_str());
+            assert_eq!(Code::from_text(code.as_str()), Some(*code));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! "Did you mean": the nearest of the known names.
+
+/// The known name most like `wanted`, if one is near enough to be worth saying.
+///
+/// Near is an edit distance (with transpositions) of at most a third of the length, at least one;
+/// a difference only in case or underscores always counts.
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (wanted.chars().count() / 3).clamp(1, 4);
+    let folded = fold(wanted);
+    known
+        .into_iter()
+        .filter(|candidate| *candidate != wanted && !candidate.is_empty())
+        .filter_map(|candidate| {
+            let distance = if fold(candidate) == folded { 0 } else { distance(wanted, candidate, limit)? };
+            Some((distance, candidate))
+        })
+        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The sentence for a help line.
+pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
+}
+
+fn fold(text: &str) -> String {
+    text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
+}
+
+/// Edit distance with adjacent transpositions, none when above `limit`.
+fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + same);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row[j] = best;
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    (last[b.len()] <= limit).then(|| last[b.len()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_near_names_only() {
+        let known = ["relu", "conv", "max_pool", "sigmoid"];
+        assert_eq!(nearest("rleu", known), Some("relu"));
+        assert_eq!(nearest("maxpool", known), Some("max_pool"));
+        assert_eq!(nearest("MaxPool", known), Some("max_pool"));
+        assert_eq!(nearest("sigmiod", known), Some("sigmoid"));
+        assert_eq!(nearest("frobnicate", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+}

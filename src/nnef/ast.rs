@@ -1,0 +1,522 @@
+//! The syntax tree: flat vectors addressed by typed ids.
+//!
+//! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
+//! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
+
+use super::names::Name;
+use crate::source::{FileId, Span};
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in its table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id_type!(
+    /// An expression, as an index into [`Ast::exprs`].
+    ExprId
+);
+id_type!(
+    /// A type specification, as an index into [`Ast::types`].
+    TypeSpecId
+);
+id_type!(
+    /// A call, as an index into [`Ast::calls`].
+    CallId
+);
+id_type!(
+    /// A comprehension, as an index into [`Ast::comprehensions`].
+    ComprehensionId
+);
+
+/// A run of consecutive entries in one of the list tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListRange {
+    /// First entry.
+    pub start: u32,
+    /// Number of entries.
+    pub len: u32,
+}
+
+impl ListRange {
+    /// The entries as a range for slicing.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+/// An identifier at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// The identifier.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Primitive types. The draft's `extent` is `Integer`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Primitive {
+    /// `integer` (draft: `extent`).
+    Integer,
+    /// `scalar`.
+    Scalar,
+    /// `logical`.
+    Logical,
+    /// `string`.
+    String,
+    /// `?`, the type argument of a generic fragment.
+    Generic,
+}
+
+/// What stands between the angle brackets of a tensor type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ElementSpec {
+    /// `tensor<scalar>`, `tensor<?>`, …
+    Of(Primitive),
+    /// `tensor<>`: any.
+    Any,
+    /// The draft's bare `tensor`.
+    Untyped,
+}
+
+/// A type specification (3.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeSpec {
+    /// A primitive type.
+    Primitive(Primitive),
+    /// A tensor.
+    Tensor(ElementSpec),
+    /// `t[]`.
+    Array(TypeSpecId),
+    /// `(t, t, ...)`; items are in [`Ast::type_lists`].
+    Tuple(ListRange),
+    /// A specification that could not be read; reported already.
+    Error,
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `!`
+    Not,
+}
+
+/// Binary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `in`
+    In,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `^`
+    Pow,
+}
+
+/// Built-in functions (3.3.3), with the type names used as casts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `shape_of`
+    ShapeOf,
+    /// `length_of`
+    LengthOf,
+    /// `range_of`
+    RangeOf,
+    /// `integer(..)` (draft: `extent(..)`)
+    Integer,
+    /// `scalar(..)`
+    Scalar,
+    /// `logical(..)`
+    Logical,
+    /// `string(..)`
+    String,
+}
+
+/// An expression, a default literal, or the left side of an assignment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expr {
+    /// Could not be read; reported already.
+    Error,
+    /// An identifier.
+    Name(Name),
+    /// An integer literal (no sign).
+    Int(i64),
+    /// A literal with a point or an exponent.
+    Scalar(f64),
+    /// `true`, `false`.
+    Logical(bool),
+    /// A string literal, unescaped.
+    String(Name),
+    /// `[a, b]`; items are in [`Ast::lists`].
+    Array(ListRange),
+    /// A literal array of integers only, in [`Ast::ints`]. At least one item; signs are applied.
+    IntArray(ListRange),
+    /// A literal array of scalars only, in [`Ast::scalars`]. At least one item; signs are applied.
+    ScalarArray(ListRange),
+    /// `(a, b)` or, where the dialect has them, bare `a, b`; items are in [`Ast::lists`].
+    Tuple(ListRange),
+    /// `-a`
+    Unary {
+        /// The operator.
+        op: UnaryOp,
+        /// Its operand.
+        operand: ExprId,
+    },
+    /// `a + b`
+    Binary {
+        /// The operator.
+        op: BinaryOp,
+        /// Left operand.
+        lhs: ExprId,
+        /// Right operand.
+        rhs: ExprId,
+        /// Byte offset of the operator.
+        at: u32,
+    },
+    /// `yes if condition else no`
+    Select {
+        /// The condition.
+        condition: ExprId,
+        /// The value where it holds.
+        yes: ExprId,
+        /// The value where it does not.
+        no: ExprId,
+    },
+    /// `base[index]`
+    Index {
+        /// What is subscripted.
+        base: ExprId,
+        /// The position.
+        index: ExprId,
+    },
+    /// `base[begin:end]`
+    Slice {
+        /// What is subscripted.
+        base: ExprId,
+        /// First item; 0 when absent.
+        begin: Option<ExprId>,
+        /// One past the last item; the length when absent.
+        end: Option<ExprId>,
+    },
+    /// `[for i in a if c yield e]` (draft: `[e for i in a if c]`)
+    Comprehension(ComprehensionId),
+    /// `length_of(a)`
+    Builtin {
+        /// The function.
+        function: Builtin,
+        /// Its argument.
+        argument: ExprId,
+    },
+    /// `f(a, b = c)`
+    Call(CallId),
+}
+
+/// A call of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The operation.
+    pub name: Ident,
+    /// The explicit type argument, `f<scalar>(..)`.
+    pub generic: Option<(Primitive, Span)>,
+    /// Arguments, in [`Ast::args`].
+    pub args: ListRange,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// The parameter, for a named argument.
+    pub name: Option<Ident>,
+    /// The value.
+    pub value: ExprId,
+}
+
+/// `[for i in a, j in b if filter yield item]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comprehension {
+    /// The iterators, in [`Ast::iterators`].
+    pub iterators: ListRange,
+    /// The filter.
+    pub filter: Option<ExprId>,
+    /// The item.
+    pub item: ExprId,
+}
+
+/// One `i in a` of a comprehension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iterator {
+    /// The variable.
+    pub name: Ident,
+    /// What it runs over.
+    pub iterable: ExprId,
+}
+
+/// The node tables of one file.
+#[derive(Clone, Debug, Default)]
+pub struct Ast {
+    /// Expressions, children first.
+    pub exprs: Vec<Expr>,
+    /// The span of each expression, parentheses around it not counted.
+    pub spans: Vec<Span>,
+    /// Item lists of arrays and tuples.
+    pub lists: Vec<ExprId>,
+    /// Items of packed integer arrays.
+    pub ints: Vec<i64>,
+    /// Items of packed scalar arrays.
+    pub scalars: Vec<f64>,
+    /// Calls.
+    pub calls: Vec<Call>,
+    /// Arguments of calls.
+    pub args: Vec<Arg>,
+    /// Comprehensions.
+    pub comprehensions: Vec<Comprehension>,
+    /// Iterators of comprehensions.
+    pub iterators: Vec<Iterator>,
+    /// Type specifications.
+    pub types: Vec<TypeSpec>,
+    /// The span of each type specification.
+    pub type_spans: Vec<Span>,
+    /// Item lists of tuple types.
+    pub type_lists: Vec<TypeSpecId>,
+}
+
+impl Ast {
+    /// Adds an expression.
+    pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
+        self.exprs.push(expr);
+        self.spans.push(span);
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    /// Adds a type specification.
+    pub fn push_type(&mut self, spec: TypeSpec, span: Span) -> TypeSpecId {
+        self.types.push(spec);
+        self.type_spans.push(span);
+        TypeSpecId(self.types.len() as u32 - 1)
+    }
+
+    /// Adds a list of items.
+    pub fn push_list(&mut self, items: &[ExprId]) -> ListRange {
+        let start = self.lists.len() as u32;
+        self.lists.extend_from_slice(items);
+        ListRange { start, len: items.len() as u32 }
+    }
+
+    /// The expression of an id.
+    pub fn expr(&self, id: ExprId) -> Expr {
+        self.exprs[id.index()]
+    }
+
+    /// The span of an expression.
+    pub fn span(&self, id: ExprId) -> Span {
+        self.spans[id.index()]
+    }
+
+    /// The items of an array or tuple.
+    pub fn items(&self, range: ListRange) -> &[ExprId] {
+        &self.lists[range.range()]
+    }
+
+    /// A call.
+    pub fn call(&self, id: CallId) -> &Call {
+        &self.calls[id.index()]
+    }
+
+    /// The arguments of a call.
+    pub fn arguments(&self, call: &Call) -> &[Arg] {
+        &self.args[call.args.range()]
+    }
+
+    /// A type specification.
+    pub fn type_spec(&self, id: TypeSpecId) -> TypeSpec {
+        self.types[id.index()]
+    }
+}
+
+/// `target = value;`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The left side: names, arrays and tuples of names.
+    pub target: ExprId,
+    /// The right side.
+    pub value: ExprId,
+    /// From the first token to the semicolon.
+    pub span: Span,
+}
+
+/// `{ assignments }`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body {
+    /// The assignments in order.
+    pub assignments: Vec<Assignment>,
+    /// From brace to brace.
+    pub span: Span,
+}
+
+/// A formal parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeSpecId,
+    /// Its default.
+    pub default: Option<ExprId>,
+}
+
+/// A declared result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultDecl {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeSpecId,
+}
+
+/// `fragment f<? = scalar>( .. ) -> ( .. )`, with a body or without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// Its name.
+    pub name: Ident,
+    /// `<?>`, with the default type if one is given.
+    pub generic: Option<GenericDecl>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Results in order.
+    pub results: Vec<ResultDecl>,
+    /// The body; none for a primitive.
+    pub body: Option<Body>,
+    /// From `fragment` to the end of the body or the semicolon.
+    pub span: Span,
+}
+
+/// `<?>` or `<? = scalar>` after a fragment's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GenericDecl {
+    /// The default type.
+    pub default: Option<Primitive>,
+    /// Angle brackets included.
+    pub span: Span,
+}
+
+/// `graph g( .. ) -> ( .. ) { .. }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphDecl {
+    /// Its name.
+    pub name: Ident,
+    /// Inputs.
+    pub params: Vec<Ident>,
+    /// Outputs.
+    pub results: Vec<Ident>,
+    /// The body.
+    pub body: Body,
+    /// From `graph` to the closing brace.
+    pub span: Span,
+}
+
+/// `version 1.0;`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+    /// The whole directive.
+    pub span: Span,
+}
+
+/// `extension NAME anything;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// The identifiers when the directive is nothing but identifiers, else the first one alone.
+    pub words: Vec<Ident>,
+    /// Everything between `extension` and `;`, trimmed, as written.
+    pub text: Span,
+    /// The whole directive.
+    pub span: Span,
+}
+
+/// The order of the top-level items, for printing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// The version directive.
+    Version,
+    /// Index into [`Module::extensions`].
+    Extension(u32),
+    /// Index into [`Module::fragments`].
+    Fragment(u32),
+    /// Index into [`Module::graphs`].
+    Graph(u32),
+}
+
+/// One parsed file: a document, or a library of declarations.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Where it comes from.
+    pub file: FileId,
+    /// Its nodes.
+    pub ast: Ast,
+    /// The version directive.
+    pub version: Option<Version>,
+    /// Extension directives in order.
+    pub extensions: Vec<Extension>,
+    /// Fragments in order.
+    pub fragments: Vec<Fragment>,
+    /// Graphs in order; a valid document has one, a library none.
+    pub graphs: Vec<GraphDecl>,
+    /// All of these in the order of the text.
+    pub items: Vec<Item>,
+    /// The spans of all comments, `#` included, line end not.
+    pub comments: Vec<Span>,
+}
+
+impl Module {
+    /// A module without anything in it.
+    pub fn empty(file: FileId) -> Self {
+        Module {
+            file,
+            ast: Ast::default(),
+            version: None,
+            extensions: Vec::new(),
+            fragments: Vec::new(),
+            graphs: Vec::new(),
+            items: Vec::new(),
+            comments: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Source texts, byte spans, and their translation to lines and columns.
+//!
+//! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
+//! byte [`Span`] within it. Lines and columns are computed only when something is reported.
+
+use std::sync::OnceLock;
+
+/// A half-open range of bytes `start..end` within one source file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span `start..end`; an `end` before `start` is moved to it.
+    pub fn new(start: u32, end: u32) -> Self {
+        Span { start, end: end.max(start) }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The empty span at the end of this one.
+    pub fn after(self) -> Span {
+        Span { start: self.end, end: self.end }
+    }
+
+    /// The bytes as a range for slicing.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Identifies a file in [`Sources`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub(crate) u32);
+
+/// A span together with its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location {
+    /// The file.
+    pub file: FileId,
+    /// The bytes within it.
+    pub span: Span,
+}
+
+impl Location {
+    /// A location in `file`.
+    pub fn new(file: FileId, span: Span) -> Self {
+        Location { file, span }
+    }
+}
+
+/// A 1-based line and column; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// One source text and its name for messages.
+#[derive(Debug)]
+pub struct SourceFile {
+    name: String,
+    text: String,
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    /// The name shown in messages: a path or `<stdin>`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Line and column of a byte offset. Offsets past the end or inside a character are clamped.
+    pub fn position(&self, offset: u32) -> Position {
+        let mut offset = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let starts = self.line_starts.get_or_init(|| line_starts(&self.text));
+        let line = starts.partition_point(|&start| start as usize <= offset);
+        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
+        let column = self.text[start..offset].chars().count() as u32 + 1;
+        Position { line: line as u32, column }
+    }
+}
+
+/// Offsets at which lines start. LF, CR LF and a lone CR end a line.
+fn line_starts(text: &str) -> Vec<u32> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    for (i, &byte) in bytes.iter().enumerate() {
+        if byte == b'\n' || (byte == b'\r' && bytes.get(i + 1) != Some(&b'\n')) {
+            starts.push(i as u32 + 1);
+        }
+    }
+    starts
+}
+
+/// All texts of one run: the standard library, extra declaration files, and the document.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text under the name that messages show.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let id = FileId(self.files.len() as u32);
+        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() });
+        id
+    }
+
+    /// The file of an id given out by [`Sources::add`].
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    /// The text of a location; empty where the span is not on character boundaries.
+    pub fn text(&self, at: Location) -> &str {
+        self.file(at.file).text.get(at.span.range()).unwrap_or("")
+    }
+
+    /// Line and column at which a location starts.
+    pub fn start(&self, at: Location) -> Position {
+        self.file(at.file).position(at.span.start)
+    }
+
+    /// Line and column just past the end of a location.
+    pub fn end(&self, at: Location) -> Position {
+        self.file(at.file).position(at.span.end)
+    }
+
+    /// All files in the order of their addition.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files.iter().enumerate().map(|(i, file)| (FileId(i as u32), file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let mut sources = Sources::new();
+        let id = sources.add("t", "ab\ncé x\r\nlast\rmac");
+        let at = |offset| sources.file(id).position(offset);
+        assert_eq!(at(0), Position { line: 1, column: 1 });
+        assert_eq!(at(3), Position { line: 2, column: 1 });
+        assert_eq!(at(7), Position { line: 2, column: 4 });
+        assert_eq!(at(10), Position { line: 3, column: 1 });
+        assert_eq!(at(15), Position { line: 4, column: 1 });
+        assert_eq!(at(999), Position { line: 4, column: 4 });
+        // Inside the two bytes of é: clamped to its start.
+        assert_eq!(at(5), Position { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn spans_join() {
+        assert_eq!(Span::new(3, 5).to(Span::new(1, 4)), Span::new(1, 5));
+        assert_eq!(Span::new(3, 1), Span::new(3, 3));
+    }
+}
