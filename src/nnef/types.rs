@@ -1,0 +1,323 @@
+//! Types of expressions, and the implicit conversions between them (3.3.2).
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::ast::{Ast, ElementSpec, Primitive, TypeSpec, TypeSpecId};
+
+/// The elements of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// Elements of a primitive type.
+    Of(Primitive),
+    /// Of any type: `tensor<>`.
+    Any,
+    /// Not known: the result of an operation that is not declared.
+    Unknown,
+}
+
+/// A type; arrays and tuples are interned in [`Types`], so equal types are equal values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// Anything: a dimension symbol, or an expression that is wrong already.
+    Unknown,
+    /// A compile-time value.
+    Primitive(Primitive),
+    /// A tensor.
+    Tensor(Element),
+    /// An array; its item type is [`Types::item`].
+    Array(ArrayType),
+    /// The type of `[]`, which becomes any array.
+    EmptyArray,
+    /// A tuple; its item types are [`Types::items`].
+    Tuple(TupleType),
+}
+
+/// An interned array type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayType(u32);
+
+/// An interned tuple type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TupleType(u32);
+
+/// The table of array and tuple types.
+#[derive(Debug, Default)]
+pub struct Types {
+    arrays: IndexSet<Type, FxBuildHasher>,
+    tuples: IndexSet<Box<[Type]>, FxBuildHasher>,
+}
+
+/// How well a value suits a parameter. Worse ones are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// Equal, or an implicit conversion of the specification.
+    Exact,
+    /// A tensor of other elements.
+    Elements,
+    /// A constant of another type, or an array of constants, where a tensor is declared.
+    LiteralAsTensor,
+    /// A tensor where an attribute is declared.
+    TensorAsAttribute,
+    /// Not at all.
+    None,
+}
+
+impl Type {
+    /// The type of a primitive compile-time value.
+    pub const fn primitive(primitive: Primitive) -> Type {
+        Type::Primitive(primitive)
+    }
+
+    /// Whether it is a tensor.
+    pub fn is_tensor(self) -> bool {
+        matches!(self, Type::Tensor(_))
+    }
+}
+
+/// Shorthands for the primitive types.
+impl Type {
+    /// `integer`
+    pub const INTEGER: Type = Type::Primitive(Primitive::Integer);
+    /// `scalar`
+    pub const SCALAR: Type = Type::Primitive(Primitive::Scalar);
+    /// `logical`
+    pub const LOGICAL: Type = Type::Primitive(Primitive::Logical);
+    /// `string`
+    pub const STRING: Type = Type::Primitive(Primitive::String);
+}
+
+impl Types {
+    /// The type of arrays of `item`.
+    pub fn array(&mut self, item: Type) -> Type {
+        Type::Array(ArrayType(self.arrays.insert_full(item).0 as u32))
+    }
+
+    /// The type of tuples of `items`.
+    pub fn tuple(&mut self, items: &[Type]) -> Type {
+        if let Some(index) = self.tuples.get_index_of(items) {
+            return Type::Tuple(TupleType(index as u32));
+        }
+        Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
+    }
+
+    /// The item type of an array type.
+    pub fn item(&self, array: ArrayType) -> Type {
+        self.arrays.get_index(array.0 as usize).copied().unwrap_or(Type::Unknown)
+    }
+
+    /// The item types of a tuple type.
+    pub fn items(&self, tuple: TupleType) -> &[Type] {
+        self.tuples.get_index(tuple.0 as usize).map_or(&[], |items| items)
+    }
+
+    /// The type that a specification names.
+    pub fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.type_spec(id) {
+            TypeSpec::Error => Type::Unknown,
+            TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
+            TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
+            TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
+            TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
+            TypeSpec::Array(item) => {
+                let item = self.from_spec(ast, item);
+                self.array(item)
+            }
+            TypeSpec::Tuple(range) => {
+                let items: Vec<Type> = ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
+                self.tuple(&items)
+            }
+        })
+    }
+
+    /// Whether tensors occur anywhere in a type.
+    pub fn has_tensor(&self, ty: Type) -> bool {
+        match ty {
+            Type::Tensor(_) => true,
+            Type::Array(array) => self.grow(|types| types.has_tensor(types.item(array))),
+            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_tensor(item))),
+            _ => false,
+        }
+    }
+
+    /// Whether attributes occur anywhere in a type.
+    pub fn has_attribute(&self, ty: Type) -> bool {
+        match ty {
+            Type::Primitive(_) => true,
+            Type::Array(array) => self.grow(|types| types.has_attribute(types.item(array))),
+            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_attribute(item))),
+            _ => false,
+        }
+    }
+
+    /// Whether the type argument `?` occurs in a type.
+    pub fn has_generic(&self, ty: Type) -> bool {
+        match ty {
+            Type::Primitive(Primitive::Generic) | Type::Tensor(Element::Of(Primitive::Generic)) => true,
+            Type::Array(array) => self.grow(|types| types.has_generic(types.item(array))),
+            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_generic(item))),
+            _ => false,
+        }
+    }
+
+    /// Whether a type is a primitive or nested arrays of one primitive, which can become a tensor.
+    fn is_literal_tensor(&self, ty: Type) -> bool {
+        match ty {
+            Type::Primitive(_) | Type::EmptyArray => true,
+            Type::Array(array) => self.grow(|types| types.is_literal_tensor(types.item(array))),
+            _ => false,
+        }
+    }
+
+    fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || f(self))
+    }
+
+    /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
+    /// `generic`: nothing yet, and then bound by the first value that determines it.
+    pub fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
+        match (formal, actual) {
+            (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
+            (Type::Primitive(formal), Type::Primitive(actual)) => same_primitive(formal, actual, generic, Fit::None),
+            (Type::Tensor(Element::Of(formal)), Type::Tensor(Element::Of(actual))) => {
+                same_primitive(formal, actual, generic, Fit::Elements)
+            }
+            (Type::Tensor(_), Type::Tensor(_)) => Fit::Exact,
+            (Type::Tensor(Element::Of(formal)), Type::Primitive(actual)) => {
+                same_primitive(formal, actual, generic, Fit::LiteralAsTensor)
+            }
+            (Type::Tensor(_), Type::Primitive(_)) => Fit::Exact,
+            (Type::Tensor(_), other) if self.is_literal_tensor(other) => Fit::LiteralAsTensor,
+            (Type::Primitive(_), Type::Tensor(_)) => Fit::TensorAsAttribute,
+            (Type::Array(_), Type::EmptyArray) | (Type::EmptyArray, Type::EmptyArray) => Fit::Exact,
+            (Type::Array(formal), Type::Array(actual)) => {
+                self.grow(|types| types.fit(types.item(formal), types.item(actual), generic))
+            }
+            (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
+            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
+                let (formal, actual) = (types.items(formal), types.items(actual));
+                if formal.len() != actual.len() {
+                    return Fit::None;
+                }
+                formal.iter().zip(actual).map(|(&f, &a)| types.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
+            }),
+            _ => Fit::None,
+        }
+    }
+
+    /// Whether a value converts implicitly to another type.
+    pub fn castable(&self, from: Type, to: Type) -> bool {
+        // `?` is a type like any other here, so nothing may bind to it.
+        self.fit(to, from, &mut Some(Primitive::Generic)) == Fit::Exact
+    }
+
+    /// The type to which both convert, one of the two (3.3.2).
+    pub fn common(&mut self, a: Type, b: Type) -> Option<Type> {
+        match (a, b) {
+            (Type::Unknown, other) | (other, Type::Unknown) => Some(other),
+            _ if self.castable(a, b) => Some(b),
+            _ if self.castable(b, a) => Some(a),
+            (Type::Array(x), Type::Array(y)) => {
+                let item = self.common(self.item(x), self.item(y))?;
+                Some(self.array(item))
+            }
+            (Type::Tuple(x), Type::Tuple(y)) if self.items(x).len() == self.items(y).len() => {
+                let pairs: Vec<_> = self.items(x).iter().copied().zip(self.items(y).iter().copied()).collect();
+                let items: Option<Vec<Type>> = pairs.into_iter().map(|(x, y)| self.common(x, y)).collect();
+                Some(self.tuple(&items?))
+            }
+            _ => None,
+        }
+    }
+
+    /// A type with `?` replaced.
+    pub fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
+        match ty {
+            Type::Primitive(Primitive::Generic) => generic.map_or(Type::Unknown, Type::Primitive),
+            Type::Tensor(Element::Of(Primitive::Generic)) => {
+                Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
+            }
+            Type::Array(array) if self.has_generic(ty) => {
+                let item = self.instantiate(self.item(array), generic);
+                self.array(item)
+            }
+            Type::Tuple(tuple) if self.has_generic(ty) => {
+                let items: Vec<Type> = self.items(tuple).to_vec();
+                let items: Vec<Type> = items.into_iter().map(|item| self.instantiate(item, generic)).collect();
+                self.tuple(&items)
+            }
+            other => other,
+        }
+    }
+
+    /// The type as the specification writes it.
+    pub fn describe(&self, ty: Type) -> String {
+        match ty {
+            Type::Unknown => "unknown".into(),
+            Type::Primitive(primitive) => primitive.text().into(),
+            Type::Tensor(Element::Of(primitive)) => format!("tensor<{}>", primitive.text()),
+            Type::Tensor(Element::Any) => "tensor<>".into(),
+            Type::Tensor(Element::Unknown) => "tensor".into(),
+            Type::EmptyArray => "[]".into(),
+            Type::Array(array) => {
+                let mut item = self.item(array);
+                let mut depth = 1;
+                while let Type::Array(inner) = item {
+                    item = self.item(inner);
+                    depth += 1;
+                }
+                let brackets = if depth > 8 { format!("[]…[] ({depth} deep)") } else { "[]".repeat(depth) };
+                format!("{}{brackets}", self.describe(item))
+            }
+            Type::Tuple(tuple) => {
+                let items: Vec<String> = self.items(tuple).iter().take(12).map(|&item| match item {
+                    Type::Tuple(_) => "(…)".into(),
+                    item => self.describe(item),
+                }).collect();
+                let more = if self.items(tuple).len() > 12 { ",…" } else { "" };
+                format!("({}{more})", items.join(","))
+            }
+        }
+    }
+}
+
+/// Matches primitives, binding `?`; `otherwise` is the answer when they differ.
+fn same_primitive(formal: Primitive, actual: Primitive, generic: &mut Option<Primitive>, otherwise: Fit) -> Fit {
+    let formal = match formal {
+        Primitive::Generic => *generic.get_or_insert(actual),
+        formal => formal,
+    };
+    if formal == actual { Fit::Exact } else { otherwise }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_of_the_specification() {
+        let mut types = Types::default();
+        let tensor = Type::Tensor(Element::Of(Primitive::Scalar));
+        assert!(types.castable(Type::SCALAR, tensor));
+        assert!(!types.castable(Type::INTEGER, tensor));
+        assert!(!types.castable(tensor, Type::SCALAR));
+        assert!(types.castable(tensor, Type::Tensor(Element::Any)));
+        let (scalars, tensors) = (types.array(Type::SCALAR), types.array(tensor));
+        assert!(types.castable(scalars, tensors));
+        assert!(types.castable(Type::EmptyArray, tensors));
+        assert!(!types.castable(tensors, scalars));
+        assert_eq!(types.common(scalars, tensors), Some(tensors));
+        assert_eq!(types.common(Type::SCALAR, Type::INTEGER), None);
+    }
+
+    #[test]
+    fn generics_are_bound_by_the_first_value() {
+        let types = Types::default();
+        let formal = Type::Tensor(Element::Of(Primitive::Generic));
+        let mut generic = None;
+        assert_eq!(types.fit(formal, Type::LOGICAL, &mut generic), Fit::Exact);
+        assert_eq!(generic, Some(Primitive::Logical));
+        let other = Type::Tensor(Element::Of(Primitive::Scalar));
+        assert_eq!(types.fit(formal, other, &mut generic), Fit::Elements);
+    }
+}
