@@ -1,5 +1,81 @@
 //! Flattens neural-network descriptions into graphs of primitive operations.
+//!
+//! A document in the NNEF notation describes a network compactly: with fragments that call each
+//! other, selects, comprehensions, subscripts, operators and recursion. [`expand`] evaluates all
+//! of that and gives the flat [`Graph`] that an inference engine wants.
+//!
+//! ```
+//! use nnef_flatten::{Options, expand, parse};
+//!
+//! let text = "
+//!     version 1.0;
+//!     extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;
+//!     fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x + x; }
+//!     graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = twice(twice(x)); }
+//! ";
+//! let options = Options::default();
+//! let parsed = parse("example.nnef", text.to_string(), &options);
+//! assert!(!parsed.diagnostics.has_errors());
+//! let expansion = expand(&parsed.document, &options).expect("a valid document");
+//! let mut flat = Vec::new();
+//! expansion.graph.write_nnef(&mut flat)?;
+//! let flat = String::from_utf8_lossy(&flat);
+//! assert!(flat.contains("y_twice1 = add(x, x);"));
+//! assert!(flat.contains("y = add(y_twice1, y_twice1);"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # When is what evaluated?
+//!
+//! Statements of the graph in their order. Arguments of a call in the order of the parameters,
+//! before the call. A local of a fragment where it stands if a result needs it in any case, when
+//! it is needed if only a branch of a select refers to it, and never if nothing does. Of a select
+//! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
+//! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
 pub mod diagnostics;
+pub mod expand;
+pub mod graph;
 pub mod nnef;
+mod options;
 pub mod source;
+
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use expand::Expansion;
+pub use graph::Graph;
+pub use nnef::document::{Document, Parsed};
+pub use options::{From, Lower, Options};
+
+/// Reads a document. `name` is what messages call it.
+///
+/// ```
+/// let parsed = nnef_flatten::parse("broken", "version 1.0; graph".to_string(), &Default::default());
+/// assert!(parsed.diagnostics.has_errors());
+/// ```
+pub fn parse(name: &str, text: String, options: &Options) -> Parsed {
+    Document::parse(name, text, options)
+}
+
+/// Checks a document without expanding it: declarations, names, arguments, types.
+///
+/// ```
+/// use nnef_flatten::{Options, check, parse};
+///
+/// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = exp(z); }";
+/// let options = Options::default();
+/// let parsed = parse("example", text.to_string(), &options);
+/// let found = check(&parsed.document, &options);
+/// assert!(found.iter().any(|diagnostic| diagnostic.message == "`z` is not defined"));
+/// ```
+pub fn check(document: &Document, options: &Options) -> Diagnostics {
+    nnef::check::check(document, options).1
+}
+
+/// Checks a document and expands it into a flat graph.
+///
+/// # Errors
+///
+/// What is wrong with the document, if anything is; there may be warnings among it.
+pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
+    expand::expand(document, options)
+}

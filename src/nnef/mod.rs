@@ -1,8 +1,13 @@
-//! The NNEF language: from bytes to a syntax tree and back.
+//! The NNEF language: from bytes to a checked document, and back to text.
 
 pub mod ast;
+pub mod check;
 pub mod dialect;
+pub mod document;
 pub mod grammar;
 pub mod lexer;
 pub mod names;
+pub mod operators;
 pub mod print;
+pub mod standard;
+pub mod types;

@@ -130,43 +130,39 @@ impl Types {
         })
     }
 
+    /// Whether a type or one that it is made of satisfies a test.
+    pub fn any(&self, root: Type, test: impl Fn(Type) -> bool) -> bool {
+        let mut open = vec![root];
+        while let Some(ty) = open.pop() {
+            match ty {
+                _ if test(ty) => return true,
+                Type::Array(array) => open.push(self.item(array)),
+                Type::Tuple(tuple) => open.extend(self.items(tuple)),
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Whether tensors occur anywhere in a type.
     pub fn has_tensor(&self, ty: Type) -> bool {
-        match ty {
-            Type::Tensor(_) => true,
-            Type::Array(array) => self.grow(|types| types.has_tensor(types.item(array))),
-            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_tensor(item))),
-            _ => false,
-        }
+        self.any(ty, Type::is_tensor)
     }
 
     /// Whether attributes occur anywhere in a type.
     pub fn has_attribute(&self, ty: Type) -> bool {
-        match ty {
-            Type::Primitive(_) => true,
-            Type::Array(array) => self.grow(|types| types.has_attribute(types.item(array))),
-            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_attribute(item))),
-            _ => false,
-        }
+        self.any(ty, |ty| matches!(ty, Type::Primitive(_)))
     }
 
     /// Whether the type argument `?` occurs in a type.
     pub fn has_generic(&self, ty: Type) -> bool {
-        match ty {
-            Type::Primitive(Primitive::Generic) | Type::Tensor(Element::Of(Primitive::Generic)) => true,
-            Type::Array(array) => self.grow(|types| types.has_generic(types.item(array))),
-            Type::Tuple(tuple) => self.grow(|types| types.items(tuple).iter().any(|&item| types.has_generic(item))),
-            _ => false,
-        }
+        let generic = |ty| matches!(ty, Type::Primitive(Primitive::Generic) | Type::Tensor(Element::Of(Primitive::Generic)));
+        self.any(ty, generic)
     }
 
     /// Whether a type is a primitive or nested arrays of one primitive, which can become a tensor.
-    fn is_literal_tensor(&self, ty: Type) -> bool {
-        match ty {
-            Type::Primitive(_) | Type::EmptyArray => true,
-            Type::Array(array) => self.grow(|types| types.is_literal_tensor(types.item(array))),
-            _ => false,
-        }
+    pub fn is_literal_tensor(&self, ty: Type) -> bool {
+        !self.any(ty, |ty| matches!(ty, Type::Tensor(_) | Type::Tuple(_) | Type::Unknown | Type::STRING))
     }
 
     fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {

@@ -1,0 +1,262 @@
+//! Operators on compile-time values. They know nothing of positions: the machine attaches them.
+
+use std::rc::Rc;
+
+use super::list::{List, Meter};
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::nnef::ast::{BinaryOp, UnaryOp};
+
+/// What went wrong, without a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Which rule.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A failure without advice.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into(), help: None }
+    }
+
+    /// Adds advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// What an evaluation gives.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// The limits on lists, and the count of what is alive.
+#[derive(Debug)]
+pub struct Space {
+    /// Counts live cells.
+    pub meter: Rc<Meter>,
+    /// The most items of a list.
+    pub max_len: usize,
+    /// The most bytes of live cells.
+    pub max_bytes: u64,
+}
+
+impl Space {
+    /// Refuses a list that would be too long, or one that no memory is left for.
+    pub fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
+        if len > self.max_len {
+            let message = format!("an array or string of {len} items is more than the limit of {}", self.max_len);
+            return Err(Failure::new(Code::LengthBudget, message));
+        }
+        if self.meter.live().saturating_add(bytes) > self.max_bytes {
+            let message = format!("arrays and strings take more than {} MB while expanding", self.max_bytes >> 20);
+            return Err(Failure::new(Code::MemoryBudget, message));
+        }
+        Ok(())
+    }
+}
+
+fn mistyped(text: &str, values: &[&Value]) -> Failure {
+    if let Some(Value::Symbol(_) | Value::Tensor(_)) = values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_))) {
+        return Failure::new(Code::NotCompileTime, format!("`{text}` needs a value that is known while expanding"));
+    }
+    let kinds: Vec<&str> = values.iter().map(|value| value.kind()).collect();
+    Failure::new(Code::DynamicType, format!("`{text}` is not defined for {}", kinds.join(" and ")))
+}
+
+fn range_failure(text: &str) -> Failure {
+    Failure::new(Code::IntegerRange, format!("the result of `{text}` does not fit into 64 bits"))
+}
+
+/// Applies a unary operator.
+pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
+    let text = op.info().text;
+    Ok(match (op, value) {
+        (UnaryOp::Plus, Value::Int(_) | Value::Scalar(_)) => value.clone(),
+        (UnaryOp::Minus, Value::Int(i)) => Value::Int(i.checked_neg().ok_or_else(|| range_failure(text))?),
+        (UnaryOp::Minus, Value::Scalar(s)) => Value::Scalar(-s),
+        (UnaryOp::Not, Value::Logical(b)) => Value::Logical(!b),
+        _ => return Err(mistyped(text, &[value])),
+    })
+}
+
+/// Applies a binary operator; `&&` and `||` are here without their laziness.
+pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => integers(op, *a, *b),
+        (Value::Scalar(a), Value::Scalar(b)) => scalars(op, *a, *b),
+        _ => match op {
+            BinaryOp::Add => concat(a, b, space),
+            BinaryOp::Mul => repeat(a, b, space),
+            BinaryOp::Eq | BinaryOp::Ne => {
+                if a.has_tensor() || b.has_tensor() {
+                    return Err(mistyped(op.info().text, &[a, b]));
+                }
+                Ok(Value::Logical(equal(a, b) == (op == BinaryOp::Eq)))
+            }
+            BinaryOp::In => member(a, b),
+            BinaryOp::And | BinaryOp::Or => match (a, b) {
+                (Value::Logical(a), Value::Logical(b)) => {
+                    Ok(Value::Logical(if op == BinaryOp::And { *a && *b } else { *a || *b }))
+                }
+                _ => Err(mistyped(op.info().text, &[a, b])),
+            },
+            _ => Err(mistyped(op.info().text, &[a, b])),
+        },
+    }
+}
+
+fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {
+    let text = op.info().text;
+    let checked = match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        BinaryOp::Div if b == 0 => return Err(Failure::new(Code::DivisionByZero, "division by zero")),
+        BinaryOp::Div => a.checked_div(b),
+        BinaryOp::Pow => return integer_power(a, b),
+        _ => return order(op, a.cmp(&b), true, &[&Value::Int(a), &Value::Int(b)]),
+    };
+    checked.map(Value::Int).ok_or_else(|| range_failure(text))
+}
+
+fn integer_power(a: i64, b: i64) -> Outcome<Value> {
+    if b < 0 {
+        let message = format!("the exponent {b} is negative; the result is no integer");
+        return Err(Failure::new(Code::IntegerRange, message).help("convert to scalars first"));
+    }
+    let power = match (a, u32::try_from(b)) {
+        (0 | 1, _) => Some(if b == 0 { 1 } else { a }),
+        (-1, _) => Some(if b % 2 == 0 { 1 } else { -1 }),
+        (_, Ok(b)) => a.checked_pow(b),
+        (_, Err(_)) => None,
+    };
+    power.map(Value::Int).ok_or_else(|| range_failure("^"))
+}
+
+fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
+    Ok(Value::Scalar(match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div if b == 0.0 => return Err(Failure::new(Code::DivisionByZero, "division by zero")),
+        BinaryOp::Div => a / b,
+        BinaryOp::Pow => a.powf(b),
+        _ => {
+            let operands = [&Value::Scalar(a), &Value::Scalar(b)];
+            return match a.partial_cmp(&b) {
+                Some(ordering) => order(op, ordering, true, &operands),
+                None => order(op, std::cmp::Ordering::Equal, false, &operands),
+            };
+        }
+    }))
+}
+
+/// A comparison; `ordered` is false where one side is not a number.
+fn order(op: BinaryOp, ordering: std::cmp::Ordering, ordered: bool, operands: &[&Value]) -> Outcome<Value> {
+    let holds = match op {
+        BinaryOp::Lt => ordering.is_lt(),
+        BinaryOp::Le => ordering.is_le(),
+        BinaryOp::Gt => ordering.is_gt(),
+        BinaryOp::Ge => ordering.is_ge(),
+        BinaryOp::Eq => ordering.is_eq(),
+        BinaryOp::Ne => return Ok(Value::Logical(!(ordered && ordering.is_eq()))),
+        _ => return Err(mistyped(op.info().text, operands)),
+    };
+    Ok(Value::Logical(ordered && holds))
+}
+
+fn concat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+    let join = |a: &List, b: &List| {
+        space.allow(a.len() + b.len(), a.weight_of(a.len()) + b.weight_of(b.len()))?;
+        Ok(a.concat(b, &space.meter))
+    };
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => Ok(Value::Array(join(a, b)?)),
+        (Value::String(a), Value::String(b)) => Ok(Value::String(join(a, b)?)),
+        _ => Err(mistyped("+", &[a, b])),
+    }
+}
+
+fn repeat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+    let (Value::Array(list) | Value::String(list), Value::Int(times)) = (a, b) else {
+        return Err(mistyped("*", &[a, b]));
+    };
+    let Ok(times) = usize::try_from(*times) else {
+        return Err(Failure::new(Code::NegativeRepeat, format!("an array or string cannot be repeated {times} times")));
+    };
+    let len = list.len().saturating_mul(times);
+    space.allow(len, list.weight_of(len))?;
+    let list = if len == 0 { list.slice(0, 0) } else { list.repeat(times, &space.meter) };
+    Ok(if matches!(a, Value::Array(_)) { Value::Array(list) } else { Value::String(list) })
+}
+
+fn member(a: &Value, b: &Value) -> Outcome<Value> {
+    let Value::Array(list) = b else { return Err(mistyped("in", &[a, b])) };
+    if a.has_tensor() || b.has_tensor() {
+        return Err(mistyped("in", &[a, b]));
+    }
+    let found = (0..list.len()).any(|i| list.get(i).is_some_and(|item| equal(a, &item)));
+    Ok(Value::Logical(found))
+}
+
+/// Whether two values are the same, item by item.
+pub fn equal(a: &Value, b: &Value) -> bool {
+    stacker::maybe_grow(32 * 1024, 1024 * 1024, || match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Scalar(a), Value::Scalar(b)) => a == b,
+        (Value::Logical(a), Value::Logical(b)) => a == b,
+        (Value::Symbol(a), Value::Symbol(b)) => a == b,
+        (Value::String(a), Value::String(b)) => a.len() == b.len() && a.text() == b.text(),
+        (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
+            a.len() == b.len()
+                && (0..a.len()).all(|i| match (a.get(i), b.get(i)) {
+                    (Some(a), Some(b)) => equal(&a, &b),
+                    _ => false,
+                })
+        }
+        _ => false,
+    })
+}
+
+/// The item at an index of an array, a string or a tuple.
+pub fn index(base: &Value, index: &Value) -> Outcome<Value> {
+    let (Value::Array(list) | Value::String(list) | Value::Tuple(list)) = base else {
+        return Err(mistyped("[..]", &[base, index]));
+    };
+    let Value::Int(i) = index else { return Err(mistyped("[..]", &[index])) };
+    let item = usize::try_from(*i).ok().filter(|&i| i < list.len());
+    match (item, base) {
+        (Some(i), Value::String(_)) => Ok(Value::String(list.slice(i, i + 1))),
+        (Some(i), _) => list.get(i).ok_or_else(|| out_of_range(*i, list.len())),
+        (None, _) => Err(out_of_range(*i, list.len())),
+    }
+}
+
+fn out_of_range(i: i64, len: usize) -> Failure {
+    let message = match len {
+        0 => format!("index {i} is out of range: there are no items"),
+        _ => format!("index {i} is out of range: indices run from 0 to {}", len - 1),
+    };
+    Failure::new(Code::IndexOutOfRange, message)
+}
+
+/// The items `begin..end`, open ends being those of the value; begin ≥ end gives none.
+pub fn slice(base: &Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<Value> {
+    let (Value::Array(list) | Value::String(list)) = base else { return Err(mistyped("[..:..]", &[base])) };
+    let bound = |value: Option<&Value>, otherwise: usize| match value {
+        None => Ok(otherwise),
+        Some(Value::Int(i)) => usize::try_from(*i).ok().filter(|&i| i <= list.len()).ok_or_else(|| {
+            let message = format!("range end {i} is out of range: ends run from 0 to {}", list.len());
+            Failure::new(Code::IndexOutOfRange, message)
+        }),
+        Some(other) => Err(mistyped("[..:..]", &[other])),
+    };
+    let (begin, end) = (bound(begin, 0)?, bound(end, list.len())?);
+    let items = list.slice(begin.min(end), end);
+    Ok(if matches!(base, Value::Array(_)) { Value::Array(items) } else { Value::String(items) })
+}

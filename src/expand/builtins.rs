@@ -1,0 +1,142 @@
+//! Built-in functions (3.3.3).
+
+use super::arithmetic::{Failure, Outcome, Space};
+use super::list::List;
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::text::scalar_text;
+use crate::nnef::ast::Builtin;
+
+/// Applies a built-in function; `shape_of` a tensor is a matter of the machine.
+pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {
+    match (function, value) {
+        (Builtin::ShapeOf, Value::Tensor(_)) => Err(unknown("shape_of")),
+        // The shape of what is no tensor is that of rank 0.
+        (Builtin::ShapeOf, _) => Ok(Value::Array(List::from_ints([], None))),
+        (Builtin::LengthOf, Value::Array(list) | Value::String(list)) => Ok(Value::Int(list.len() as i64)),
+        (Builtin::RangeOf, Value::Array(list) | Value::String(list)) => {
+            space.allow(list.len(), list.len() as u64 * 8)?;
+            Ok(Value::Array(List::from_ints(0..list.len() as i64, Some(&space.meter))))
+        }
+        (_, Value::Tensor(_) | Value::Symbol(_)) => Err(unknown(function.info().text)),
+        (Builtin::Integer, value) => integer(value),
+        (Builtin::Scalar, value) => scalar(value),
+        (Builtin::Logical, value) => logical(value),
+        (Builtin::String, value) => string(value, space),
+        _ => Err(mistyped(function, value)),
+    }
+}
+
+fn mistyped(function: Builtin, value: &Value) -> Failure {
+    Failure::new(Code::DynamicType, format!("`{}` is not defined for {}", function.info().text, value.kind()))
+}
+
+/// The failure of asking for what is not known before the graph runs.
+pub fn unknown(function: &str) -> Failure {
+    Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
+}
+
+fn integer(value: &Value) -> Outcome<Value> {
+    Ok(Value::Int(match value {
+        Value::Int(i) => *i,
+        Value::Logical(b) => i64::from(*b),
+        Value::Scalar(s) => {
+            let truncated = s.trunc();
+            // 2^63 is exact in f64, so the comparison is.
+            if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&truncated) {
+                let message = format!("{} does not fit into a 64-bit integer", scalar_text(*s));
+                return Err(Failure::new(Code::IntegerRange, message));
+            }
+            truncated as i64
+        }
+        Value::String(list) => {
+            let text = list.text();
+            let digits = text.strip_prefix('-').unwrap_or(&text);
+            let literal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            if !literal {
+                return Err(bad_cast("integer", &text));
+            }
+            text.parse().map_err(|_| Failure::new(Code::IntegerRange, format!("'{text}' does not fit into 64 bits")))?
+        }
+        other => return Err(mistyped(Builtin::Integer, other)),
+    }))
+}
+
+fn bad_cast(what: &str, text: &str) -> Failure {
+    let shown: String = text.chars().take(40).collect();
+    Failure::new(Code::BadCast, format!("'{shown}' is no {what} literal"))
+}
+
+fn scalar(value: &Value) -> Outcome<Value> {
+    Ok(Value::Scalar(match value {
+        Value::Scalar(s) => *s,
+        Value::Int(i) => *i as f64,
+        Value::Logical(b) => f64::from(u8::from(*b)),
+        Value::String(list) => {
+            let text = list.text();
+            match text.parse() {
+                Ok(value) if is_number(&text) => value,
+                _ => return Err(bad_cast("scalar", &text)),
+            }
+        }
+        other => return Err(mistyped(Builtin::Scalar, other)),
+    }))
+}
+
+/// Whether a text is a numeric literal of the language, with a sign perhaps.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+        Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
+    let signless = |text: &str| digits(text.strip_prefix(['+', '-']).unwrap_or(text));
+    digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(signless)
+}
+
+fn logical(value: &Value) -> Outcome<Value> {
+    Ok(Value::Logical(match value {
+        Value::Logical(b) => *b,
+        Value::Int(i) => *i != 0,
+        Value::Scalar(s) => *s != 0.0,
+        Value::String(list) => !list.is_empty(),
+        other => return Err(mistyped(Builtin::Logical, other)),
+    }))
+}
+
+fn string(value: &Value, space: &Space) -> Outcome<Value> {
+    let text = match value {
+        Value::String(list) => return Ok(Value::String(list.clone())),
+        Value::Int(i) => i.to_string(),
+        Value::Scalar(s) => scalar_text(*s),
+        Value::Logical(b) => b.to_string(),
+        other => return Err(mistyped(Builtin::String, other)),
+    };
+    Ok(Value::String(List::from_text(&text, Some(&space.meter))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_literals_of_the_language() {
+        for good in ["1", "1.5", "-2.0", "1e5", "1.5e-7", "0.1E+3"] {
+            assert!(is_number(good), "{good}");
+        }
+        for bad in ["", "inf", "0x10", "1.5abc", ".5", "1.", " 7", "+1", "1e", "--1"] {
+            assert!(!is_number(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn integers_truncate_towards_zero() {
+        for (from, to) in [(-1.5, -1), (1.9, 1), (-0.5, 0)] {
+            assert_eq!(integer(&Value::Scalar(from)).unwrap().as_int(), Some(to));
+        }
+        assert!(integer(&Value::Scalar(1e30)).is_err());
+        assert!(integer(&Value::Scalar(f64::NAN)).is_err());
+    }
+}

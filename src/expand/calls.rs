@@ -1,0 +1,580 @@
+//! Calls of fragments and operations: frames, names of results, and emission into the graph.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome};
+use super::code::{Hint, Site};
+use super::list::List;
+use super::machine::{Active, Frame, Machine, Slot};
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
+use crate::nnef::ast::Primitive;
+use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
+use crate::nnef::standard;
+use crate::nnef::types::{Element, Type};
+use crate::source::{Location, Span};
+
+/// The name that a result is to have.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    /// None in particular.
+    Auto,
+    /// This one.
+    Name(NameId),
+    /// Its items these.
+    Items(Rc<[Target]>),
+}
+
+type Outputs = SmallVec<[OutputValue; 2]>;
+
+impl Machine<'_, '_> {
+    fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
+        let frame = self.frame();
+        let (path, inner) = (frame.path, frame.inner);
+        self.graph.names.child(path, segment, ordinal, inner)
+    }
+
+    /// The target that a hint gives to the `result`th of `count` results.
+    fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
+        match hint {
+            Hint::None => Target::Auto,
+            Hint::Local(name) if count == 1 => Target::Name(self.child(name, 0)),
+            Hint::Local(_) => Target::Auto,
+            Hint::Named(id) if count == 1 => Target::Name(id),
+            Hint::Named(_) => Target::Auto,
+            Hint::Result(i) if count == 1 => {
+                let frame = self.frame();
+                let (base, fragment) = (frame.targets, frame.fragment);
+                match (self.targets.get((base + i) as usize).cloned(), fragment) {
+                    (Some(Target::Auto), Some(fragment)) => {
+                        let name = self.checked.fragment(fragment).results[i as usize].name;
+                        Target::Name(self.child(name, 0))
+                    }
+                    (target, _) => target.unwrap_or(Target::Auto),
+                }
+            }
+            Hint::Result(_) => Target::Auto,
+            Hint::Items { start, len, .. } if count > 1 => {
+                if result < len { self.target(self.program.hints[(start + result) as usize], 0, 1) } else { Target::Auto }
+            }
+            Hint::Items { start, len, .. } => {
+                let items: Vec<Target> =
+                    (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+                Target::Items(items.into())
+            }
+        }
+    }
+
+    pub(super) fn call(&mut self, index: u32) -> Outcome<()> {
+        self.step()?;
+        self.check_depth()?;
+        let site = self.program.sites[index as usize];
+        let Some(fragment) = site.fragment else { return Ok(()) };
+        let body = self.body(fragment);
+        let info = self.checked.fragment(fragment);
+        let (params, results) = (info.params.len(), info.results.len());
+        let standard = info.module == ModuleId::STANDARD;
+        let makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
+        let (path, targets_base) = self.call_targets(&site, fragment, results, makes_tensors);
+        let caller = self.frame();
+        let dtype = match site.generic {
+            Some(Primitive::Generic) => caller.dtype,
+            generic => generic,
+        };
+        let inner = caller.inner || standard;
+        let base = self.slots.len();
+        let first = self.stack.len() - params;
+        self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
+        self.slots.resize(base + body.slots as usize, Slot::Empty);
+        let frame = self.frames.len() as u32;
+        let active = &mut self.active[fragment.index()];
+        if active.count == 0 {
+            active.first_frame = frame;
+        }
+        active.count += 1;
+        self.frames.push(Frame {
+            pc: body.entry,
+            slots: base as u32,
+            targets: targets_base,
+            fragment: Some(fragment),
+            site: index,
+            path,
+            dtype,
+            inner,
+            recursions: 0,
+            origin: None,
+            file: body.file,
+        });
+        Ok(())
+    }
+
+    /// Decides the names of a call's results and of what it makes on the way, and notes the
+    /// former. A recursive call continues the names of the first one, so that names stay short.
+    fn call_targets(&mut self, site: &Site, fragment: FragmentId, results: usize, makes_tensors: bool) -> (NameId, u32) {
+        let base = self.targets.len() as u32;
+        if !makes_tensors {
+            let path = self.frame().path;
+            self.targets.resize(base as usize + results, Target::Auto);
+            return (path, base);
+        }
+        let named = match site.hint {
+            Hint::None | Hint::Local(_) => None,
+            hint => Some(hint),
+        };
+        if let Some(hint) = named {
+            let targets: SmallVec<[Target; 4]> = (0..results as u32).map(|i| self.target(hint, i, results)).collect();
+            let path = targets.iter().find_map(first_name);
+            self.targets.extend(targets);
+            if let Some(path) = path {
+                return (path, base);
+            }
+        }
+        let path = self.fresh_path(site, fragment);
+        self.targets.truncate(base as usize);
+        let single = match site.hint {
+            Hint::None | Hint::Local(_) if results == 1 => Target::Name(path),
+            _ => Target::Auto,
+        };
+        self.targets.resize(base as usize + results, single);
+        (path, base)
+    }
+
+    fn fresh_path(&mut self, site: &Site, fragment: FragmentId) -> NameId {
+        let (segment, ordinal) = match site.hint {
+            Hint::Local(name) => (name, 0),
+            _ => (site.name, site.ordinal),
+        };
+        let Active { count, first_frame } = self.active[fragment.index()];
+        if count == 0 {
+            return self.child(segment, ordinal);
+        }
+        let inner = self.frame().inner;
+        let first = &mut self.frames[first_frame as usize];
+        first.recursions += 1;
+        let (path, recursions) = (first.path, first.recursions);
+        self.graph.names.child(path, segment, recursions, inner)
+    }
+
+    /// Leaves a fragment and pushes its results.
+    pub(super) fn finish_call(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        let Some(fragment) = frame.fragment else { return };
+        self.active[fragment.index()].count -= 1;
+        let Some(body) = self.bodies[fragment.index()].as_ref() else { return };
+        let base = frame.slots as usize;
+        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
+        for &slot in &body.results {
+            if let Slot::Ready(value) = std::mem::replace(&mut self.slots[base + slot as usize], Slot::Empty) {
+                values.push(value);
+            }
+        }
+        self.slots.truncate(base);
+        self.targets.truncate(frame.targets as usize);
+        let value = match values.len() {
+            1 => values.remove(0),
+            _ => Value::Tuple(List::from_values(values.into_vec(), Some(&self.space.meter))),
+        };
+        self.stack.push(value);
+    }
+
+    /// Adds the operation of a site to the graph and pushes its results.
+    pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
+        let site = self.program.sites[index as usize];
+        let (start, count) = (site.keys.0 as usize, site.keys.1 as usize);
+        let first = self.stack.len() - count;
+        let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
+        for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
+            arguments.push(Argument { key: *key, value: freeze(value)? });
+        }
+        self.stack.truncate(first);
+        self.emit_with(&site, arguments)
+    }
+
+    fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
+        if self.graph.operations.len() as u64 >= self.max_ops {
+            let message = format!("the flat graph has more than {} operations", self.max_ops);
+            return Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"));
+        }
+        let dtype = match site.generic {
+            Some(Primitive::Generic) => self.frame().dtype,
+            generic => generic,
+        };
+        let kind = self.kind(site);
+        let outputs = match site.fragment {
+            Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
+            None => self.undeclared_outputs(site),
+        };
+        self.note_shape(site, &mut arguments, &outputs);
+        self.push_outputs(site, &outputs);
+        let file = self.frame().file;
+        let origin = self.origin();
+        let dtype = (dtype, site.explicit);
+        self.graph.add_operation(kind, dtype, arguments, outputs, (Location::new(file, site.span), origin));
+        Ok(())
+    }
+
+    fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
+        let meter = Rc::clone(&self.space.meter);
+        let value = |output: &OutputValue| match output {
+            OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
+            OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
+        };
+        let tuple = site.fragment.is_none() && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let value = match &outputs[..] {
+            [single] if !tuple => value(single),
+            several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
+        };
+        self.stack.push(value);
+    }
+
+    fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
+        let name = match target {
+            Target::Name(id) => id,
+            _ => self.child(otherwise.0, otherwise.1),
+        };
+        self.graph.add_tensor(name, dtype)
+    }
+
+    fn declared_outputs(&mut self, site: &Site, fragment: FragmentId, generic: Option<Primitive>) -> Outcome<Outputs> {
+        let count = self.checked.fragment(fragment).results.len();
+        let mut outputs = Outputs::new();
+        for i in 0..count {
+            let info = self.checked.fragment(fragment).results[i];
+            let target = self.target(site.hint, i as u32, count);
+            let otherwise = if count == 1 { (site.name, site.ordinal) } else { (info.name, 0) };
+            match info.ty {
+                Type::Array(array) => {
+                    let Target::Items(items) = target else {
+                        let message = format!("how many tensors `{}` gives is not known here", self.checked.text(site.name));
+                        let help = "assign them to names: `[a, b] = ..;`";
+                        return Err(Failure::new(Code::UnknownLength, message).help(help));
+                    };
+                    let dtype = element(self.checked.types.item(array), generic);
+                    let tensors: Arc<[TensorId]> = items
+                        .iter()
+                        .enumerate()
+                        .map(|(i, target)| self.tensor(target.clone(), (site.name, i as u32 + 1), dtype))
+                        .collect();
+                    outputs.push(OutputValue::Array(tensors));
+                }
+                ty => {
+                    let tensor = self.tensor(target, otherwise, element(ty, generic));
+                    outputs.push(OutputValue::Tensor(tensor));
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The results of an operation that is not declared, as the left side has them.
+    fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
+        let Hint::Items { start, len, tuple } = site.hint else {
+            let target = match self.target(site.hint, 0, 1) {
+                Target::Items(items) => return smallvec::smallvec![self.output_array(site, &items)],
+                target => target,
+            };
+            let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
+            return smallvec::smallvec![OutputValue::Tensor(tensor)];
+        };
+        let targets: Vec<Target> = (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+        if !tuple {
+            return smallvec::smallvec![self.output_array(site, &targets)];
+        }
+        let mut outputs = Outputs::new();
+        for (i, target) in targets.into_iter().enumerate() {
+            outputs.push(match target {
+                Target::Items(items) => self.output_array(site, &items),
+                target => OutputValue::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
+            });
+        }
+        outputs
+    }
+
+    fn output_array(&mut self, site: &Site, targets: &[Target]) -> OutputValue {
+        let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
+        OutputValue::Array(targets.iter().enumerate().map(tensor).collect())
+    }
+
+    /// Remembers the shape that an operation is given, and replaces that of an external where the
+    /// caller asks for it.
+    fn note_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
+        let introduces = site.fragment.is_some_and(|fragment| {
+            self.checked.fragment(fragment).module == ModuleId::STANDARD
+                && [standard::EXTERNAL, standard::VARIABLE, standard::CONSTANT].contains(&self.checked.text(site.name))
+        });
+        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
+        let is_shape = |argument: &&mut Argument| match argument.key {
+            Key::Param(_) => introduces && matches!(argument.value, crate::graph::Value::Integers(_)),
+            _ => false,
+        };
+        let Some(shape) = arguments.iter_mut().find(is_shape) else { return };
+        let name = self.graph.tensors[tensor.index()].name;
+        if self.checked.text(site.name) == standard::EXTERNAL
+            && let Some(given) = self.graph.names.user_name(name).and_then(|name| self.shapes.get(&name))
+        {
+            shape.value = crate::graph::Value::Integers(Arc::clone(given));
+        }
+        if let crate::graph::Value::Integers(extents) = &shape.value {
+            self.graph.tensors[tensor.index()].shape = Some(Arc::clone(extents));
+        }
+    }
+
+    /// The kind of a site's operation, added to the graph when it is met first.
+    fn kind(&mut self, site: &Site) -> KindId {
+        let known = match site.fragment {
+            Some(fragment) => self.kinds[fragment.index()],
+            None => self.undeclared.get(&site.name).copied(),
+        };
+        if let Some(kind) = known {
+            return kind;
+        }
+        let id = KindId(self.graph.kinds.len() as u32);
+        let kind = match site.fragment {
+            Some(fragment) => {
+                self.kinds[fragment.index()] = Some(id);
+                let info = self.checked.fragment(fragment);
+                let default = |id| super::literal(self.checked, info.module, id).freeze(0);
+                Kind {
+                    name: site.name,
+                    params: info
+                        .params
+                        .iter()
+                        .map(|param| KindParam {
+                            name: param.name,
+                            tensor: param.tensor,
+                            default: param.default.and_then(default),
+                        })
+                        .collect(),
+                    results: info.results.iter().map(|result| result.name).collect(),
+                    declared: true,
+                    standard: info.module == ModuleId::STANDARD,
+                    generic: info.generic != Generic::No,
+                }
+            }
+            None => {
+                self.undeclared.insert(site.name, id);
+                Kind { name: site.name, params: vec![], results: vec![], declared: false, standard: false, generic: false }
+            }
+        };
+        self.graph.kinds.push(kind);
+        id
+    }
+
+    /// The chain of calls of the running frame. Frames that emit nothing need none.
+    fn origin(&mut self) -> OriginId {
+        let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
+        let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
+        for i in known + 1..self.frames.len() {
+            let (site, file) = (self.frames[i].site, self.frames[i - 1].file);
+            let site = &self.program.sites[site as usize];
+            self.graph.origins.push(Origin { parent: origin, fragment: site.name, at: Location::new(file, site.span) });
+            origin = OriginId(self.graph.origins.len() as u32 - 1);
+            self.frames[i].origin = Some(origin);
+        }
+        origin
+    }
+
+    /// A standard operation that no call in the source stands for.
+    fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
+        let Some(fragment) = self.checked.standard(name) else {
+            return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
+        };
+        Ok(Site {
+            fragment: Some(fragment),
+            name: self.checked.fragment(fragment).name,
+            span,
+            generic,
+            explicit: false,
+            hint,
+            ordinal: 0,
+            keys: (0, 0),
+        })
+    }
+
+    fn here(&mut self) -> Span {
+        let pc = self.frame().pc as usize - 1;
+        self.program.spans[pc]
+    }
+
+    /// The operation of an operator whose operands turned out to be tensors.
+    pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<()> {
+        let span = self.here();
+        let site = self.implied(name, span, Hint::None, None)?;
+        let mut arguments = SmallVec::new();
+        for (i, operand) in operands.iter().enumerate() {
+            arguments.push(Argument { key: Key::Param(i as u32), value: freeze(operand)? });
+        }
+        self.emit_with(&site, arguments)
+    }
+
+    fn emit_named(&mut self, site: &Site, named: &[(&str, crate::graph::Value)]) -> Outcome<()> {
+        let Some(fragment) = site.fragment else { return Ok(()) };
+        let mut arguments = SmallVec::new();
+        for (name, value) in named {
+            let params = &self.checked.fragment(fragment).params;
+            if let Some(i) = params.iter().position(|param| self.checked.text(param.name) == *name) {
+                arguments.push(Argument { key: Key::Param(i as u32), value: value.clone() });
+            }
+        }
+        self.emit_with(site, arguments)
+    }
+
+    /// `t[i]`: the slice of that item, without the axis.
+    pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<()> {
+        let Value::Int(i) = index else {
+            return Err(Failure::new(Code::NotCompileTime, "a tensor is subscripted by integers that are known while expanding"));
+        };
+        // An end of 0 is the extent itself.
+        let end = if *i == -1 { 0 } else { i.saturating_add(1) };
+        self.slice_axis(tensor, *i, end)?;
+        let Value::Tensor(part) = self.pop() else { return Ok(()) };
+        let (span, dtype) = (self.here(), self.graph.tensors[part.index()].dtype);
+        let site = self.implied(standard::SQUEEZE, span, Hint::None, dtype)?;
+        let axes = crate::graph::Value::Integers([0].into());
+        self.emit_named(&site, &[("input", crate::graph::Value::Tensor(part)), ("axes", axes)])
+    }
+
+    /// `t[begin:end]`
+    pub(super) fn slice_tensor(&mut self, tensor: TensorId, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
+        let bound = |value: Option<&Value>| match value {
+            None => Ok(0),
+            Some(Value::Int(i)) => Ok(*i),
+            Some(_) => Err(Failure::new(Code::NotCompileTime, "the ends of a range are integers that are known while expanding")),
+        };
+        let (begin, end) = (bound(begin)?, bound(end)?);
+        self.slice_axis(tensor, begin, end)
+    }
+
+    fn slice_axis(&mut self, tensor: TensorId, begin: i64, end: i64) -> Outcome<()> {
+        let (span, dtype) = (self.here(), self.graph.tensors[tensor.index()].dtype);
+        let site = self.implied(standard::SLICE, span, Hint::None, dtype)?;
+        let ints = |i: i64| crate::graph::Value::Integers([i].into());
+        let named =
+            [("input", crate::graph::Value::Tensor(tensor)), ("axes", ints(0)), ("begin", ints(begin)), ("end", ints(end))];
+        self.emit_named(&site, &named)
+    }
+
+    /// Turns an array of numbers on the stack into a constant tensor.
+    pub(super) fn as_tensor(&mut self) -> Outcome<()> {
+        let value = self.pop();
+        let Value::Array(list) = &value else {
+            self.stack.push(value);
+            return Ok(());
+        };
+        if let Some((_, tensor)) = self.literals.get(&list.identity()) {
+            self.stack.push(Value::Tensor(*tensor));
+            return Ok(());
+        }
+        self.constant(&value, Hint::None)
+    }
+
+    fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
+        let Some((shape, items)) = super::constants::flatten(value) else {
+            let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
+            return Err(Failure::new(Code::DynamicType, message));
+        };
+        let (data, dtype) = super::constants::pack(&items);
+        let span = self.here();
+        let mut site = self.implied(standard::CONSTANT, span, hint, dtype)?;
+        site.explicit = dtype != Some(Primitive::Scalar);
+        let shape = crate::graph::Value::Integers(shape.into());
+        self.emit_named(&site, &[("shape", shape), ("value", data)])
+    }
+
+    /// Gives a name of the graph its tensor. A tensor without a name takes this one; one that
+    /// has a name already, and a constant, are copied.
+    pub(super) fn bind(&mut self, binding: u32) -> Outcome<()> {
+        let binding = self.program.bindings[binding as usize];
+        let value = self.pop();
+        let keeps_name = self.graph.names.is_user(binding.id);
+        let tensor = match &value {
+            Value::Tensor(tensor) if !keeps_name => Some(*tensor),
+            Value::Tensor(tensor) => Some(self.bind_tensor(binding.id, binding.name, *tensor)?),
+            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
+                Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
+            }
+            Value::Array(list) if super::constants::flatten(&value).is_some() && !list.is_empty() => {
+                self.constant(&value, Hint::Named(binding.id))?;
+                let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
+                self.literals.insert(list.identity(), (value.clone(), tensor));
+                Some(tensor)
+            }
+            _ => None,
+        };
+        if let Some(tensor) = tensor {
+            self.bound.insert(binding.name, tensor);
+        }
+        let value = match (&value, tensor) {
+            (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
+            _ => value,
+        };
+        let base = self.frame().slots;
+        self.slots[(base + binding.slot) as usize] = Slot::Ready(value);
+        Ok(())
+    }
+
+    fn bind_tensor(&mut self, id: NameId, name: Name, tensor: TensorId) -> Outcome<TensorId> {
+        let current = self.graph.tensors[tensor.index()].name;
+        if current == id {
+            return Ok(tensor);
+        }
+        if !self.graph.names.is_user(current) {
+            self.graph.names.rename(current, name);
+            return Ok(tensor);
+        }
+        let dtype = self.graph.tensors[tensor.index()].dtype;
+        self.copy(&Value::Tensor(tensor), Hint::Named(id), dtype)
+    }
+
+    fn copy(&mut self, value: &Value, hint: Hint, dtype: Option<Primitive>) -> Outcome<TensorId> {
+        let span = self.here();
+        let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
+        let site = self.implied(name, span, hint, dtype)?;
+        let argument = Argument { key: Key::Param(0), value: freeze(value)? };
+        self.emit_with(&site, smallvec::smallvec![argument])?;
+        match self.pop() {
+            Value::Tensor(tensor) => Ok(tensor),
+            _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
+        }
+    }
+}
+
+fn first_name(target: &Target) -> Option<NameId> {
+    match target {
+        Target::Auto => None,
+        Target::Name(id) => Some(*id),
+        Target::Items(items) => items.iter().find_map(first_name),
+    }
+}
+
+fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
+    value.freeze(0).ok_or_else(|| {
+        let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
+        Failure::new(Code::TooDeep, message)
+    })
+}
+
+fn literal_type(value: &Value) -> Option<Primitive> {
+    match value {
+        Value::Int(_) => Some(Primitive::Integer),
+        Value::Scalar(_) => Some(Primitive::Scalar),
+        Value::Logical(_) => Some(Primitive::Logical),
+        _ => None,
+    }
+}
+
+/// The elements of a tensor result.
+fn element(ty: Type, generic: Option<Primitive>) -> Option<Primitive> {
+    match ty {
+        Type::Tensor(Element::Of(Primitive::Generic)) => generic,
+        Type::Tensor(Element::Of(primitive)) => Some(primitive),
+        _ => None,
+    }
+}

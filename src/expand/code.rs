@@ -1,0 +1,187 @@
+//! What bodies are compiled to: instructions for a stack machine.
+//!
+//! Everything that can be decided once per body is decided here: names are slots, arguments stand
+//! in the order of the parameters, operators are either operations on tensors or arithmetic.
+
+use crate::graph::Key;
+use crate::graph::names::NameId;
+use crate::nnef::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
+use crate::nnef::check::FragmentId;
+use crate::nnef::names::Name;
+use crate::source::{FileId, Span};
+
+/// One step. Operands are on the value stack, the last one on top.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Instr {
+    /// Push a constant.
+    Const(u32),
+    /// Push a slot that has its value.
+    Load(u32),
+    /// Push a slot, evaluating it first where nobody did.
+    Force(u32),
+    /// Pop into a slot.
+    Store(u32),
+    /// Apply an operator to compile-time values.
+    Unary(UnaryOp),
+    /// Apply an operator to compile-time values.
+    Binary(BinaryOp),
+    /// Go on there.
+    Jump(u32),
+    /// Pop a logical; go on there unless it holds.
+    JumpUnless(u32),
+    /// Go on there if the logical on top is false, else pop it.
+    AndJump(u32),
+    /// Go on there if the logical on top is true, else pop it.
+    OrJump(u32),
+    /// Pop so many items and push their array.
+    Array(u32),
+    /// Pop so many items and push their tuple.
+    Tuple(u32),
+    /// Pop an index and what it subscripts.
+    Index,
+    /// Pop the bounds that are given and what they subscript.
+    Slice {
+        /// Whether the begin is given.
+        begin: bool,
+        /// Whether the end is given.
+        end: bool,
+    },
+    /// Apply a built-in function.
+    Builtin(Builtin),
+    /// Pop the arguments of a site and run the fragment's body.
+    Call(u32),
+    /// Pop the arguments of a site and add the operation to the graph.
+    Emit(u32),
+    /// Pop an array or tuple of so many items and push them, the first one on top.
+    Unpack(u32),
+    /// Pop so many arrays and start to run over them.
+    IterBegin(u32),
+    /// Put the next items into the slots of a loop, or leave it.
+    IterNext(u32),
+    /// Pop an item of the comprehension's result.
+    Yield,
+    /// Push the result of the comprehension.
+    IterEnd,
+    /// Turn an array of numbers on top into a constant tensor.
+    AsTensor,
+    /// Note that the slots of a deferred statement are evaluated by its block.
+    Defer(u32),
+    /// End of a deferred block: back to the `Force` that needed it.
+    ForceReturn,
+    /// Start of a statement of a graph: names of what it makes start with this one.
+    Statement(NameId),
+    /// Pop the value of a name of the graph.
+    Bind(u32),
+    /// End of the body.
+    Return,
+}
+
+/// Where the value of an expression goes, as far as its name tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hint {
+    /// Nowhere by name.
+    None,
+    /// A local of a fragment.
+    Local(Name),
+    /// A result of the fragment.
+    Result(u32),
+    /// A tensor of the graph.
+    Named(NameId),
+    /// Items of an array or a tuple, in [`Program::hints`].
+    Items {
+        /// First item.
+        start: u32,
+        /// Number of items.
+        len: u32,
+        /// Whether it is a tuple.
+        tuple: bool,
+    },
+}
+
+/// A place that calls an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// What is called; none for an operation that is not declared.
+    pub fragment: Option<FragmentId>,
+    /// Its name.
+    pub name: Name,
+    /// The call in the source.
+    pub span: Span,
+    /// The type argument; `?` is that of the running fragment.
+    pub generic: Option<Primitive>,
+    /// Whether the type argument was written.
+    pub explicit: bool,
+    /// Where the results go.
+    pub hint: Hint,
+    /// Which of the calls without a name it is, for its name.
+    pub ordinal: u32,
+    /// The parameters of the arguments on the stack, in [`Program::keys`].
+    pub keys: (u32, u32),
+}
+
+/// A comprehension's loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// The slot of the first iterator.
+    pub slot: u32,
+    /// The number of iterators.
+    pub count: u32,
+    /// Where to go when the items are used up.
+    pub exit: u32,
+}
+
+/// A statement that is evaluated when one of its slots is needed.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Its code.
+    pub entry: u32,
+    /// The slots that it fills.
+    pub slots: Vec<u32>,
+}
+
+/// A name of a graph and the slot of its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// The slot.
+    pub slot: u32,
+    /// The tensor's name.
+    pub id: NameId,
+    /// The name in the document.
+    pub name: Name,
+}
+
+/// A compiled body.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its first instruction.
+    pub entry: u32,
+    /// The number of its slots.
+    pub slots: u32,
+    /// The slots of its results.
+    pub results: Vec<u32>,
+    /// The file that its spans are of.
+    pub file: FileId,
+}
+
+/// All code of a run.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// The instructions of all bodies.
+    pub instrs: Vec<Instr>,
+    /// The place in the source of each instruction.
+    pub spans: Vec<Span>,
+    /// Calls.
+    pub sites: Vec<Site>,
+    /// Parameters of the arguments at sites.
+    pub keys: Vec<Key>,
+    /// Items of [`Hint::Items`].
+    pub hints: Vec<Hint>,
+    /// Loops.
+    pub loops: Vec<Loop>,
+    /// Deferred statements.
+    pub blocks: Vec<Block>,
+    /// Names of graphs.
+    pub bindings: Vec<Binding>,
+    /// Constants.
+    pub constants: Vec<super::value::Value>,
+}

@@ -1,0 +1,322 @@
+//! Compiles checked bodies.
+
+use rustc_hash::FxHashMap;
+
+use super::code::{Binding, Block, Body, Hint, Instr, Program, Site};
+use super::demand::{self, Demand};
+use super::list::List;
+use super::lowering::Lowering;
+use super::value::Value;
+use crate::graph::Key;
+use crate::graph::names::{NameId, TensorNames};
+use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
+use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
+use crate::source::Span;
+
+/// How a body is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// As a fragment that is called.
+    Fragment,
+    /// As a graph of its own: its names are names of tensors.
+    Graph,
+}
+
+/// What compiling needs to know, and what it adds to.
+pub struct Compiler<'a, 'd> {
+    pub(super) checked: &'a Checked<'d>,
+    pub(super) lowering: &'a Lowering,
+    pub(super) program: &'a mut Program,
+    pub(super) names: &'a mut TensorNames,
+    pub(super) module: ModuleId,
+    pub(super) ast: &'d Ast,
+    pub(super) info: &'a ModuleInfo,
+    mode: Mode,
+    results: Vec<Name>,
+    /// Slots that are evaluated on demand.
+    lazy: Vec<bool>,
+    /// Locals that a result is another name for.
+    aliases: FxHashMap<u32, u32>,
+    /// Calls without a name, counted by operation.
+    pub(super) unnamed: FxHashMap<Name, u32>,
+    /// The assignment after which a name of the graph is not assigned again.
+    last_assigned: FxHashMap<Name, u32>,
+    /// The bindings of a graph by slot.
+    bindings: FxHashMap<u32, u32>,
+}
+
+impl<'a, 'd> Compiler<'a, 'd> {
+    /// A compiler for bodies of one module.
+    pub fn new(
+        checked: &'a Checked<'d>,
+        lowering: &'a Lowering,
+        program: &'a mut Program,
+        names: &'a mut TensorNames,
+        module: ModuleId,
+        mode: Mode,
+    ) -> Self {
+        Compiler {
+            checked,
+            lowering,
+            program,
+            names,
+            module,
+            ast: &checked.document.module(module).ast,
+            info: &checked.modules[module.index()],
+            mode,
+            results: Vec::new(),
+            lazy: Vec::new(),
+            aliases: FxHashMap::default(),
+            unnamed: FxHashMap::default(),
+            last_assigned: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+        }
+    }
+
+    /// Compiles a fragment's body.
+    pub fn fragment(mut self, id: FragmentId) -> Body {
+        let info = self.checked.fragment(id);
+        let fragment = self.checked.document.fragment(info.module, info.index);
+        let empty = (BodyInfo::default(), ast::Body::default());
+        let body = fragment.body.as_ref().unwrap_or(&empty.1);
+        let slots = self.checked.bodies[id.index()].as_ref().unwrap_or(&empty.0);
+        self.results = info.results.iter().map(|result| result.name).collect();
+        self.body(body, slots, info.params.len() as u32)
+    }
+
+    /// Compiles the body of the graph.
+    pub fn graph(mut self, graph: &ast::GraphDecl) -> Body {
+        self.results = graph.results.iter().map(|ident| ident.name).collect();
+        let checked = self.checked;
+        self.body(&graph.body, &checked.graph, 0)
+    }
+
+    fn body(&mut self, body: &ast::Body, info: &BodyInfo, params: u32) -> Body {
+        let entry = self.program.instrs.len() as u32;
+        let slots = info.slots.len() as u32;
+        let results: Vec<u32> = info.results.iter().copied().flatten().collect();
+        let all = self.mode == Mode::Graph || self.lowering.demand_all;
+        let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
+        self.lazy = vec![false; slots as usize];
+        match self.mode {
+            Mode::Graph => self.note_last_assignments(body),
+            Mode::Fragment => self.note_aliases(body),
+        }
+        let mut deferred = Vec::new();
+        for (assignment, demand) in body.assignments.iter().zip(demand) {
+            match demand {
+                Demand::Never => {}
+                Demand::Always => self.statement(assignment),
+                Demand::Perhaps => {
+                    let block = self.program.blocks.len() as u32;
+                    let mut filled = Vec::new();
+                    demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |slot| filled.push(slot));
+                    filled.iter().for_each(|&slot| self.lazy[slot as usize] = true);
+                    self.program.blocks.push(Block { entry: 0, slots: filled });
+                    self.emit(Instr::Defer(block), assignment.span);
+                    deferred.push((block, assignment));
+                }
+            }
+        }
+        self.emit(Instr::Return, body.span);
+        for (block, assignment) in deferred {
+            self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
+            self.statement(assignment);
+            self.emit(Instr::ForceReturn, assignment.span);
+        }
+        Body { entry, slots, results, file: self.checked.document.module(self.module).file }
+    }
+
+    fn note_last_assignments(&mut self, body: &ast::Body) {
+        for assignment in &body.assignments {
+            let (ast, refs) = (self.ast, &self.info.refs);
+            let mut open = vec![assignment.target];
+            while let Some(id) = open.pop() {
+                match (ast.expr(id), refs[id.index()]) {
+                    (Expr::Name(name), Ref::Slot(slot)) => {
+                        let last = self.last_assigned.entry(name).or_insert(slot);
+                        *last = slot.max(*last);
+                    }
+                    (Expr::Array(items) | Expr::Tuple(items), _) => open.extend(ast.items(items)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// `y = t;` with a result `y`: what makes `t` makes `y`.
+    fn note_aliases(&mut self, body: &ast::Body) {
+        for assignment in &body.assignments {
+            let (Expr::Name(target), Expr::Name(_)) = (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
+            else {
+                continue;
+            };
+            let result = self.results.iter().position(|&result| result == target);
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
+                self.aliases.entry(slot).or_insert(result as u32);
+            }
+        }
+    }
+
+    fn statement(&mut self, assignment: &ast::Assignment) {
+        if self.mode == Mode::Graph {
+            self.unnamed.clear();
+            let id = self.first_name(assignment.target);
+            self.emit(Instr::Statement(id), assignment.span);
+        }
+        let hint = self.hint(assignment.target);
+        self.expr(assignment.value, hint);
+        self.store(assignment.target, self.ast.span(assignment.value));
+    }
+
+    /// The name that stands for a left side.
+    fn first_name(&mut self, target: ExprId) -> NameId {
+        match self.ast.expr(target) {
+            Expr::Name(name) => self.graph_name(name, self.info.refs[target.index()]),
+            Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
+            _ => NameId::ROOT,
+        }
+    }
+
+    /// The tensor name of a name of the graph. Of several assignments the last one keeps it.
+    fn graph_name(&mut self, name: Name, referent: Ref) -> NameId {
+        let Ref::Slot(slot) = referent else { return NameId::ROOT };
+        if let Some(&binding) = self.bindings.get(&slot) {
+            return self.program.bindings[binding as usize].id;
+        }
+        let id = match self.last_assigned.get(&name) {
+            Some(&last) if last != slot => self.names.child(NameId::ROOT, name, 1, false),
+            _ => self.names.user(name),
+        };
+        self.bindings.insert(slot, self.program.bindings.len() as u32);
+        self.program.bindings.push(Binding { slot, id, name });
+        id
+    }
+
+    fn hint(&mut self, target: ExprId) -> Hint {
+        match self.ast.expr(target) {
+            Expr::Name(name) => {
+                let referent = self.info.refs[target.index()];
+                if self.mode == Mode::Graph {
+                    return Hint::Named(self.graph_name(name, referent));
+                }
+                if let Some(result) = self.results.iter().position(|&result| result == name) {
+                    return Hint::Result(result as u32);
+                }
+                match referent {
+                    Ref::Slot(slot) if self.aliases.contains_key(&slot) => Hint::Result(self.aliases[&slot]),
+                    _ => Hint::Local(name),
+                }
+            }
+            expr @ (Expr::Array(items) | Expr::Tuple(items)) => {
+                let hints: Vec<Hint> = self.ast.items(items).iter().map(|&item| self.hint(item)).collect();
+                let start = self.program.hints.len() as u32;
+                self.program.hints.extend(hints);
+                Hint::Items { start, len: items.len, tuple: matches!(expr, Expr::Tuple(_)) }
+            }
+            _ => Hint::None,
+        }
+    }
+
+    fn store(&mut self, target: ExprId, span: Span) {
+        let Expr::Name(name) = self.ast.expr(target) else {
+            if let Expr::Array(items) | Expr::Tuple(items) = self.ast.expr(target) {
+                self.emit(Instr::Unpack(items.len), self.ast.span(target));
+                self.ast.items(items).iter().for_each(|&item| self.store(item, span));
+            }
+            return;
+        };
+        let referent = self.info.refs[target.index()];
+        let Ref::Slot(slot) = referent else { return };
+        if self.mode == Mode::Graph {
+            self.graph_name(name, referent);
+            self.emit(Instr::Bind(self.bindings[&slot]), self.ast.span(target));
+        } else {
+            self.emit(Instr::Store(slot), span);
+        }
+    }
+
+    pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
+        self.program.instrs.push(instr);
+        self.program.spans.push(span);
+        self.program.instrs.len() - 1
+    }
+
+    pub(super) fn here(&self) -> u32 {
+        self.program.instrs.len() as u32
+    }
+
+    /// Completes a jump that was emitted before its goal was known.
+    pub(super) fn patch(&mut self, at: usize) {
+        let here = self.here();
+        match &mut self.program.instrs[at] {
+            Instr::Jump(to) | Instr::JumpUnless(to) | Instr::AndJump(to) | Instr::OrJump(to) => *to = here,
+            _ => {}
+        }
+    }
+
+    pub(super) fn constant(&mut self, value: Value, span: Span) {
+        self.program.constants.push(value);
+        self.emit(Instr::Const(self.program.constants.len() as u32 - 1), span);
+    }
+
+    /// Pushes what a name stands for.
+    pub(super) fn name(&mut self, id: ExprId, name: Name) {
+        let span = self.ast.span(id);
+        match self.info.refs[id.index()] {
+            Ref::Slot(slot) => {
+                let lazy = self.lazy.get(slot as usize).copied().unwrap_or(false);
+                self.emit(if lazy { Instr::Force(slot) } else { Instr::Load(slot) }, span);
+            }
+            Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
+            Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
+            Ref::Symbol | Ref::None => self.constant(Value::Symbol(name), span),
+        }
+    }
+
+    /// Adds a place that calls an operation.
+    pub(super) fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
+        let start = self.program.keys.len() as u32;
+        self.program.keys.extend_from_slice(keys);
+        let mut site = Site { keys: (start, keys.len() as u32), ..site };
+        if site.hint == Hint::None {
+            let count = self.unnamed.entry(site.name).or_default();
+            *count += 1;
+            site.ordinal = *count;
+        }
+        self.program.sites.push(site);
+        self.program.sites.len() as u32 - 1
+    }
+
+    /// The items of a hint for the items of an array or tuple.
+    pub(super) fn item_hint(&self, hint: Hint, i: u32) -> Hint {
+        match hint {
+            Hint::Items { start, len, .. } if i < len => self.program.hints[(start + i) as usize],
+            _ => Hint::None,
+        }
+    }
+
+    /// Replaces the constants just pushed by their array or tuple, if nothing else was pushed.
+    pub(super) fn collect(&mut self, items: ListRange, start: u32, tuple: bool, span: Span) {
+        let pushed = &self.program.instrs[start as usize..];
+        let constant = |instr: &Instr| match instr {
+            Instr::Const(i) => Some(self.program.constants[*i as usize].clone()),
+            _ => None,
+        };
+        let values: Option<Vec<Value>> = pushed.iter().map(constant).collect();
+        match values {
+            Some(values) if values.len() == items.len as usize => {
+                self.program.instrs.truncate(start as usize);
+                self.program.spans.truncate(start as usize);
+                let list = List::from_values(values, None);
+                self.constant(if tuple { Value::Tuple(list) } else { Value::Array(list) }, span);
+            }
+            _ => {
+                let instr = if tuple { Instr::Tuple(items.len) } else { Instr::Array(items.len) };
+                self.emit(instr, span);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Literal arrays as constant tensors: shape and row-major items.
+
+use std::sync::Arc;
+
+use super::value::Value;
+use crate::graph;
+use crate::nnef::ast::Primitive;
+
+/// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
+/// arrays of anything but numbers and logicals.
+pub fn flatten(value: &Value) -> Option<(Vec<i64>, Vec<Value>)> {
+    let mut shape = Vec::new();
+    let mut level = vec![value.clone()];
+    while matches!(level.first(), Some(Value::Array(_))) {
+        let mut extent = None;
+        let mut below = Vec::new();
+        for value in &level {
+            let Value::Array(list) = value else { return None };
+            if *extent.get_or_insert(list.len()) != list.len() {
+                return None;
+            }
+            below.extend(list.to_values());
+        }
+        shape.push(extent? as i64);
+        level = below;
+        if shape.len() > 64 {
+            return None;
+        }
+    }
+    let number = |value: &Value| matches!(value, Value::Int(_) | Value::Scalar(_) | Value::Logical(_));
+    level.iter().all(number).then_some((shape, level))
+}
+
+/// Items packed for the `value` of `constant`, and their type.
+pub fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
+    let ints: Option<Vec<i64>> = items.iter().map(Value::as_int).collect();
+    if let Some(ints) = ints.filter(|ints| !ints.is_empty()) {
+        return (graph::Value::Integers(ints.into()), Some(Primitive::Integer));
+    }
+    if items.iter().all(|item| matches!(item, Value::Logical(_))) && !items.is_empty() {
+        let values: Arc<[graph::Value]> = items.iter().filter_map(|item| item.freeze(0)).collect();
+        return (graph::Value::Array(values), Some(Primitive::Logical));
+    }
+    let scalar = |item: &Value| match item {
+        Value::Scalar(s) => *s,
+        Value::Int(i) => *i as f64,
+        Value::Logical(b) => f64::from(u8::from(*b)),
+        _ => f64::NAN,
+    };
+    let scalars: Arc<[f64]> = items.iter().map(scalar).collect();
+    (graph::Value::Scalars(scalars), Some(Primitive::Scalar))
+}

@@ -1,0 +1,238 @@
+//! What stays beside the flat graph: extensions, metadata, and fragments that are not expanded.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::compile::{Compiler, Mode};
+use super::machine::Machine;
+use super::value::Value;
+use crate::diagnostics::Diagnostic;
+use crate::graph::names::NameId;
+use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, OutputValue, prune};
+use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
+use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::standard::{EXTERNAL, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
+use crate::nnef::types::{Element, Type};
+use crate::options::Options;
+use crate::source::{Location, Span};
+
+/// Gives a graph without inputs one that nothing uses: NNEF demands one.
+pub fn demand_input(checked: &Checked, graph: &mut Graph) {
+    let names = checked.document.names();
+    let (Some(external), Some(name)) = (checked.standard(EXTERNAL), names.get(UNUSED_INPUT)) else { return };
+    if !graph.inputs.is_empty() {
+        return;
+    }
+    let info = checked.fragment(external);
+    let known = graph.kinds.iter().position(|kind| kind.name == info.name && kind.standard);
+    let kind = known.unwrap_or_else(|| {
+        let param = |param: &crate::nnef::check::ParamInfo| KindParam { name: param.name, tensor: param.tensor, default: None };
+        graph.kinds.push(Kind {
+            name: info.name,
+            params: info.params.iter().map(param).collect(),
+            results: info.results.iter().map(|result| result.name).collect(),
+            declared: true,
+            standard: true,
+            generic: true,
+        });
+        graph.kinds.len() - 1
+    });
+    let id = graph.names.child(NameId::ROOT, name, 0, false);
+    let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
+    let shape: Arc<[i64]> = [1].into();
+    graph.tensors[tensor.index()].shape = Some(Arc::clone(&shape));
+    let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
+    let at = Location::new(checked.document.main().file, Span::default());
+    let dtype = (Some(Primitive::Scalar), false);
+    graph.add_operation(KindId(kind as u32), dtype, [argument], [OutputValue::Tensor(tensor)], (at, OriginId::NONE));
+    graph.inputs.push(tensor);
+}
+
+/// Fills in the extensions and fragments of the output.
+pub fn keep(checked: &Checked, graph: &mut Graph, options: &Options) -> Result<(), Box<Diagnostic>> {
+    let mut keeper = Keeper { checked, options, verbatim: BTreeSet::new(), flat: Vec::new() };
+    keeper.collect(graph);
+    keeper.expand_bodies()?;
+    graph.fragments = keeper.fragments();
+    let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
+    graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
+    Ok(())
+}
+
+struct Keeper<'a, 'd> {
+    checked: &'a Checked<'d>,
+    options: &'a Options,
+    /// Fragments that are copied as they are written.
+    verbatim: BTreeSet<FragmentId>,
+    /// Fragments referred to by name in a string, and their flat bodies.
+    flat: Vec<(FragmentId, Option<Box<Graph>>)>,
+}
+
+impl Keeper<'_, '_> {
+    /// Notes the fragments that the operations of a graph need.
+    fn collect(&mut self, graph: &Graph) {
+        let checked = self.checked;
+        let main = checked.document.main_id();
+        for operation in &graph.operations {
+            let kind = graph.kind(operation);
+            if kind.standard {
+                continue;
+            }
+            if let Some(id) = checked.find(main, kind.name).filter(|_| kind.declared) {
+                self.keep_verbatim(id);
+            }
+            for argument in graph.arguments(operation) {
+                argument.value.each_string(&mut |text| {
+                    let named = checked.document.names().get(text).and_then(|name| checked.find(main, name));
+                    if let Some(id) = named.filter(|&id| checked.fragment(id).module == main)
+                        && checked.fragment(id).has_body
+                        && self.flat.iter().all(|(other, _)| *other != id)
+                    {
+                        self.flat.push((id, None));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Keeps a fragment and what its body calls. Declarations without a body that come from
+    /// another file stay there: they describe what the reader of the output knows.
+    fn keep_verbatim(&mut self, id: FragmentId) {
+        let checked = self.checked;
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            let info = checked.fragment(id);
+            let standard = info.module == crate::nnef::document::ModuleId::STANDARD;
+            let foreign = info.module != checked.document.main_id() && !info.has_body;
+            if standard || foreign || !self.verbatim.insert(id) {
+                continue;
+            }
+            let ast = &checked.document.module(info.module).ast;
+            let Some(body) = &checked.document.fragment(info.module, info.index).body else { continue };
+            // The calls of a body are the nodes within its span.
+            let inside = |span: Span| span.start >= body.span.start && span.end <= body.span.end;
+            for (expr, _) in ast.exprs.iter().zip(&ast.spans).filter(|(_, span)| inside(**span)) {
+                if let Expr::Call(call) = expr {
+                    open.extend(checked.find(info.module, ast.call(*call).name.name));
+                }
+            }
+        }
+    }
+
+    fn expand_bodies(&mut self) -> Result<(), Box<Diagnostic>> {
+        let mut next = 0;
+        while next < self.flat.len() {
+            let id = self.flat[next].0;
+            if self.checked.fragment(id).params.iter().any(|param| matches!(param.ty, Type::Array(_)) && param.tensor) {
+                // How many tensors such a parameter holds is known only to the operation that
+                // runs the body.
+                self.keep_verbatim(id);
+            } else {
+                let body = flat_body(self.checked, id, self.options)?;
+                self.collect(&body);
+                self.flat[next].1 = Some(Box::new(body));
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// The kept fragments in the order of the text.
+    fn fragments(&mut self) -> Vec<KeptFragment> {
+        let checked = self.checked;
+        let mut kept: Vec<(FragmentId, KeptFragment)> = Vec::new();
+        for (id, body) in std::mem::take(&mut self.flat) {
+            if let Some(body) = body
+                && !self.verbatim.contains(&id)
+            {
+                kept.push((id, KeptFragment::Flat(head(checked, id), body)));
+            }
+        }
+        let metadata = (0..checked.fragments.len() as u32).map(FragmentId).filter(|&id| checked.fragment(id).metadata);
+        for id in self.verbatim.iter().copied().chain(metadata) {
+            kept.push((id, KeptFragment::Verbatim(source(checked, id, |fragment| fragment.span))));
+        }
+        kept.sort_by_key(|(id, _)| *id);
+        kept.into_iter().map(|(_, fragment)| fragment).collect()
+    }
+}
+
+fn source(checked: &Checked, id: FragmentId, span: impl Fn(&Fragment) -> Span) -> String {
+    let info = checked.fragment(id);
+    let module = checked.document.module(info.module);
+    let span = span(checked.document.fragment(info.module, info.index));
+    checked.document.sources().text(Location::new(module.file, span)).trim_end().to_string()
+}
+
+/// The text of a fragment before its body.
+fn head(checked: &Checked, id: FragmentId) -> String {
+    source(checked, id, |fragment| {
+        let end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
+        Span::new(fragment.span.start, end)
+    })
+}
+
+/// The body of a fragment as a graph of its own. Attributes are known only to the operation that
+/// runs it, so they are symbols.
+fn flat_body(checked: &Checked, id: FragmentId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
+    let info = checked.fragment(id);
+    let fragment = checked.document.fragment(info.module, info.index);
+    let mut graph = Graph::new(info.name, Arc::clone(checked.document.shared_names()));
+    let mut params = Vec::new();
+    for param in &info.params {
+        if param.tensor {
+            let dtype = match param.ty {
+                Type::Tensor(Element::Of(primitive)) => Some(primitive),
+                _ => None,
+            };
+            let name = graph.names.user(param.name);
+            let tensor = graph.add_tensor(name, dtype);
+            graph.inputs.push(tensor);
+            params.push(Value::Tensor(tensor));
+        } else {
+            params.push(Value::Symbol(param.name));
+        }
+    }
+    let inputs = std::mem::take(&mut graph.inputs);
+    let mut machine = Machine::new(checked, options, graph);
+    let names = &mut machine.graph.names;
+    let compiler =
+        Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
+    let body = compiler.fragment(id);
+    machine.run(&body, params)?;
+    let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
+    let outputs: Result<Vec<_>, _> =
+        idents.iter().map(|ident| super::named_tensor(&machine, checked.document, ident)).collect();
+    let mut graph = machine.graph;
+    (graph.inputs, graph.outputs) = (inputs, outputs?);
+    if !options.keep_unused {
+        prune::prune(&mut graph);
+    }
+    graph.finish_names();
+    Ok(graph)
+}
+
+/// The extensions of the output: those of the document, less what a flat document does not need.
+fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
+    let document = checked.document;
+    let module = document.main();
+    let needed = |name: &str| match name {
+        FRAGMENT_DEFINITIONS => fragments,
+        OPERATOR_EXPRESSIONS => bodies,
+        _ => true,
+    };
+    let mut lines = Vec::new();
+    for extension in &module.extensions {
+        let words: Vec<&str> = extension.words.iter().map(|word| document.names().text(word.name)).collect();
+        let text = document.sources().text(Location::new(module.file, extension.text));
+        if words.iter().all(|word| needed(word)) {
+            lines.push(text.to_string());
+        } else {
+            let rest: Vec<&str> = words.into_iter().filter(|word| needed(word)).collect();
+            if !rest.is_empty() {
+                lines.push(rest.join(" "));
+            }
+        }
+    }
+    lines
+}

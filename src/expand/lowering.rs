@@ -1,0 +1,52 @@
+//! Which calls are expanded.
+
+use rustc_hash::FxHashSet;
+
+use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::document::ModuleId;
+use crate::nnef::types::Type;
+use crate::options::{Lower, Options};
+
+/// The decision for every fragment.
+#[derive(Debug)]
+pub struct Lowering {
+    expand: Vec<bool>,
+    open_arrays: Vec<bool>,
+    /// Whether everything is evaluated, demanded or not.
+    pub demand_all: bool,
+}
+
+impl Lowering {
+    /// Decides for the fragments of a document.
+    pub fn new(checked: &Checked, options: &Options) -> Self {
+        let names: FxHashSet<&str> = match &options.lower {
+            Lower::Names(names) => names.iter().map(String::as_str).collect(),
+            _ => FxHashSet::default(),
+        };
+        let keep: FxHashSet<&str> = options.keep.iter().map(String::as_str).collect();
+        let decide = |info: &crate::nnef::check::FragmentInfo| {
+            let name = checked.text(info.name);
+            let wanted = match options.lower {
+                Lower::Custom => info.module != ModuleId::STANDARD,
+                Lower::All => true,
+                Lower::None => false,
+                Lower::Names(_) => names.contains(name),
+            };
+            info.has_body && wanted && !keep.contains(name)
+        };
+        let open_array = |info: &crate::nnef::check::FragmentInfo| {
+            info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))
+        };
+        Lowering {
+            expand: checked.fragments.iter().map(decide).collect(),
+            open_arrays: checked.fragments.iter().map(open_array).collect(),
+            demand_all: options.demand_all(),
+        }
+    }
+
+    /// Whether calls of a fragment are replaced by its body. An array result that no left side
+    /// takes apart has a length only when the fragment is expanded.
+    pub fn expands(&self, fragment: FragmentId, taken_apart: bool) -> bool {
+        self.expand[fragment.index()] || (!taken_apart && self.open_arrays[fragment.index()])
+    }
+}

@@ -1,0 +1,488 @@
+//! The lazy interpreter: a stack machine whose stacks are on the heap, so that recursion is as deep
+//! as the budget allows and no deeper.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::arithmetic::{self, Failure, Outcome, Space};
+use super::builtins;
+use super::calls::Target;
+use super::code::{Body, Instr, Program};
+use super::compile::{Compiler, Mode};
+use super::list::{List, Meter};
+use super::lowering::Lowering;
+use super::trace;
+use super::value::Value;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::names::NameId;
+use crate::graph::{Graph, KindId, OriginId, TensorId};
+use crate::nnef::ast::{Builtin, Primitive};
+use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::names::Name;
+use crate::options::Options;
+use crate::source::{FileId, Location, Span};
+
+/// The most items of an array or string.
+const MAX_LENGTH: usize = 10_000_000;
+/// The most bytes of live arrays and strings.
+const MAX_BYTES: u64 = 1 << 30;
+/// How many calls and loop turns are allowed for each operation that may be emitted.
+const STEPS_PER_OPERATION: u64 = 20;
+/// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
+const MAX_SLOTS: usize = 1 << 28;
+
+/// A local of a running body.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    /// No value yet.
+    Empty,
+    /// The block that gives it its value when it is needed.
+    Deferred(u32),
+    /// Its value.
+    Ready(Value),
+}
+
+/// A running body.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// The next instruction.
+    pub(super) pc: u32,
+    /// Its first slot.
+    pub(super) slots: u32,
+    /// Its first target.
+    pub(super) targets: u32,
+    /// The fragment; none for a graph.
+    pub(super) fragment: Option<FragmentId>,
+    /// The site that called it.
+    pub(super) site: u32,
+    /// Names of what it makes start with this one.
+    pub(super) path: NameId,
+    /// Its type argument.
+    pub(super) dtype: Option<Primitive>,
+    /// Whether it is, or is called from, a standard operation.
+    pub(super) inner: bool,
+    /// How many recursive calls started under it, where it is the first of its fragment.
+    pub(super) recursions: u32,
+    /// The chain of calls, once an operation needed it.
+    pub(super) origin: Option<OriginId>,
+    /// The file that its spans are of.
+    pub(super) file: FileId,
+}
+
+/// The open calls of a fragment: how many, and the first one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub(super) count: u32,
+    pub(super) first_frame: u32,
+}
+
+#[derive(Debug)]
+struct Running {
+    lists: SmallVec<[List; 2]>,
+    next: usize,
+    len: usize,
+    items: Vec<Value>,
+}
+
+/// The state of an expansion.
+pub(super) struct Machine<'c, 'd> {
+    pub(super) checked: &'c Checked<'d>,
+    pub(super) lowering: Lowering,
+    pub(super) program: Program,
+    pub(super) bodies: Vec<Option<Arc<Body>>>,
+    pub(super) graph: Graph,
+    pub(super) stack: Vec<Value>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) targets: Vec<Target>,
+    pub(super) active: Vec<Active>,
+    loops: Vec<Running>,
+    forces: Vec<u32>,
+    pub(super) space: Space,
+    pub(super) kinds: Vec<Option<KindId>>,
+    pub(super) undeclared: FxHashMap<Name, KindId>,
+    /// Constant tensors made of named literal arrays.
+    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
+    /// The tensors of names of the graph.
+    pub(super) bound: FxHashMap<Name, TensorId>,
+    pub(super) shapes: FxHashMap<Name, Arc<[i64]>>,
+    max_depth: u64,
+    pub(super) max_ops: u64,
+    steps: u64,
+}
+
+impl<'c, 'd> Machine<'c, 'd> {
+    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
+        let names = checked.document.names();
+        let shapes = options
+            .input_shapes
+            .iter()
+            .filter_map(|(name, shape)| Some((names.get(name)?, shape.as_slice().into())))
+            .collect();
+        Machine {
+            checked,
+            lowering: Lowering::new(checked, options),
+            program: Program::default(),
+            bodies: vec![None; checked.fragments.len()],
+            graph,
+            stack: Vec::new(),
+            slots: Vec::new(),
+            frames: Vec::new(),
+            targets: Vec::new(),
+            active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
+            loops: Vec::new(),
+            forces: Vec::new(),
+            space: Space { meter: Rc::new(Meter::default()), max_len: MAX_LENGTH, max_bytes: MAX_BYTES },
+            kinds: vec![None; checked.fragments.len()],
+            undeclared: FxHashMap::default(),
+            literals: FxHashMap::default(),
+            bound: FxHashMap::default(),
+            shapes,
+            max_depth: options.max_depth,
+            max_ops: options.max_ops,
+            steps: options.max_ops.saturating_mul(STEPS_PER_OPERATION),
+        }
+    }
+
+    /// The compiled body of a fragment.
+    pub(super) fn body(&mut self, id: FragmentId) -> Arc<Body> {
+        if let Some(body) = &self.bodies[id.index()] {
+            return Arc::clone(body);
+        }
+        let module = self.checked.fragment(id).module;
+        let compiler =
+            Compiler::new(self.checked, &self.lowering, &mut self.program, &mut self.graph.names, module, Mode::Fragment);
+        let body = Arc::new(compiler.fragment(id));
+        self.bodies[id.index()] = Some(Arc::clone(&body));
+        body
+    }
+
+    /// Runs a body as a graph of its own. Its parameters are in the first slots.
+    pub(super) fn run(&mut self, body: &Body, params: Vec<Value>) -> Result<(), Box<Diagnostic>> {
+        self.slots.extend(params.into_iter().map(Slot::Ready));
+        self.slots.resize(body.slots as usize, Slot::Empty);
+        self.frames.push(Frame {
+            pc: body.entry,
+            slots: 0,
+            targets: 0,
+            fragment: None,
+            site: u32::MAX,
+            path: NameId::ROOT,
+            dtype: None,
+            inner: false,
+            recursions: 0,
+            origin: Some(OriginId::NONE),
+            file: body.file,
+        });
+        let outcome = self.steps();
+        outcome.map_err(|failure| Box::new(self.diagnose(failure)))
+    }
+
+    /// Attaches the place and the calls around it to a failure.
+    fn diagnose(&self, failure: Failure) -> Diagnostic {
+        let frame = self.frames.last();
+        let at = frame.map_or(Location::default(), |frame| {
+            let pc = (frame.pc as usize).saturating_sub(1);
+            Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
+        });
+        let mut diagnostic = Diagnostic::new(failure.code, at, failure.message);
+        diagnostic.help = failure.help;
+        trace::attach(&mut diagnostic, self.frames.len().saturating_sub(1), |depth| {
+            // The innermost frame is depth 0; the call of a frame stands in the one below it.
+            let i = self.frames.len() - 1 - depth;
+            let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
+            let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
+            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment(id).name));
+            (name.to_string(), Location::new(caller.file, span))
+        });
+        diagnostic
+    }
+
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    pub(super) fn pop(&mut self) -> Value {
+        // The compiler balances the stack.
+        self.stack.pop().unwrap_or(Value::Logical(false))
+    }
+
+    fn slot(&mut self, slot: u32) -> &mut Slot {
+        let base = self.frame().slots;
+        &mut self.slots[(base + slot) as usize]
+    }
+
+    /// Counts a call or a turn of a loop.
+    pub(super) fn step(&mut self) -> Outcome<()> {
+        if self.steps == 0 {
+            let message = "the expansion takes too many steps";
+            return Err(Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops"));
+        }
+        self.steps -= 1;
+        Ok(())
+    }
+
+    /// Refuses calls nested deeper than the budget.
+    pub(super) fn check_depth(&self) -> Outcome<()> {
+        if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
+            return Ok(());
+        }
+        let message = format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
+        Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
+    }
+
+    fn steps(&mut self) -> Outcome<()> {
+        loop {
+            let frame = self.frame();
+            let pc = frame.pc as usize;
+            frame.pc += 1;
+            match self.program.instrs[pc] {
+                Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
+                Instr::Load(slot) => self.load(slot),
+                Instr::Force(slot) => self.force(slot),
+                Instr::Store(slot) => {
+                    let value = self.pop();
+                    *self.slot(slot) = Slot::Ready(value);
+                }
+                Instr::Unary(op) => self.unary(op)?,
+                Instr::Binary(op) => self.binary(op)?,
+                Instr::Jump(to) => self.frame().pc = to,
+                Instr::JumpUnless(to) => {
+                    if !self.condition(true)? {
+                        self.frame().pc = to;
+                    }
+                }
+                Instr::AndJump(to) => self.short_circuit(to, false)?,
+                Instr::OrJump(to) => self.short_circuit(to, true)?,
+                Instr::Array(count) => {
+                    let list = self.collect(count)?;
+                    self.stack.push(Value::Array(list));
+                }
+                Instr::Tuple(count) => {
+                    let list = self.collect(count)?;
+                    self.stack.push(Value::Tuple(list));
+                }
+                Instr::Index => self.index()?,
+                Instr::Slice { begin, end } => self.slice(begin, end)?,
+                Instr::Builtin(function) => self.builtin(function)?,
+                Instr::Call(site) => self.call(site)?,
+                Instr::Emit(site) => self.emit(site)?,
+                Instr::Unpack(count) => self.unpack(count)?,
+                Instr::IterBegin(count) => self.iter_begin(count)?,
+                Instr::IterNext(index) => self.iter_next(index)?,
+                Instr::Yield => {
+                    let value = self.pop();
+                    self.loops.iter_mut().last().map(|running| running.items.push(value));
+                }
+                Instr::IterEnd => self.iter_end()?,
+                Instr::AsTensor => self.as_tensor()?,
+                Instr::Defer(block) => {
+                    for i in 0..self.program.blocks[block as usize].slots.len() {
+                        let slot = self.program.blocks[block as usize].slots[i];
+                        *self.slot(slot) = Slot::Deferred(block);
+                    }
+                }
+                Instr::ForceReturn => {
+                    if let Some(pc) = self.forces.pop() {
+                        self.frame().pc = pc;
+                    }
+                }
+                Instr::Statement(name) => self.frame().path = name,
+                Instr::Bind(binding) => self.bind(binding)?,
+                Instr::Return => {
+                    if self.frames.len() == 1 {
+                        return Ok(());
+                    }
+                    self.finish_call();
+                }
+            }
+        }
+    }
+
+    fn load(&mut self, slot: u32) {
+        if let Slot::Ready(value) = self.slot(slot) {
+            let value = value.clone();
+            self.stack.push(value);
+        } else {
+            self.stack.push(Value::Logical(false));
+        }
+    }
+
+    /// Pushes a slot, or runs the block that fills it and comes back.
+    fn force(&mut self, slot: u32) {
+        match self.slot(slot) {
+            Slot::Deferred(block) => {
+                let block = *block as usize;
+                let frame = self.frame();
+                let again = frame.pc - 1;
+                frame.pc = self.program.blocks[block].entry;
+                self.forces.push(again);
+            }
+            _ => self.load(slot),
+        }
+    }
+
+    fn unary(&mut self, op: crate::nnef::ast::UnaryOp) -> Outcome<()> {
+        let value = self.pop();
+        if matches!(value, Value::Tensor(_)) {
+            return self.emit_operator(op.info().tensor, &[value]);
+        }
+        self.stack.push(arithmetic::unary(op, &value)?);
+        Ok(())
+    }
+
+    /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
+    fn binary(&mut self, op: crate::nnef::ast::BinaryOp) -> Outcome<()> {
+        let b = self.pop();
+        let a = self.pop();
+        if (matches!(a, Value::Tensor(_)) || matches!(b, Value::Tensor(_)))
+            && let Some(name) = op.info().tensor
+        {
+            return self.emit_operator(name, &[a, b]);
+        }
+        let value = arithmetic::binary(op, &a, &b, &self.space)?;
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn condition(&mut self, take: bool) -> Outcome<bool> {
+        let value = self.stack.last().cloned();
+        match value {
+            Some(Value::Logical(holds)) => {
+                if take {
+                    self.stack.pop();
+                }
+                Ok(holds)
+            }
+            Some(Value::Tensor(_) | Value::Symbol(_)) => {
+                let message = "this condition is not known while expanding";
+                Err(Failure::new(Code::NotCompileTime, message).help("the operation `select` decides by tensor values"))
+            }
+            other => {
+                let found = other.map_or("nothing", |value| value.kind());
+                Err(Failure::new(Code::DynamicType, format!("the condition is {found}, not a logical")))
+            }
+        }
+    }
+
+    fn short_circuit(&mut self, to: u32, on: bool) -> Outcome<()> {
+        if self.condition(false)? == on {
+            self.frame().pc = to;
+        } else {
+            self.stack.pop();
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, count: u32) -> Outcome<List> {
+        self.space.allow(count as usize, u64::from(count) * 24)?;
+        let items = self.stack.split_off(self.stack.len() - count as usize);
+        Ok(List::from_values(items, Some(&self.space.meter)))
+    }
+
+    fn index(&mut self) -> Outcome<()> {
+        let index = self.pop();
+        let base = self.pop();
+        if let Value::Tensor(tensor) = base {
+            return self.index_tensor(tensor, &index);
+        }
+        self.stack.push(arithmetic::index(&base, &index)?);
+        Ok(())
+    }
+
+    fn slice(&mut self, begin: bool, end: bool) -> Outcome<()> {
+        let end = end.then(|| self.pop());
+        let begin = begin.then(|| self.pop());
+        let base = self.pop();
+        if let Value::Tensor(tensor) = base {
+            return self.slice_tensor(tensor, begin.as_ref(), end.as_ref());
+        }
+        self.stack.push(arithmetic::slice(&base, begin.as_ref(), end.as_ref())?);
+        Ok(())
+    }
+
+    fn builtin(&mut self, function: Builtin) -> Outcome<()> {
+        let value = self.pop();
+        let result = match (&value, function) {
+            (Value::Tensor(tensor), Builtin::ShapeOf) => match &self.graph.tensors[tensor.index()].shape {
+                Some(shape) => Value::Array(List::from_ints(shape.iter().copied(), Some(&self.space.meter))),
+                None => return Err(builtins::unknown("shape_of")),
+            },
+            _ => builtins::apply(function, &value, &self.space)?,
+        };
+        self.stack.push(result);
+        Ok(())
+    }
+
+    fn unpack(&mut self, count: u32) -> Outcome<()> {
+        let value = self.pop();
+        let (Value::Array(list) | Value::Tuple(list)) = &value else {
+            let message = format!("the left side has {count} names, the value is {}", value.kind());
+            return Err(Failure::new(Code::StructureMismatch, message));
+        };
+        if list.len() != count as usize {
+            let message = format!("the left side has {count} names, the value {} items", list.len());
+            return Err(Failure::new(Code::LengthMismatch, message));
+        }
+        for i in (0..list.len()).rev() {
+            self.stack.extend(list.get(i));
+        }
+        Ok(())
+    }
+
+    fn iter_begin(&mut self, count: u32) -> Outcome<()> {
+        let values = self.stack.split_off(self.stack.len() - count as usize);
+        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
+        for value in values {
+            match value {
+                Value::Array(list) => lists.push(list),
+                Value::Tensor(_) | Value::Symbol(_) => {
+                    let message = "a comprehension runs over arrays whose items are known while expanding";
+                    return Err(Failure::new(Code::NotCompileTime, message));
+                }
+                other => {
+                    let message = format!("a comprehension runs over arrays, this is {}", other.kind());
+                    return Err(Failure::new(Code::Iterable, message));
+                }
+            }
+        }
+        let len = lists.first().map_or(0, List::len);
+        if let Some(other) = lists.iter().find(|list| list.len() != len) {
+            let message = format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+            return Err(Failure::new(Code::Iterable, message));
+        }
+        self.loops.push(Running { lists, next: 0, len, items: Vec::new() });
+        Ok(())
+    }
+
+    fn iter_next(&mut self, index: u32) -> Outcome<()> {
+        self.step()?;
+        let site = self.program.loops[index as usize];
+        let base = self.frame().slots + site.slot;
+        let Some(running) = self.loops.last_mut() else { return Ok(()) };
+        if running.next == running.len {
+            self.frame().pc = site.exit;
+            return Ok(());
+        }
+        for (i, list) in running.lists.iter().enumerate() {
+            if let Some(item) = list.get(running.next) {
+                self.slots[base as usize + i] = Slot::Ready(item);
+            }
+        }
+        running.next += 1;
+        Ok(())
+    }
+
+    fn iter_end(&mut self) -> Outcome<()> {
+        if let Some(running) = self.loops.pop() {
+            self.space.allow(running.items.len(), running.items.len() as u64 * 24)?;
+            let list = List::from_values(running.items, Some(&self.space.meter));
+            self.stack.push(Value::Array(list));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! The calls through which a place was reached, on a diagnostic.
+
+use crate::diagnostics::{Diagnostic, TraceFrame};
+use crate::source::Location;
+
+/// How many calls are told from each end of a long chain.
+const TOLD: usize = 8;
+
+/// Adds a chain of `depth` calls, of which `frame` tells the fragment and the call, the innermost
+/// one being number 0. The middle of a long chain is left out.
+pub fn attach(diagnostic: &mut Diagnostic, depth: usize, frame: impl Fn(usize) -> (String, Location)) {
+    let tell = |i| {
+        let (fragment, at) = frame(i);
+        TraceFrame { fragment, at }
+    };
+    if depth <= 2 * TOLD {
+        diagnostic.expansion = (0..depth).map(tell).collect();
+        return;
+    }
+    diagnostic.expansion = (0..TOLD).chain(depth - TOLD..depth).map(tell).collect();
+    diagnostic.elided = Some((depth - 2 * TOLD, TOLD));
+}

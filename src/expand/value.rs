@@ -1,0 +1,108 @@
+//! Compile-time values, and how they become values of the graph.
+
+use std::sync::Arc;
+
+use super::list::List;
+use crate::graph::{self, TensorId};
+use crate::nnef::names::Name;
+
+/// A value while expanding. 24 bytes; clones are cheap.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// An integer.
+    Int(i64),
+    /// A scalar.
+    Scalar(f64),
+    /// A logical.
+    Logical(bool),
+    /// A tensor of the graph.
+    Tensor(TensorId),
+    /// A dimension symbol.
+    Symbol(Name),
+    /// A string.
+    String(List),
+    /// An array.
+    Array(List),
+    /// A tuple.
+    Tuple(List),
+}
+
+/// Nesting of arrays in an attribute of the flat graph. Deeper ones are refused, because what
+/// reads them recurses.
+pub const MAX_VALUE_DEPTH: usize = 1000;
+
+impl Value {
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Int(_) => "an integer",
+            Value::Scalar(_) => "a scalar",
+            Value::Logical(_) => "a logical",
+            Value::Tensor(_) => "a tensor",
+            Value::Symbol(_) => "a symbol",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Tuple(_) => "a tuple",
+        }
+    }
+
+    /// The integer, if it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Value::Int(i) => Some(*i),
+            _ => None,
+        }
+    }
+
+    /// Whether a tensor occurs in it; arrays of numbers are seen at once.
+    pub fn has_tensor(&self) -> bool {
+        match self {
+            Value::Tensor(_) => true,
+            Value::Array(list) | Value::Tuple(list) if list.ints().is_none() && list.scalars().is_none() => {
+                list.to_values().iter().any(|value| stacker::maybe_grow(32 * 1024, 1024 * 1024, || value.has_tensor()))
+            }
+            _ => false,
+        }
+    }
+
+    /// The value as the graph keeps it; none where it is nested too deep.
+    pub fn freeze(&self, depth: usize) -> Option<graph::Value> {
+        if depth > MAX_VALUE_DEPTH {
+            return None;
+        }
+        Some(match self {
+            Value::Int(i) => graph::Value::Int(*i),
+            Value::Scalar(s) => graph::Value::Scalar(*s),
+            Value::Logical(b) => graph::Value::Logical(*b),
+            Value::Tensor(t) => graph::Value::Tensor(*t),
+            Value::Symbol(name) => graph::Value::Symbol(*name),
+            Value::String(list) => graph::Value::String(list.text().into()),
+            Value::Array(list) => match (list.ints(), list.scalars()) {
+                (Some(ints), _) => graph::Value::Integers(ints.into()),
+                (_, Some(scalars)) => graph::Value::Scalars(scalars.into()),
+                _ => graph::Value::Array(freeze_items(list, depth)?),
+            },
+            Value::Tuple(list) => graph::Value::Tuple(freeze_items(list, depth)?),
+        })
+    }
+
+    /// A value of the graph as a compile-time value.
+    pub fn thaw(value: &graph::Value) -> Value {
+        match value {
+            graph::Value::Int(i) => Value::Int(*i),
+            graph::Value::Scalar(s) => Value::Scalar(*s),
+            graph::Value::Logical(b) => Value::Logical(*b),
+            graph::Value::Tensor(t) => Value::Tensor(*t),
+            graph::Value::Symbol(name) => Value::Symbol(*name),
+            graph::Value::String(text) => Value::String(List::from_text(text, None)),
+            graph::Value::Integers(ints) => Value::Array(List::from_ints(ints.iter().copied(), None)),
+            graph::Value::Scalars(scalars) => Value::Array(List::from_scalars(scalars.iter().copied(), None)),
+            graph::Value::Array(items) => Value::Array(List::from_values(items.iter().map(Value::thaw).collect(), None)),
+            graph::Value::Tuple(items) => Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None)),
+        }
+    }
+}
+
+fn freeze_items(list: &List, depth: usize) -> Option<Arc<[graph::Value]>> {
+    list.to_values().iter().map(|value| value.freeze(depth + 1)).collect()
+}

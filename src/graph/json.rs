@@ -1,0 +1,205 @@
+//! Flat graphs as JSON, in the form of the Python class `nnef.Graph`.
+//!
+//! Scalars are written with a point. What JSON has no form for is an object: a tensor among the
+//! items of an attribute `{"tensor": "n"}`, a dimension symbol `{"symbol": "N"}`, and a scalar
+//! that is not finite `{"scalar": "inf"}`.
+
+use std::io::{self, Write};
+
+use super::text::{push_int, push_scalar, scalar_text};
+use super::{Argument, Graph, Key, Operation, OutputValue, TensorId, Value};
+
+/// Writes a graph as one JSON object.
+pub fn write_graph(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    let mut json = Json { graph, buffer: String::with_capacity(64 * 1024) };
+    json.buffer.push_str("{\"name\": ");
+    json.string(graph.text_of(graph.name));
+    json.buffer.push_str(", \"inputs\": ");
+    json.tensors(&graph.inputs);
+    json.buffer.push_str(", \"outputs\": ");
+    json.tensors(&graph.outputs);
+    json.buffer.push_str(",\n\"tensors\": {");
+    for i in 0..graph.tensors.len() {
+        json.separate(i, ",");
+        json.tensor_entry(TensorId(i as u32));
+        json.flush(out)?;
+    }
+    json.buffer.push_str("},\n\"operations\": [");
+    for (i, operation) in graph.operations.iter().enumerate() {
+        json.separate(i, ",");
+        json.operation(operation);
+        json.flush(out)?;
+    }
+    json.buffer.push_str("]}\n");
+    out.write_all(json.buffer.as_bytes())
+}
+
+struct Json<'g> {
+    graph: &'g Graph,
+    buffer: String,
+}
+
+impl Json<'_> {
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.buffer.len() > 48 * 1024 {
+            out.write_all(self.buffer.as_bytes())?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    fn separate(&mut self, i: usize, separator: &str) {
+        if i > 0 {
+            self.buffer.push_str(separator);
+        }
+        self.buffer.push('\n');
+    }
+
+    fn string(&mut self, text: &str) {
+        self.buffer.push_str(&serde_json::Value::from(text).to_string());
+    }
+
+    fn tensor(&mut self, tensor: TensorId) {
+        let name = self.graph.tensor_name(tensor);
+        self.string(&name);
+    }
+
+    fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T)) {
+        self.buffer.push('[');
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                self.buffer.push_str(", ");
+            }
+            each(self, item);
+        }
+        self.buffer.push(']');
+    }
+
+    fn tensors(&mut self, tensors: &[TensorId]) {
+        self.list(tensors, |json, &tensor| json.tensor(tensor));
+    }
+
+    /// `"x": {"dtype": "scalar", "shape": [2, 3]}`
+    fn tensor_entry(&mut self, id: TensorId) {
+        self.tensor(id);
+        let tensor = &self.graph.tensors[id.index()];
+        self.buffer.push_str(": {\"dtype\": ");
+        self.dtype(tensor.dtype);
+        self.buffer.push_str(", \"shape\": ");
+        match &tensor.shape {
+            Some(shape) => self.list(shape, |json, &extent| push_int(&mut json.buffer, extent)),
+            None => self.buffer.push_str("null"),
+        }
+        self.buffer.push('}');
+    }
+
+    fn dtype(&mut self, dtype: Option<crate::nnef::ast::Primitive>) {
+        match dtype {
+            Some(dtype) => self.string(dtype.text()),
+            None => self.buffer.push_str("null"),
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        let kind = self.graph.kind(operation);
+        self.buffer.push_str("{\"name\": ");
+        self.string(self.graph.text_of(kind.name));
+        self.buffer.push_str(", \"dtype\": ");
+        self.dtype(operation.dtype);
+        for (key, tensor) in [("inputs", true), ("attributes", false)] {
+            self.buffer.push_str(", \"");
+            self.buffer.push_str(key);
+            self.buffer.push_str("\": {");
+            if kind.declared {
+                self.declared_arguments(operation, tensor);
+            } else {
+                self.given_arguments(operation, tensor);
+            }
+            self.buffer.push('}');
+        }
+        self.buffer.push_str(", \"outputs\": {");
+        for (i, output) in self.graph.outputs_of(operation).iter().enumerate() {
+            self.key(i, kind.results.get(i).map(|&name| self.graph.text_of(name).to_string()), "output");
+            match output {
+                OutputValue::Tensor(tensor) => self.tensor(*tensor),
+                OutputValue::Array(tensors) => self.tensors(tensors),
+            }
+        }
+        self.buffer.push_str("}}");
+    }
+
+    /// A key of an object, the `i`th; what has no name is `output`, `output1` and so on.
+    fn key(&mut self, i: usize, name: Option<String>, otherwise: &str) {
+        if i > 0 {
+            self.buffer.push_str(", ");
+        }
+        match name {
+            Some(name) => self.string(&name),
+            None if i == 0 => self.string(otherwise),
+            None => self.string(&format!("{otherwise}{i}")),
+        }
+        self.buffer.push_str(": ");
+    }
+
+    /// All tensor parameters or all others, defaults filled in.
+    fn declared_arguments(&mut self, operation: &Operation, tensor: bool) {
+        let kind = self.graph.kind(operation);
+        let given = self.graph.arguments(operation);
+        let mut count = 0;
+        for (i, param) in kind.params.iter().enumerate().filter(|(_, param)| param.tensor == tensor) {
+            let argument = given.iter().find(|argument| argument.key == Key::Param(i as u32));
+            let Some(value) = argument.map(|argument| &argument.value).or(param.default.as_ref()) else { continue };
+            self.key(count, Some(self.graph.text_of(param.name).to_string()), "");
+            self.value(value, tensor);
+            count += 1;
+        }
+    }
+
+    /// What an operation that is not declared was given: by position, or with tensors, as inputs.
+    fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
+        let is_input = |argument: &Argument| argument.key == Key::Positional || matches!(argument.value, Value::Tensor(_));
+        let given = self.graph.arguments(operation);
+        for (count, argument) in given.iter().filter(|argument| is_input(argument) == tensor).enumerate() {
+            let name = match argument.key {
+                Key::Named(name) => Some(self.graph.text_of(name).to_string()),
+                _ => None,
+            };
+            self.key(count, name, "input");
+            self.value(&argument.value, tensor);
+        }
+    }
+
+    /// A value; a tensor is its bare name among inputs, an object in an attribute.
+    fn value(&mut self, value: &Value, input: bool) {
+        match value {
+            Value::Int(i) => push_int(&mut self.buffer, *i),
+            Value::Scalar(s) => self.scalar(*s),
+            Value::Logical(b) => self.buffer.push_str(if *b { "true" } else { "false" }),
+            Value::String(text) => self.string(text),
+            Value::Tensor(tensor) if input => self.tensor(*tensor),
+            Value::Tensor(tensor) => {
+                self.buffer.push_str("{\"tensor\": ");
+                self.tensor(*tensor);
+                self.buffer.push('}');
+            }
+            Value::Symbol(name) => {
+                self.buffer.push_str("{\"symbol\": ");
+                self.string(self.graph.symbols.text(*name));
+                self.buffer.push('}');
+            }
+            Value::Integers(items) => self.list(items, |json, &i| push_int(&mut json.buffer, i)),
+            Value::Scalars(items) => self.list(items, |json, &s| json.scalar(s)),
+            Value::Array(items) | Value::Tuple(items) => self.list(items, |json, item| json.value(item, input)),
+        }
+    }
+
+    fn scalar(&mut self, value: f64) {
+        if value.is_finite() {
+            push_scalar(&mut self.buffer, value);
+        } else {
+            self.buffer.push_str("{\"scalar\": ");
+            self.string(&scalar_text(value));
+            self.buffer.push('}');
+        }
+    }
+}

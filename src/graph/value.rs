@@ -1,0 +1,76 @@
+//! Values of attributes and inlined constants in a flat graph.
+
+use std::sync::Arc;
+
+use super::TensorId;
+use crate::nnef::names::Name;
+
+/// An argument of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An integer.
+    Int(i64),
+    /// A scalar.
+    Scalar(f64),
+    /// A logical.
+    Logical(bool),
+    /// A string.
+    String(Arc<str>),
+    /// A tensor.
+    Tensor(TensorId),
+    /// A dimension symbol of a vendor extension.
+    Symbol(Name),
+    /// An array of integers; the empty array is one of these.
+    Integers(Arc<[i64]>),
+    /// An array of scalars.
+    Scalars(Arc<[f64]>),
+    /// Any other array.
+    Array(Arc<[Value]>),
+    /// A tuple.
+    Tuple(Arc<[Value]>),
+}
+
+impl Value {
+    /// Calls a function with every tensor that occurs in the value.
+    pub fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
+        match self {
+            Value::Tensor(tensor) => f(*tensor),
+            Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_tensor(f)),
+            _ => {}
+        }
+    }
+
+    /// Replaces every tensor that occurs in the value.
+    pub fn map_tensors(&mut self, f: &mut impl FnMut(TensorId) -> TensorId) {
+        match self {
+            Value::Tensor(tensor) => *tensor = f(*tensor),
+            Value::Array(items) | Value::Tuple(items) => {
+                let mut has_tensor = false;
+                items.iter().for_each(|item| item.each_tensor(&mut |_| has_tensor = true));
+                if has_tensor {
+                    let mut changed: Vec<Value> = items.to_vec();
+                    changed.iter_mut().for_each(|item| item.map_tensors(f));
+                    *items = changed.into();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Calls a function with every string that occurs in the value.
+    pub fn each_string(&self, f: &mut impl FnMut(&str)) {
+        match self {
+            Value::String(text) => f(text),
+            Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_string(f)),
+            _ => {}
+        }
+    }
+
+    /// The integers of an array of integers.
+    pub fn as_integers(&self) -> Option<&[i64]> {
+        match self {
+            Value::Integers(items) => Some(items),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
+
+use rustc_hash::FxHashMap;
+
+use super::{BodyInfo, Checker, FragmentId, Ref, Slot};
+use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
+use crate::nnef::standard::EXTERNAL;
+use crate::nnef::types::{Element, Fit, Type};
+use crate::source::{Location, Span};
+
+/// Which body is being checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Graph,
+    Fragment(FragmentId),
+}
+
+/// The state of the check of one body.
+pub(super) struct BodyCheck<'c, 'd> {
+    pub(super) checker: &'c mut Checker<'d>,
+    pub(super) module: ModuleId,
+    pub(super) ast: &'d Ast,
+    pub(super) place: Place,
+    pub(super) scope: FxHashMap<Name, u32>,
+    pub(super) slots: Vec<Slot>,
+    /// Fragment results or graph outputs, in order.
+    results: Vec<Name>,
+    inputs: Vec<Name>,
+    body: &'d Body,
+    /// Names that the body assigns somewhere, filled when a name is missing.
+    assigned_anywhere: Option<FxHashMap<Name, Span>>,
+}
+
+/// What the surroundings of an expression can take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Context {
+    /// The right side of an assignment, whole.
+    pub(super) statement: bool,
+    /// The several results of one call.
+    pub(super) several: bool,
+    /// An array of a length that only the operation knows.
+    pub(super) open_array: bool,
+}
+
+impl<'d> Checker<'d> {
+    /// Checks the graph, all fragments of the document and of the declaration files, and what
+    /// these reach of the standard library.
+    pub(super) fn all_bodies(&mut self) {
+        let document = self.checked.document;
+        for index in 0..self.checked.fragments.len() as u32 {
+            if self.checked.fragments[index as usize].module != ModuleId::STANDARD {
+                self.fragment_body(FragmentId(index));
+            }
+        }
+        if let Some(graph) = document.main().graphs.first() {
+            self.graph_body(graph);
+        }
+        while let Some(id) = self.pending.pop() {
+            self.fragment_body(id);
+        }
+    }
+
+    /// Checks a fragment's body, once.
+    fn fragment_body(&mut self, id: FragmentId) {
+        let info = &self.checked.fragments[id.index()];
+        if !info.has_body || self.checked.bodies[id.index()].is_some() {
+            return;
+        }
+        let module = info.module;
+        let fragment = self.checked.document.fragment(module, info.index);
+        let Some(body) = &fragment.body else { return };
+        self.checked.bodies[id.index()] = Some(BodyInfo::default());
+        let mut check = BodyCheck::new(self, module, Place::Fragment(id), body);
+        let types: Vec<Type> = check.checker.checked.fragments[id.index()].params.iter().map(|p| p.ty).collect();
+        for (param, ty) in fragment.params.iter().zip(types) {
+            check.add_slot(param.name, ty);
+        }
+        check.results = fragment.results.iter().map(|result| result.name.name).collect();
+        check.assignments();
+        let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
+        let results = check.finish(&declared, Code::ResultUnassigned, "result");
+        let slots = check.slots;
+        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results });
+    }
+
+    fn graph_body(&mut self, graph: &'d GraphDecl) {
+        let main = self.checked.document.main_id();
+        let mut check = BodyCheck::new(self, main, Place::Graph, &graph.body);
+        check.results = graph.results.iter().map(|ident| ident.name).collect();
+        check.inputs = graph.params.iter().map(|ident| ident.name).collect();
+        check.assignments();
+        let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
+        check.finish(&graph.params, Code::InputUnassigned, "input");
+        let slots = check.slots;
+        self.checked.graph = BodyInfo { slots, results };
+    }
+}
+
+impl<'c, 'd> BodyCheck<'c, 'd> {
+    fn new(checker: &'c mut Checker<'d>, module: ModuleId, place: Place, body: &'d Body) -> Self {
+        let ast = checker.ast(module);
+        BodyCheck {
+            checker,
+            module,
+            ast,
+            place,
+            scope: FxHashMap::default(),
+            slots: Vec::new(),
+            results: Vec::new(),
+            inputs: Vec::new(),
+            body,
+            assigned_anywhere: None,
+        }
+    }
+
+    pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
+        let slot = self.slots.len() as u32;
+        self.slots.push(Slot { name: ident.name, ty, span: ident.span });
+        self.scope.insert(ident.name, slot);
+        slot
+    }
+
+    pub(super) fn at(&self, span: Span) -> Location {
+        self.checker.at(self.module, span)
+    }
+
+    pub(super) fn report(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        let at = self.at(span);
+        self.checker.report(code, at, message);
+    }
+
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        self.checker.diagnostics.report(diagnostic);
+    }
+
+    pub(super) fn text(&self, name: Name) -> String {
+        self.checker.checked.text(name).to_string()
+    }
+
+    pub(super) fn draft(&self) -> bool {
+        self.checker.checked.document.dialect() == Dialect::Draft
+    }
+
+    pub(super) fn set_type(&mut self, id: ExprId, ty: Type) {
+        self.checker.checked.modules[self.module.index()].types[id.index()] = ty;
+    }
+
+    pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
+        self.checker.checked.modules[self.module.index()].refs[id.index()] = referent;
+    }
+
+    pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
+        self.checker.checked.types.fit(formal, actual, &mut Some(crate::nnef::ast::Primitive::Generic))
+    }
+
+    fn assignments(&mut self) {
+        for assignment in &self.body.assignments {
+            self.assignment(assignment);
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        let target = self.ast.expr(assignment.target);
+        let context = Context {
+            statement: true,
+            several: !matches!(target, Expr::Name(_)) || self.draft(),
+            open_array: self.covers_array(target),
+        };
+        if self.place == Place::Graph {
+            self.external_rules(assignment);
+        }
+        let ty = self.expr_in(assignment.value, context);
+        self.assign(assignment.target, ty, assignment.value);
+    }
+
+    /// Whether a left side gives an array result its length: by its items, or as a result of the
+    /// fragment whose length the caller gives (U4).
+    fn covers_array(&self, target: Expr) -> bool {
+        match target {
+            Expr::Name(name) => self.place != Place::Graph && self.results.contains(&name),
+            _ => true,
+        }
+    }
+
+    /// I4: at graph level, `external` stands alone on the right of a graph input.
+    fn external_rules(&mut self, assignment: &Assignment) {
+        let Expr::Call(call) = self.ast.expr(assignment.value) else { return };
+        let call = self.ast.call(call);
+        let is_external = self.checker.checked.text(call.name.name) == EXTERNAL;
+        match self.ast.expr(assignment.target) {
+            Expr::Name(name) if is_external && !self.inputs.contains(&name) => {
+                let span = self.ast.span(assignment.target);
+                let name = self.text(name);
+                self.report(Code::ExternalNotInput, span, format!("`{name}` is external but no input of the graph"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a left side apart along the type of the value (U2).
+    fn assign(&mut self, target: ExprId, ty: Type, value: ExprId) {
+        let span = self.ast.span(target);
+        match (self.ast.expr(target), ty) {
+            (Expr::Name(name), _) => {
+                if let (Expr::Call(call), Type::Tuple(_)) = (self.ast.expr(value), ty)
+                    && !self.draft()
+                {
+                    let callee = self.text(self.ast.call(call).name.name);
+                    let message = format!("`{callee}` has several results, the left side has one name");
+                    self.report(Code::StructureMismatch, span, message);
+                }
+                self.define(target, Ident { name, span }, ty, value);
+            }
+            (Expr::Tuple(items), Type::Tuple(tuple)) => {
+                let types = self.checker.checked.types.items(tuple).to_vec();
+                if types.len() != items.len as usize {
+                    let message = format!("{} names on the left side of {} values", items.len, types.len());
+                    self.report(Code::StructureMismatch, span, message);
+                }
+                let missing = std::iter::repeat(Type::Unknown);
+                for (&item, ty) in self.ast.items(items).iter().zip(types.into_iter().chain(missing)) {
+                    self.assign(item, ty, value);
+                }
+            }
+            (Expr::Array(items), Type::Array(array)) => {
+                let ty = self.checker.checked.types.item(array);
+                self.ast.items(items).iter().for_each(|&item| self.assign(item, ty, value));
+            }
+            (Expr::Array(items) | Expr::Tuple(items), ty) => {
+                let open = match ty {
+                    Type::Tensor(Element::Unknown) => matches!(self.ast.expr(value), Expr::Call(_)),
+                    ty => matches!(ty, Type::Unknown | Type::EmptyArray),
+                };
+                if !open {
+                    let what = if matches!(self.ast.expr(target), Expr::Array(_)) { "an array" } else { "a tuple" };
+                    let message = format!("the left side is {what}, the value is {}", self.checker.describe(ty));
+                    self.report(Code::StructureMismatch, span, message);
+                }
+                let item = if open && ty.is_tensor() { ty } else { Type::Unknown };
+                self.ast.items(items).iter().for_each(|&target| self.assign(target, item, value));
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
+    fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
+        let name = self.text(ident.name);
+        let earlier = self.scope.get(&ident.name).copied();
+        match self.place {
+            Place::Graph => self.define_in_graph(ident, ty, value, earlier),
+            Place::Fragment(id) => {
+                let params = self.checker.checked.fragment(id).params.len() as u32;
+                let result = self.results.iter().position(|&result| result == ident.name);
+                if let Some(earlier) = earlier {
+                    let (code, what) = match () {
+                        () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
+                        () if result.is_some() => (Code::ResultReassigned, "a result that is assigned already"),
+                        () => (Code::Reassigned, "assigned already"),
+                    };
+                    let see = self.at(self.slots[earlier as usize].span);
+                    let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{name}` is {what}"));
+                    self.push(diagnostic.see(see, "first defined here"));
+                }
+                if let Some(result) = result {
+                    let declared = self.checker.checked.fragment(id).results[result].ty;
+                    self.result_type(&name, declared, ty, value);
+                    let slot = self.add_slot(ident, declared);
+                    self.set_ref(target, Ref::Slot(slot));
+                    return;
+                }
+            }
+        }
+        let slot = self.add_slot(ident, ty);
+        self.set_ref(target, Ref::Slot(slot));
+    }
+
+    /// T2: the value converts to the declared type of the result.
+    fn result_type(&mut self, name: &str, declared: Type, ty: Type, value: ExprId) {
+        let code = match self.fit(declared, ty) {
+            Fit::Exact => return,
+            Fit::Elements => Code::ElementType,
+            Fit::LiteralAsTensor => Code::LiteralAsTensor,
+            Fit::TensorAsAttribute => Code::TensorAsAttribute,
+            Fit::None => Code::ResultType,
+        };
+        let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
+        let span = self.ast.span(value);
+        self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
+    }
+
+    fn define_in_graph(&mut self, ident: Ident, ty: Type, value: ExprId, earlier: Option<u32>) {
+        let name = self.text(ident.name);
+        if let Some(earlier) = earlier {
+            let see = self.at(self.slots[earlier as usize].span);
+            let at = self.at(ident.span);
+            let diagnostic = Diagnostic::new(Code::GraphNameReassigned, at, format!("`{name}` is assigned already"))
+                .see(see, "first assigned here");
+            self.push(diagnostic);
+        }
+        if self.inputs.contains(&ident.name) && !self.is_input_source(value) {
+            let message = format!("graph input `{name}` must be assigned from `{EXTERNAL}`");
+            self.report(Code::InputNotExternal, ident.span, message);
+        }
+        if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
+            let found = self.checker.describe(ty);
+            let message = format!("`{name}` is {found}; names in the graph stand for tensors");
+            self.report(Code::GraphNameNotTensor, ident.span, message);
+        }
+    }
+
+    /// Whether a right side can define a graph input: `external`, or an operation of a vendor.
+    fn is_input_source(&self, value: ExprId) -> bool {
+        let Expr::Call(call) = self.ast.expr(value) else { return self.ast.expr(value) == Expr::Error };
+        let name = self.ast.call(call).name.name;
+        self.checker.checked.text(name) == EXTERNAL || self.checker.checked.find(self.module, name).is_none()
+    }
+
+    /// I5, I10, I2: every result is assigned somewhere.
+    fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
+        let broken = self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
+        let mut slots = Vec::with_capacity(declared.len());
+        for ident in declared {
+            let slot = self.scope.get(&ident.name).copied();
+            if slot.is_none() && !broken {
+                let message = format!("{what} `{}` is never assigned", self.text(ident.name));
+                self.report(code, ident.span, message);
+            }
+            slots.push(slot);
+        }
+        slots
+    }
+
+    /// I6: what an identifier means.
+    pub(super) fn resolve(&mut self, id: ExprId, name: Name) -> Type {
+        if let Some(&slot) = self.scope.get(&name) {
+            self.set_ref(id, Ref::Slot(slot));
+            return self.slots[slot as usize].ty;
+        }
+        if self.checker.symbols.contains(&name) {
+            self.set_ref(id, Ref::Symbol);
+            return Type::Unknown;
+        }
+        let text = self.text(name);
+        let literal = match text.as_str() {
+            "inf" => Some(Ref::Infinity),
+            "nan" => Some(Ref::NotANumber),
+            _ => None,
+        };
+        let span = self.ast.span(id);
+        if let Some(literal) = literal {
+            self.set_ref(id, literal);
+            self.report(Code::NonFiniteLiteral, span, format!("`{text}` is no literal of the language"));
+            return Type::SCALAR;
+        }
+        self.undeclared(name, &text, span);
+        Type::Unknown
+    }
+
+    fn undeclared(&mut self, name: Name, text: &str, span: Span) {
+        let at = self.at(span);
+        if let Some(&later) = self.assigned_later().get(&name) {
+            let see = self.at(later);
+            let message = format!("`{text}` is used before it is assigned");
+            self.push(Diagnostic::new(Code::UsedBeforeDefined, at, message).see(see, "it is assigned here"));
+            return;
+        }
+        let checked = &self.checker.checked;
+        let help = match checked.find(self.module, name) {
+            Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
+            None => did_you_mean(text, self.scope.keys().map(|&name| checked.text(name))),
+        };
+        self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));
+    }
+
+    fn assigned_later(&mut self) -> &FxHashMap<Name, Span> {
+        let (ast, body) = (self.ast, self.body);
+        self.assigned_anywhere.get_or_insert_with(|| {
+            let mut names = FxHashMap::default();
+            for assignment in &body.assignments {
+                let mut open = vec![assignment.target];
+                while let Some(target) = open.pop() {
+                    match ast.expr(target) {
+                        Expr::Name(name) => {
+                            names.entry(name).or_insert(ast.span(target));
+                        }
+                        Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
+                        _ => {}
+                    }
+                }
+            }
+            names
+        })
+    }
+}

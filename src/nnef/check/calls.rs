@@ -1,0 +1,302 @@
+//! Rules on invocations: operation and arguments (A1 to A10), several and array results (U4, U5),
+//! and where externals, variables and updates may stand (I3, I4, I9).
+
+use smallvec::SmallVec;
+
+use super::bodies::{BodyCheck, Context, Place};
+use super::{CallInfo, FragmentId, Generic};
+use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Arg, Call, CallId, ExprId, Primitive};
+use crate::nnef::document::ModuleId;
+use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
+use crate::nnef::types::{Element, Fit, Type};
+use crate::source::Span;
+
+type Bound = SmallVec<[Option<ExprId>; 8]>;
+
+impl BodyCheck<'_, '_> {
+    pub(super) fn call(&mut self, id: CallId, context: Context) -> Type {
+        let call = *self.ast.call(id);
+        let found = self.checker.checked.find(self.module, call.name.name);
+        self.placement(&call, context);
+        match found {
+            Some(fragment) => self.declared_call(id, &call, fragment, context),
+            None => self.undeclared_call(id, &call),
+        }
+    }
+
+    /// I3, I4, I9: operations that only the graph may call.
+    fn placement(&mut self, call: &Call, context: Context) {
+        let span = call.name.span;
+        match (self.checker.checked.text(call.name.name), self.place) {
+            (EXTERNAL, Place::Fragment(_)) if self.module != ModuleId::STANDARD => {
+                self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
+            }
+            (EXTERNAL, Place::Graph) if !context.statement => {
+                self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
+            }
+            (name @ (VARIABLE | UPDATE), Place::Fragment(_)) if !(self.draft() && name == VARIABLE) => {
+                let message = format!("`{name}` belongs into the graph, not into a fragment");
+                self.report(Code::StateInFragment, span, message);
+            }
+            _ => {}
+        }
+    }
+
+    /// A1: an operation that nobody declares passes through in the default mode.
+    fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
+        let name = self.text(call.name.name);
+        let at = self.at(call.name.span);
+        if let Some(&slot) = self.scope.get(&call.name.name) {
+            let see = self.at(self.slots[slot as usize].span);
+            let message = format!("`{name}` is no operation and cannot be called");
+            self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
+        } else {
+            let checked = &self.checker.checked;
+            let known = checked.fragments.iter().map(|info| checked.text(info.name));
+            let help = did_you_mean(&name, known);
+            let message = format!("operation `{name}` is not declared");
+            self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
+        }
+        let args = self.ast.arguments(call);
+        self.named_after_positional(args);
+        for (i, arg) in args.iter().enumerate() {
+            self.expr(arg.value);
+            if let Some(ident) = arg.name
+                && args[..i].iter().any(|earlier| earlier.name.is_some_and(|earlier| earlier.name == ident.name))
+            {
+                let message = format!("argument `{}` is given twice", self.text(ident.name));
+                self.report(Code::DuplicateArgument, ident.span, message);
+            }
+        }
+        let generic = call.generic.map(|(primitive, _)| primitive);
+        self.set_call(id, CallInfo { fragment: None, bound: 0, generic });
+        Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
+    }
+
+    fn set_call(&mut self, id: CallId, info: CallInfo) {
+        self.checker.checked.modules[self.module.index()].calls[id.index()] = Some(info);
+    }
+
+    /// A4
+    fn named_after_positional(&mut self, args: &[Arg]) {
+        let Some(first) = args.iter().position(|arg| arg.name.is_some()) else { return };
+        if let Some(arg) = args[first..].iter().find(|arg| arg.name.is_none()) {
+            let see = args[first].name.map(|name| self.at(name.span)).unwrap_or_default();
+            let at = self.at(self.ast.span(arg.value));
+            let message = "positional arguments stand before named ones";
+            self.push(Diagnostic::new(Code::PositionalAfterNamed, at, message).see(see, "the first named argument"));
+        }
+    }
+
+    fn declared_call(&mut self, id: CallId, call: &Call, fragment: FragmentId, context: Context) -> Type {
+        let info = self.checker.checked.fragment(fragment);
+        if info.has_body && info.module == ModuleId::STANDARD {
+            self.checker.pending.push(fragment);
+        }
+        let bound = self.bind(call, fragment);
+        let generic = self.argument_types(call, fragment, &bound);
+        let table = &mut self.checker.checked.modules[self.module.index()].bound;
+        let start = table.len() as u32;
+        table.extend_from_slice(&bound);
+        self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
+        self.result_rules(call, fragment, context);
+        let checked = &mut self.checker.checked;
+        let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
+        let results: SmallVec<[Type; 4]> =
+            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).collect();
+        match results[..] {
+            [single] => single,
+            _ => checked.types.tuple(&results),
+        }
+    }
+
+    /// U4 and U5: several results and array results need a left side that takes them apart.
+    fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) {
+        let info = self.checker.checked.fragment(fragment);
+        let name = self.checker.checked.text(info.name).to_string();
+        if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
+            let message = format!("`{name}` has several results and cannot be used as a value");
+            let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
+                .help("assign the results to names first: `a, b = ..;`");
+            self.push(diagnostic);
+            return;
+        }
+        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
+        if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
+            let message = format!("how many tensors `{name}` gives is not known here");
+            let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
+                .help("assign them to names first: `[a, b] = ..;`");
+            self.push(diagnostic);
+        }
+    }
+
+    /// Assigns arguments to parameters (A2 to A8).
+    fn bind(&mut self, call: &Call, fragment: FragmentId) -> Bound {
+        let args = self.ast.arguments(call);
+        let count = self.checker.checked.fragment(fragment).params.len();
+        let mut bound: Bound = smallvec::smallvec![None; count];
+        let mut named: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
+        self.named_after_positional(args);
+        for (i, arg) in args.iter().enumerate() {
+            let Some(ident) = arg.name else {
+                self.positional(call, fragment, i, arg.value, &mut bound);
+                continue;
+            };
+            let info = self.checker.checked.fragment(fragment);
+            let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
+                self.expr(arg.value);
+                self.unknown_argument(fragment, ident.name, ident.span);
+                continue;
+            };
+            if bound[param].is_some() {
+                self.expr(arg.value);
+                let (code, how) = match named[param] {
+                    true => (Code::DuplicateArgument, "is given twice"),
+                    false => (Code::NamedAndPositional, "is given by position already"),
+                };
+                let message = format!("argument `{}` {how}", self.text(ident.name));
+                self.report(code, ident.span, message);
+                continue;
+            }
+            if info.params[param].tensor {
+                let message = format!("tensor `{}` should be given by position", self.text(ident.name));
+                self.report(Code::NamedTensor, ident.span, message);
+            }
+            named[param] = true;
+            bound[param] = Some(arg.value);
+        }
+        self.missing(call, fragment, &bound);
+        bound
+    }
+
+    fn positional(&mut self, call: &Call, fragment: FragmentId, i: usize, value: ExprId, bound: &mut Bound) {
+        let info = self.checker.checked.fragment(fragment);
+        let name = self.checker.checked.text(info.name);
+        let span = self.ast.span(value);
+        let Some(param) = info.params.get(i) else {
+            if i == info.params.len() {
+                let message = format!("`{name}` has {} parameters, this call gives {}", i, call.args.len);
+                let see = self.checker.fragment_location(fragment);
+                let diagnostic = Diagnostic::new(Code::TooManyArguments, self.at(span), message);
+                self.push(diagnostic.see(see, "declared here"));
+            }
+            self.expr(value);
+            return;
+        };
+        if !param.tensor {
+            let parameter = self.text(param.name);
+            let message = format!("attribute `{parameter}` must be given by name");
+            let written = format!("write `{parameter} = ..`");
+            self.push(Diagnostic::new(Code::PositionalAttribute, self.at(span), message).help(written));
+        }
+        bound[i] = Some(value);
+    }
+
+    fn unknown_argument(&mut self, fragment: FragmentId, name: crate::nnef::names::Name, span: Span) {
+        let checked = &self.checker.checked;
+        let info = checked.fragment(fragment);
+        let text = checked.text(name);
+        let help = did_you_mean(text, info.params.iter().map(|param| checked.text(param.name))).or_else(|| {
+            let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
+            (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
+        });
+        let message = format!("`{}` has no parameter `{text}`", checked.text(info.name));
+        self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
+    }
+
+    /// A3
+    fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound) {
+        let checked = &self.checker.checked;
+        let info = checked.fragment(fragment);
+        let missing: Vec<String> = info
+            .params
+            .iter()
+            .zip(bound)
+            .filter(|(param, bound)| bound.is_none() && param.default.is_none())
+            .map(|(param, _)| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty)))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let what = if missing.len() == 1 { "argument" } else { "arguments" };
+        let message = format!("`{}` needs {what} {}", checked.text(info.name), missing.join(", "));
+        let see = self.checker.fragment_location(fragment);
+        let at = self.at(call.name.span);
+        self.push(Diagnostic::new(Code::MissingArgument, at, message).see(see, "declared here"));
+    }
+
+    /// T1 and A9: types of arguments, and the type argument that they determine.
+    fn argument_types(&mut self, call: &Call, fragment: FragmentId, bound: &Bound) -> Option<Primitive> {
+        let declared = self.checker.checked.fragment(fragment).generic;
+        let mut generic = match (call.generic, declared) {
+            (Some((primitive, span)), declared) => {
+                self.explicit_generic(fragment, primitive, span, declared);
+                Some(primitive)
+            }
+            (None, Generic::Yes(default)) => default,
+            (None, Generic::No) => None,
+        };
+        let mut open = false;
+        for (i, value) in bound.iter().enumerate() {
+            let Some(value) = *value else {
+                open = true;
+                continue;
+            };
+            let actual = self.expr(value);
+            open |= matches!(actual, Type::Unknown | Type::Tensor(Element::Unknown) | Type::EmptyArray);
+            let param = self.checker.checked.fragment(fragment).params[i];
+            let before = generic;
+            let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
+        }
+        if declared != Generic::No && generic.is_none() && !open {
+            let name = self.text(call.name.name);
+            let message = format!("the type argument of `{name}` does not follow from its arguments");
+            let help = format!("give it: `{name}<scalar>(..)`");
+            let at = self.at(call.name.span);
+            self.push(Diagnostic::new(Code::GenericArgument, at, message).help(help));
+        }
+        generic
+    }
+
+    fn explicit_generic(&mut self, fragment: FragmentId, primitive: Primitive, span: Span, declared: Generic) {
+        let inside = match self.place {
+            Place::Graph => Generic::No,
+            Place::Fragment(id) => self.checker.checked.fragment(id).generic,
+        };
+        if declared == Generic::No {
+            let name = self.text(self.checker.checked.fragment(fragment).name);
+            self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
+        } else if primitive == Primitive::Generic && inside == Generic::No {
+            self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
+        }
+    }
+
+    fn argument_fit(&mut self, fragment: FragmentId, i: usize, value: ExprId, actual: Type, fit: Fit, generic: Option<Primitive>) {
+        let code = match fit {
+            Fit::Exact => return,
+            Fit::Elements => Code::ElementType,
+            Fit::LiteralAsTensor => match actual {
+                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
+                _ => Code::LiteralAsTensor,
+            },
+            Fit::TensorAsAttribute => Code::TensorAsAttribute,
+            Fit::None => Code::ArgumentType,
+        };
+        let checked = &mut self.checker.checked;
+        let (operation, param) = {
+            let info = checked.fragment(fragment);
+            (checked.text(info.name).to_string(), info.params[i])
+        };
+        let formal = checked.types.instantiate(param.ty, generic);
+        let formal = if formal == Type::Unknown { param.ty } else { formal };
+        let (formal, actual) = (checked.types.describe(formal), checked.types.describe(actual));
+        let name = checked.text(param.name).to_string();
+        let span = self.ast.span(value);
+        let message = format!("argument `{name}` of `{operation}` is {formal}, this is {actual}");
+        let help = (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
+        self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
+    }
+}

@@ -1,0 +1,222 @@
+//! Rules on declarations (D1 to D9), and the table of fragments.
+
+use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Fragment, Ident, TypeSpec, TypeSpecId};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
+use crate::nnef::standard::METADATA_FRAGMENTS;
+use crate::nnef::types::{Element, Fit, Type};
+use crate::source::Location;
+use rustc_hash::FxHashMap;
+
+impl Checker<'_> {
+    pub(super) fn declarations(&mut self) {
+        let document = self.checked.document;
+        for (m, module) in document.modules().iter().enumerate() {
+            let id = ModuleId(m as u32);
+            for index in 0..module.fragments.len() as u32 {
+                self.declare(id, index);
+            }
+        }
+        if let Some(graph) = document.main().graphs.first() {
+            self.unique(graph.params.iter().chain(&graph.results).copied());
+        }
+    }
+
+    fn declare(&mut self, module: ModuleId, index: u32) {
+        let document = self.checked.document;
+        let fragment = document.fragment(module, index);
+        let metadata = METADATA_FRAGMENTS.contains(&document.names().text(fragment.name.name));
+        let ast = self.ast(module);
+        let mut ty = |spec| self.checked.types.from_spec(ast, spec);
+        let params: Vec<(Ident, TypeSpecId, Type)> =
+            fragment.params.iter().map(|param| (param.name, param.ty, ty(param.ty))).collect();
+        let results: Vec<ResultInfo> =
+            fragment.results.iter().map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty) }).collect();
+        let info = FragmentInfo {
+            module,
+            index,
+            name: fragment.name.name,
+            params: params
+                .iter()
+                .zip(&fragment.params)
+                .map(|(&(ident, _, ty), param)| ParamInfo {
+                    name: ident.name,
+                    ty,
+                    default: param.default,
+                    tensor: self.checked.types.has_tensor(ty),
+                })
+                .collect(),
+            results,
+            generic: match fragment.generic {
+                None => Generic::No,
+                Some(generic) => Generic::Yes(generic.default),
+            },
+            has_body: fragment.body.is_some() && !metadata,
+            metadata,
+        };
+        if module == document.main_id() && !metadata {
+            self.declaration_rules(module, fragment, &info);
+        }
+        self.add_fragment(module, fragment, info);
+    }
+
+    /// D1: names are unique; the default mode lets a document replace standard operations.
+    fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
+        let id = FragmentId(self.checked.fragments.len() as u32);
+        let name = info.name;
+        self.checked.fragments.push(info);
+        self.checked.bodies.push(None);
+        let at = self.at(module, fragment.name.span);
+        if module == ModuleId::STANDARD {
+            self.checked.standard_scope.insert(name, id);
+            return;
+        }
+        if let Some(&earlier) = self.checked.document_scope.get(&name)
+            && self.checked.fragment(earlier).module == module
+        {
+            let message = format!("fragment `{}` is declared twice", self.checked.text(name));
+            let see = self.fragment_location(earlier);
+            self.diagnostics.report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declared here"));
+            return;
+        }
+        if module == self.checked.document.main_id() && self.checked.standard_scope.contains_key(&name) {
+            let message = format!("`{}` replaces the standard operation of that name", self.checked.text(name));
+            self.report(Code::ShadowsStandard, at, message);
+        }
+        self.checked.document_scope.insert(name, id);
+    }
+
+    /// Where a fragment's name stands.
+    pub(super) fn fragment_location(&self, id: FragmentId) -> Location {
+        let info = self.checked.fragment(id);
+        let fragment = self.checked.document.fragment(info.module, info.index);
+        self.at(info.module, fragment.name.span)
+    }
+
+    fn declaration_rules(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
+        let params = fragment.params.iter().map(|param| param.name);
+        self.unique(params.chain(fragment.results.iter().map(|result| result.name)));
+        let draft = self.checked.document.dialect() == Dialect::Draft;
+        let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
+        if !draft {
+            self.parameter_order(module, fragment, info);
+            specs.for_each(|spec| self.mixed_tuples(module, spec));
+            self.result_types(module, fragment, info);
+            self.generic_use(module, fragment, info);
+        }
+        self.defaults(module, fragment, info);
+    }
+
+    /// D2: no name twice among parameters and results.
+    fn unique(&mut self, idents: impl Iterator<Item = Ident>) {
+        let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
+        let main = self.checked.document.main_id();
+        for ident in idents {
+            if let Some(first) = seen.get(&ident.name) {
+                let see = self.at(main, first.span);
+                let message = format!("`{}` is declared twice", self.checked.text(ident.name));
+                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(main, ident.span), message);
+                self.diagnostics.report(diagnostic.see(see, "first declared here"));
+            } else {
+                seen.insert(ident.name, ident);
+            }
+        }
+    }
+
+    /// D3: tensors before attributes.
+    fn parameter_order(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
+        let Some(first_attribute) = info.params.iter().position(|param| !param.tensor) else { return };
+        for (param, declared) in info.params.iter().zip(&fragment.params).skip(first_attribute) {
+            if param.tensor {
+                let at = self.at(module, declared.name.span);
+                let see = self.at(module, fragment.params[first_attribute].name.span);
+                let message = format!("tensor parameter `{}` stands after an attribute", self.checked.text(param.name));
+                let diagnostic = Diagnostic::new(Code::AttributeBeforeTensor, at, message);
+                self.diagnostics.report(diagnostic.see(see, "this is the first attribute"));
+                return;
+            }
+        }
+    }
+
+    /// D8: a tuple holds tensors or attributes, not both.
+    fn mixed_tuples(&mut self, module: ModuleId, root: TypeSpecId) {
+        let ast = self.ast(module);
+        let mut open = vec![root];
+        while let Some(spec) = open.pop() {
+            match ast.type_spec(spec) {
+                TypeSpec::Array(item) => open.push(item),
+                TypeSpec::Tuple(items) => {
+                    let ty = self.checked.types.from_spec(ast, spec);
+                    if self.checked.types.has_tensor(ty) && self.checked.types.has_attribute(ty) {
+                        let at = self.at(module, ast.type_spans[spec.index()]);
+                        self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
+                    } else {
+                        open.extend(&ast.type_lists[items.range()]);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// D4 and D7: results are tensors, and not `tensor<>`.
+    fn result_types(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
+        let ast = self.ast(module);
+        for (result, declared) in info.results.iter().zip(&fragment.results) {
+            let at = self.at(module, ast.type_spans[declared.ty.index()]);
+            let name = self.checked.text(result.name).to_string();
+            if self.checked.types.any(result.ty, |ty| ty == Type::Tensor(Element::Any)) {
+                self.report(Code::AnyTensorResult, at, format!("result `{name}` must name its element type"));
+            } else if self.checked.types.has_attribute(result.ty) {
+                let ty = self.describe(result.ty);
+                self.report(Code::ResultNotTensor, at, format!("result `{name}` is {ty}, not a tensor"));
+            }
+        }
+    }
+
+    /// D6: `?` occurs exactly when the fragment is generic.
+    fn generic_use(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
+        let ast = self.ast(module);
+        let types = info.params.iter().map(|p| p.ty).chain(info.results.iter().map(|r| r.ty));
+        let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
+        let using = types.zip(specs).find(|(ty, _)| self.checked.types.has_generic(*ty));
+        match (fragment.generic, using) {
+            (Some(_), None) => {
+                let at = self.at(module, fragment.name.span);
+                self.report(Code::GenericMismatch, at, "`<?>` is declared, but no parameter or result uses `?`");
+            }
+            (None, Some((_, spec))) => {
+                let at = self.at(module, ast.type_spans[spec.index()]);
+                let name = self.checked.text(info.name).to_string();
+                let diagnostic = Diagnostic::new(Code::GenericMismatch, at, "`?` is used, but the fragment is not generic")
+                    .help(format!("declare it as `fragment {name}<?>(..)`"));
+                self.diagnostics.report(diagnostic);
+            }
+            _ => {}
+        }
+    }
+
+    /// D5: a default converts to the type of its parameter.
+    fn defaults(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
+        for (param, declared) in info.params.iter().zip(&fragment.params) {
+            let Some(default) = param.default else { continue };
+            let actual = self.literal_type(module, default);
+            let mut generic = match info.generic {
+                Generic::Yes(Some(default)) => Some(default),
+                _ => None,
+            };
+            let fits = actual.map(|actual| self.checked.types.fit(param.ty, actual, &mut generic) == Fit::Exact);
+            if fits != Some(true) {
+                let at = self.at(module, self.ast(module).span(default));
+                let see = self.at(module, declared.name.span);
+                let found = actual.map_or("a value of mixed types".to_string(), |ty| self.describe(ty));
+                let name = self.checked.text(param.name);
+                let message = format!("the default of `{name}` is {found}, not {}", self.describe(param.ty));
+                self.diagnostics.report(Diagnostic::new(Code::DefaultType, at, message).see(see, "declared here"));
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Rules on the document as a whole: extensions (S3), and what must be enabled (S4, S5).
+
+use super::Checker;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Body, Expr, ExprId, UnaryOp};
+use crate::nnef::document::ModuleId;
+use crate::nnef::dialect::Dialect;
+use crate::nnef::standard::{FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
+
+impl Checker<'_> {
+    pub(super) fn document_rules(&mut self) {
+        let document = self.checked.document;
+        let main = document.main();
+        let enabled = |name: &str| {
+            main.extensions.iter().flat_map(|e| &e.words).any(|word| document.names().text(word.name) == name)
+        };
+        let (fragments, operators) = (enabled(FRAGMENT_DEFINITIONS), enabled(OPERATOR_EXPRESSIONS));
+        self.extensions();
+        if document.dialect() == Dialect::V1 {
+            if !fragments && let Some(fragment) = main.fragments.first() {
+                let at = self.at(document.main_id(), fragment.span).first_token("fragment");
+                let diagnostic = Diagnostic::new(Code::FragmentsNotEnabled, at, "fragments are used but not enabled")
+                    .help(format!("add `extension {FRAGMENT_DEFINITIONS};` after the version"));
+                self.diagnostics.report(diagnostic);
+            }
+            if !operators {
+                for fragment in &main.fragments {
+                    fragment.body.iter().for_each(|body| self.flat_body(body));
+                }
+                main.graphs.iter().for_each(|graph| self.flat_body(&graph.body));
+            }
+        } else {
+            main.graphs.iter().for_each(|graph| self.flat_body(&graph.body));
+        }
+    }
+
+    fn extensions(&mut self) {
+        let document = self.checked.document;
+        for extension in &document.main().extensions {
+            let mut unknown = None;
+            for (i, word) in extension.words.iter().enumerate() {
+                let text = document.names().text(word.name);
+                let row = SYMBOL_EXTENSIONS.iter().find(|(name, _)| *name == text);
+                match row {
+                    Some((_, Symbols::Arguments)) if i == 0 => {
+                        self.symbols.extend(extension.words[1..].iter().map(|word| word.name));
+                    }
+                    Some((_, Symbols::Fixed(symbol))) => self.symbols.extend(document.names().get(symbol)),
+                    _ => {}
+                }
+                if text != FRAGMENT_DEFINITIONS && text != OPERATOR_EXPRESSIONS && unknown.is_none() {
+                    unknown = Some((*word, text));
+                }
+            }
+            if let Some((word, text)) = unknown {
+                let at = self.at(document.main_id(), word.span);
+                self.report(Code::UnknownExtension, at, format!("extension `{text}` is not known; it is kept as it is"));
+            }
+        }
+    }
+
+    /// S5: every right side is an invocation whose arguments are flat.
+    fn flat_body(&mut self, body: &Body) {
+        let main = self.checked.document.main_id();
+        let ast = self.ast(main);
+        for assignment in &body.assignments {
+            let offender = match ast.expr(assignment.value) {
+                Expr::Call(call) => {
+                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(main, arg.value))
+                }
+                Expr::Error => None,
+                _ => Some(assignment.value),
+            };
+            let Some(offender) = offender else { continue };
+            if self.operators_reported && !self.diagnostics.strict() {
+                return;
+            }
+            self.operators_reported = true;
+            let span = ast.span(offender);
+            let at = match ast.expr(offender) {
+                Expr::Binary { op, at, .. } => self.at(main, crate::source::Span::new(at, at + op.info().text.len() as u32)),
+                _ => self.at(main, span),
+            };
+            let message = "only calls with names and literals as arguments are allowed here";
+            let help = match self.checked.document.dialect() {
+                Dialect::V1 => format!("add `extension {OPERATOR_EXPRESSIONS};` after the version"),
+                Dialect::Draft => "move the expression into a fragment".to_string(),
+            };
+            self.diagnostics.report(Diagnostic::new(Code::OperatorsNotEnabled, at, message).help(help));
+        }
+    }
+
+    /// The first part of an argument that the flat syntax has no place for.
+    fn first_compound(&self, module: ModuleId, root: ExprId) -> Option<ExprId> {
+        let ast = self.ast(module);
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            match ast.expr(id) {
+                Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items).iter().rev()),
+                Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand }
+                    if matches!(ast.expr(operand), Expr::Int(_) | Expr::Scalar(_))
+                        && self.checked.document.dialect() == Dialect::V1 => {}
+                Expr::Name(_)
+                | Expr::Int(_)
+                | Expr::Scalar(_)
+                | Expr::Logical(_)
+                | Expr::String(_)
+                | Expr::IntArray(_)
+                | Expr::ScalarArray(_)
+                | Expr::Error => {}
+                _ => return Some(id),
+            }
+        }
+        None
+    }
+}
+
+trait FirstToken {
+    fn first_token(self, text: &str) -> Self;
+}
+
+impl FirstToken for crate::source::Location {
+    fn first_token(mut self, text: &str) -> Self {
+        self.span.end = self.span.end.min(self.span.start + text.len() as u32);
+        self
+    }
+}

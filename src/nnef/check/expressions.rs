@@ -1,0 +1,327 @@
+//! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
+//!
+//! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
+//! million `+` need no stack; the rest recurses under [`stacker`], bounded by the nesting limit
+//! of the parser.
+
+use super::Checker;
+use super::bodies::{BodyCheck, Context};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Builtin, ComprehensionId, Expr, ExprId, ListRange, Primitive};
+use crate::nnef::document::ModuleId;
+use crate::nnef::types::{Element, Type};
+use crate::source::Span;
+
+impl Checker<'_> {
+    /// The type of a default value; none where its items do not go together.
+    pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
+        let ast = self.ast(module);
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            let ty = match ast.expr(id) {
+                Expr::Int(_) => Type::INTEGER,
+                Expr::Scalar(_) => Type::SCALAR,
+                Expr::Logical(_) => Type::LOGICAL,
+                Expr::String(_) => Type::STRING,
+                Expr::Unary { operand, .. } => self.literal_type(module, operand)?,
+                Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
+                Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
+                Expr::Array(items) => {
+                    let mut common = None;
+                    for &item in ast.items(items) {
+                        let ty = self.literal_type(module, item)?;
+                        common = Some(match common {
+                            None => ty,
+                            Some(common) => self.checked.types.common(common, ty)?,
+                        });
+                    }
+                    common.map_or(Type::EmptyArray, |item| self.checked.types.array(item))
+                }
+                Expr::Tuple(items) => {
+                    let items: Option<Vec<Type>> =
+                        ast.items(items).iter().map(|&item| self.literal_type(module, item)).collect();
+                    self.checked.types.tuple(&items?)
+                }
+                _ => Type::Unknown,
+            };
+            Some(ty)
+        })
+    }
+}
+
+impl BodyCheck<'_, '_> {
+    /// The type of an expression used as a value.
+    pub(super) fn expr(&mut self, id: ExprId) -> Type {
+        self.expr_in(id, Context::default())
+    }
+
+    pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, context))
+    }
+
+    fn spine(&mut self, id: ExprId, context: Context) -> Type {
+        let mut above = Vec::new();
+        let mut leaf = id;
+        loop {
+            let below = match self.ast.expr(leaf) {
+                Expr::Binary { lhs, .. } => lhs,
+                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
+                _ => break,
+            };
+            above.push(leaf);
+            leaf = below;
+        }
+        let mut ty = self.leaf(leaf, if above.is_empty() { context } else { Context::default() });
+        self.set_type(leaf, ty);
+        while let Some(id) = above.pop() {
+            ty = match self.ast.expr(id) {
+                Expr::Binary { op, rhs, at, .. } => {
+                    let right = self.expr(rhs);
+                    self.binary(op, at, ty, right)
+                }
+                Expr::Index { base, index } => self.index(base, ty, index),
+                Expr::Slice { base, begin, end } => self.slice(base, ty, begin, end),
+                _ => ty,
+            };
+            self.set_type(id, ty);
+        }
+        ty
+    }
+
+    fn leaf(&mut self, id: ExprId, context: Context) -> Type {
+        match self.ast.expr(id) {
+            Expr::Name(name) => self.resolve(id, name),
+            Expr::Int(_) => Type::INTEGER,
+            Expr::Scalar(_) => Type::SCALAR,
+            Expr::Logical(_) => Type::LOGICAL,
+            Expr::String(_) => Type::STRING,
+            Expr::IntArray(_) => self.checker.checked.types.array(Type::INTEGER),
+            Expr::ScalarArray(_) => self.checker.checked.types.array(Type::SCALAR),
+            Expr::Array(items) => self.array(items),
+            Expr::Tuple(items) => {
+                let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
+                self.checker.checked.types.tuple(&items)
+            }
+            Expr::Unary { op, operand } => {
+                let ty = self.expr(operand);
+                self.unary(op, self.ast.span(id).start, ty)
+            }
+            Expr::Select { condition, yes, no } => self.select(condition, yes, no, context),
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension),
+            Expr::Builtin { function, argument } => self.builtin(function, argument),
+            Expr::Call(call) => self.call(call, context),
+            Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,
+        }
+    }
+
+    /// T6: items convert to a common type.
+    fn array(&mut self, items: ListRange) -> Type {
+        let mut common: Option<Type> = None;
+        for &item in self.ast.items(items) {
+            let ty = self.expr(item);
+            let Some(before) = common else {
+                common = Some(ty);
+                continue;
+            };
+            if before == ty {
+                continue;
+            }
+            common = Some(match self.checker.checked.types.common(before, ty) {
+                Some(both) => both,
+                None => self.mixed_items(item, before, ty),
+            });
+        }
+        common.map_or(Type::EmptyArray, |item| self.checker.checked.types.array(item))
+    }
+
+    /// Items without a common type. Dimensions computed by tensors stand beside numbers in the
+    /// documents of exporters, so the default mode lets these pass.
+    fn mixed_items(&mut self, item: ExprId, before: Type, ty: Type) -> Type {
+        let number = |ty| matches!(ty, Type::Primitive(Primitive::Integer | Primitive::Scalar));
+        let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
+        let both_tensors = before.is_tensor() && ty.is_tensor();
+        let message =
+            format!("this item is {}, the items before it are {}", self.checker.describe(ty), self.checker.describe(before));
+        let span = self.ast.span(item);
+        if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
+            self.report(Code::TensorAsAttribute, span, message);
+            return Type::Tensor(Element::Unknown);
+        }
+        self.report(Code::ArrayItemTypes, span, message);
+        before
+    }
+
+    /// T7 and T8
+    fn select(&mut self, condition: ExprId, yes: ExprId, no: ExprId, context: Context) -> Type {
+        let branch = Context { statement: false, ..context };
+        let yes_type = self.expr_in(yes, branch);
+        let ty = self.expr(condition);
+        self.logical_condition(condition, ty, Code::ConditionType);
+        let no_type = self.expr_in(no, branch);
+        match self.checker.checked.types.common(yes_type, no_type) {
+            Some(common) => common,
+            None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),
+            None => {
+                let (a, b) = (self.checker.describe(yes_type), self.checker.describe(no_type));
+                let message = format!("one branch is {a}, the other {b}");
+                let see = self.at(self.ast.span(yes));
+                let diagnostic = Diagnostic::new(Code::BranchTypes, self.at(self.ast.span(no)), message);
+                self.push(diagnostic.label(format!("this is {b}")).see(see, format!("this is {a}")));
+                Type::Unknown
+            }
+        }
+    }
+
+    fn logical_condition(&mut self, id: ExprId, ty: Type, code: Code) {
+        if matches!(ty, Type::LOGICAL | Type::Unknown) {
+            return;
+        }
+        let message = format!("the condition is {}, not logical", self.checker.describe(ty));
+        let diagnostic = Diagnostic::new(code, self.at(self.ast.span(id)), message);
+        let help = ty.is_tensor().then(|| {
+            "a condition is decided while expanding; use the operation `select` to decide by tensor values".to_string()
+        });
+        self.push(diagnostic.help_if(help));
+    }
+
+    /// T9, T10, T11
+    fn index(&mut self, base: ExprId, ty: Type, index: ExprId) -> Type {
+        if let Type::Tuple(tuple) = ty {
+            let items = self.checker.checked.types.items(tuple).to_vec();
+            let item = match self.ast.expr(index) {
+                Expr::Int(i) => usize::try_from(i).ok().and_then(|i| items.get(i).copied()),
+                _ => None,
+            };
+            self.expr(index);
+            return item.unwrap_or_else(|| {
+                let span = self.ast.span(index);
+                let message = format!("a tuple is subscripted by an integer literal from 0 to {}", items.len().saturating_sub(1));
+                self.report(Code::TupleSubscript, span, message);
+                Type::Unknown
+            });
+        }
+        let index_type = self.expr(index);
+        self.subscript_type(index, index_type);
+        match ty {
+            Type::Array(array) => self.checker.checked.types.item(array),
+            Type::STRING => Type::STRING,
+            Type::EmptyArray | Type::Unknown => Type::Unknown,
+            Type::Tensor(element) => {
+                self.tensor_subscript(base);
+                Type::Tensor(element)
+            }
+            _ => self.not_subscriptable(base, ty),
+        }
+    }
+
+    fn slice(&mut self, base: ExprId, ty: Type, begin: Option<ExprId>, end: Option<ExprId>) -> Type {
+        for bound in [begin, end].into_iter().flatten() {
+            let ty = self.expr(bound);
+            self.subscript_type(bound, ty);
+        }
+        match ty {
+            Type::Array(_) | Type::STRING | Type::EmptyArray | Type::Unknown => ty,
+            Type::Tensor(_) => {
+                self.tensor_subscript(base);
+                ty
+            }
+            Type::Tuple(_) => {
+                let at = begin.or(end).map_or(self.ast.span(base).after(), |bound| self.ast.span(bound));
+                self.report(Code::TupleSubscript, at, "a tuple has no ranges; name its items one by one");
+                Type::Unknown
+            }
+            _ => self.not_subscriptable(base, ty),
+        }
+    }
+
+    fn subscript_type(&mut self, id: ExprId, ty: Type) {
+        if !matches!(ty, Type::INTEGER | Type::Unknown) {
+            let message = format!("a subscript is an integer, this is {}", self.checker.describe(ty));
+            let span = self.ast.span(id);
+            self.report(Code::SubscriptType, span, message);
+        }
+    }
+
+    fn tensor_subscript(&mut self, base: ExprId) {
+        let span = self.ast.span(base);
+        self.report(Code::TensorSubscript, span, "a tensor is subscripted; it becomes `slice` and `squeeze`");
+    }
+
+    fn not_subscriptable(&mut self, base: ExprId, ty: Type) -> Type {
+        let message = format!("{} cannot be subscripted", self.checker.describe(ty));
+        let span = self.ast.span(base);
+        self.report(Code::NotSubscriptable, span, message);
+        Type::Unknown
+    }
+
+    /// T12 and I11
+    fn comprehension(&mut self, id: ComprehensionId) -> Type {
+        let comprehension = self.ast.comprehensions[id.index()];
+        let iterators = &self.ast.iterators[comprehension.iterators.range()];
+        let mut types = Vec::with_capacity(iterators.len());
+        for iterator in iterators {
+            let ty = self.expr(iterator.iterable);
+            types.push(match ty {
+                Type::Array(array) => self.checker.checked.types.item(array),
+                Type::EmptyArray | Type::Unknown => Type::Unknown,
+                other => {
+                    let message = format!("a comprehension runs over arrays, this is {}", self.checker.describe(other));
+                    let span = self.ast.span(iterator.iterable);
+                    self.report(Code::Iterable, span, message);
+                    Type::Unknown
+                }
+            });
+        }
+        self.checker.checked.modules[self.module.index()].iterator_slots[id.index()] = self.slots.len() as u32;
+        let mut hidden = Vec::with_capacity(iterators.len());
+        for (iterator, ty) in iterators.iter().zip(types) {
+            let earlier = self.scope.get(&iterator.name.name).copied();
+            if let Some(earlier) = earlier {
+                let see = self.at(self.slots[earlier as usize].span);
+                let message = format!("iterator `{}` hides another name", self.text(iterator.name.name));
+                let diagnostic = Diagnostic::new(Code::IteratorShadows, self.at(iterator.name.span), message);
+                self.push(diagnostic.see(see, "the other one"));
+            }
+            self.add_slot(iterator.name, ty);
+            hidden.push((iterator.name.name, earlier));
+        }
+        if let Some(filter) = comprehension.filter {
+            let ty = self.expr(filter);
+            self.logical_condition(filter, ty, Code::Iterable);
+        }
+        let item = self.expr(comprehension.item);
+        for (name, earlier) in hidden.into_iter().rev() {
+            match earlier {
+                Some(slot) => self.scope.insert(name, slot),
+                None => self.scope.remove(&name),
+            };
+        }
+        self.checker.checked.types.array(item)
+    }
+
+    /// T13
+    fn builtin(&mut self, function: Builtin, argument: ExprId) -> Type {
+        let ty = self.expr(argument);
+        let suits = match function {
+            Builtin::ShapeOf => true,
+            Builtin::LengthOf | Builtin::RangeOf => {
+                matches!(ty, Type::Array(_) | Type::EmptyArray | Type::STRING | Type::Unknown)
+            }
+            _ => matches!(ty, Type::Primitive(_) | Type::Unknown),
+        };
+        let info = function.info();
+        if !suits {
+            let wants = match info.result {
+                Some(Primitive::Integer) if function == Builtin::LengthOf => "an array or a string",
+                None => "an array or a string",
+                _ => "a compile-time value of primitive type",
+            };
+            let message = format!("`{}` takes {wants}, this is {}", info.text, self.checker.describe(ty));
+            let span: Span = self.ast.span(argument);
+            self.report(Code::BuiltinType, span, message);
+        }
+        match info.result {
+            Some(primitive) => Type::Primitive(primitive),
+            None => self.checker.checked.types.array(Type::INTEGER),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Checks of a document before anything is evaluated: declarations, names, arguments, types.
+//!
+//! Each family of rules is one module. The outcome, [`Checked`], holds side tables indexed by the
+//! ids of the syntax tree: the type of every expression, what each name and call refers to.
+
+mod bodies;
+mod calls;
+mod declarations;
+mod document;
+mod expressions;
+mod operators;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ast::{Ast, ExprId, Primitive};
+use super::document::{Document, ModuleId};
+use super::names::Name;
+use super::types::{Type, Types};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::options::Options;
+use crate::source::{Location, Span};
+
+/// Identifies a fragment among those of all modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FragmentId(pub(crate) u32);
+
+impl FragmentId {
+    /// The position in [`Checked::fragments`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A formal parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamInfo {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Its default, an expression of the fragment's module.
+    pub default: Option<ExprId>,
+    /// Whether tensors occur in its type.
+    pub tensor: bool,
+}
+
+/// A declared result.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultInfo {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// Whether a fragment is generic, and its default type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generic {
+    /// No `<?>`.
+    No,
+    /// `<?>`, or `<? = type>`.
+    Yes(Option<Primitive>),
+}
+
+/// A fragment and its signature.
+#[derive(Debug)]
+pub struct FragmentInfo {
+    /// The module that declares it.
+    pub module: ModuleId,
+    /// Its position in that module.
+    pub index: u32,
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<ParamInfo>,
+    /// Its results.
+    pub results: Vec<ResultInfo>,
+    /// Whether it is generic.
+    pub generic: Generic,
+    /// Whether it has a body.
+    pub has_body: bool,
+    /// Whether its body is metadata and not code.
+    pub metadata: bool,
+}
+
+/// What an identifier stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ref {
+    /// Nothing known; reported, or no identifier at all.
+    None,
+    /// A slot of the body.
+    Slot(u32),
+    /// A dimension symbol.
+    Symbol,
+    /// The literal `inf`.
+    Infinity,
+    /// The literal `nan`.
+    NotANumber,
+}
+
+/// What a call refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallInfo {
+    /// The fragment; none for an operation that is not declared.
+    pub fragment: Option<FragmentId>,
+    /// The arguments in the order of the parameters, in [`ModuleInfo::bound`].
+    pub bound: u32,
+    /// The type argument, given or deduced; `?` is that of the enclosing fragment.
+    pub generic: Option<Primitive>,
+}
+
+/// The side tables of one module.
+#[derive(Debug, Default)]
+pub struct ModuleInfo {
+    /// The type of each expression.
+    pub types: Vec<Type>,
+    /// The referent of each identifier.
+    pub refs: Vec<Ref>,
+    /// The referent of each call; none in bodies that were not checked.
+    pub calls: Vec<Option<CallInfo>>,
+    /// Arguments of calls by parameter; none where the default applies.
+    pub bound: Vec<Option<ExprId>>,
+    /// The slot of the first iterator of each comprehension; the others follow it.
+    pub iterator_slots: Vec<u32>,
+}
+
+/// A local of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// The locals of a body.
+#[derive(Clone, Debug, Default)]
+pub struct BodyInfo {
+    /// Parameters first, then locals and iterators in the order of their definition.
+    pub slots: Vec<Slot>,
+    /// The slot of each result; none where it is not assigned.
+    pub results: Vec<Option<u32>>,
+}
+
+/// A document with everything found out about it.
+#[derive(Debug)]
+pub struct Checked<'d> {
+    /// The document.
+    pub document: &'d Document,
+    /// All fragments.
+    pub fragments: Vec<FragmentInfo>,
+    /// The types that occur.
+    pub types: Types,
+    /// Side tables by module.
+    pub modules: Vec<ModuleInfo>,
+    /// The bodies of fragments, where they were checked.
+    pub bodies: Vec<Option<BodyInfo>>,
+    /// The body of the graph.
+    pub graph: BodyInfo,
+    document_scope: FxHashMap<Name, FragmentId>,
+    standard_scope: FxHashMap<Name, FragmentId>,
+}
+
+impl Checked<'_> {
+    /// The fragment that a name means in a module: libraries see only libraries.
+    pub fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
+        if module == ModuleId::STANDARD {
+            return self.standard_scope.get(&name).copied();
+        }
+        self.document_scope.get(&name).or_else(|| self.standard_scope.get(&name)).copied()
+    }
+
+    /// A standard operation by its text.
+    pub fn standard(&self, name: &str) -> Option<FragmentId> {
+        self.standard_scope.get(&self.document.names().get(name)?).copied()
+    }
+
+    /// A fragment's signature.
+    pub fn fragment(&self, id: FragmentId) -> &FragmentInfo {
+        &self.fragments[id.index()]
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> &str {
+        self.document.names().text(name)
+    }
+}
+
+/// Checks a document. Bodies of the standard library are checked as far as they are reachable.
+pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
+    let modules = document
+        .modules()
+        .iter()
+        .map(|module| ModuleInfo {
+            types: vec![Type::Unknown; module.ast.exprs.len()],
+            refs: vec![Ref::None; module.ast.exprs.len()],
+            calls: vec![None; module.ast.calls.len()],
+            bound: Vec::new(),
+            iterator_slots: vec![0; module.ast.comprehensions.len()],
+        })
+        .collect();
+    let checked = Checked {
+        document,
+        fragments: Vec::new(),
+        types: Types::default(),
+        modules,
+        bodies: Vec::new(),
+        graph: BodyInfo::default(),
+        document_scope: FxHashMap::default(),
+        standard_scope: FxHashMap::default(),
+    };
+    let mut checker = Checker {
+        checked,
+        diagnostics: Diagnostics::new(options.strict),
+        symbols: FxHashSet::default(),
+        pending: Vec::new(),
+        operators_reported: false,
+    };
+    checker.document_rules();
+    checker.declarations();
+    checker.all_bodies();
+    (checker.checked, checker.diagnostics)
+}
+
+/// The state of the checks.
+struct Checker<'d> {
+    checked: Checked<'d>,
+    diagnostics: Diagnostics,
+    /// Dimension symbols declared by extensions.
+    symbols: FxHashSet<Name>,
+    /// Library fragments that are called and not checked yet.
+    pending: Vec<FragmentId>,
+    /// Whether the missing extension for compound expressions was reported.
+    operators_reported: bool,
+}
+
+impl<'d> Checker<'d> {
+    fn ast(&self, module: ModuleId) -> &'d Ast {
+        &self.checked.document.module(module).ast
+    }
+
+    fn at(&self, module: ModuleId, span: Span) -> Location {
+        Location::new(self.checked.document.module(module).file, span)
+    }
+
+    fn report(&mut self, code: Code, at: Location, message: impl Into<String>) {
+        self.diagnostics.report(Diagnostic::new(code, at, message));
+    }
+
+    fn describe(&self, ty: Type) -> String {
+        self.checked.types.describe(ty)
+    }
+}

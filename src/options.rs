@@ -1,0 +1,78 @@
+//! What a caller can choose.
+
+/// The notation of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum From {
+    /// Decided by the text.
+    #[default]
+    Auto,
+    /// NNEF 1.0.5.
+    Nnef,
+    /// The provisional dialect of NNEF.
+    NnefDraft,
+}
+
+/// Which calls are replaced by the bodies of their fragments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Lower {
+    /// Fragments of the document and of extra declaration files.
+    #[default]
+    Custom,
+    /// These, and the compound operations of the standard library.
+    All,
+    /// None.
+    None,
+    /// Those of these names.
+    Names(Vec<String>),
+}
+
+/// The options of a run.
+///
+/// ```
+/// let options = nnef_flatten::Options { strict: true, ..Default::default() };
+/// assert_eq!(options.max_depth, 1_000_000);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Accept only what the specification allows, and evaluate everything.
+    pub strict: bool,
+    /// The notation of the input.
+    pub from: From,
+    /// What is expanded.
+    pub lower: Lower,
+    /// Names that are not expanded whatever `lower` says.
+    pub keep: Vec<String>,
+    /// Evaluate what nothing demands, and keep operations that nothing uses.
+    pub keep_unused: bool,
+    /// The most operations that may be emitted.
+    pub max_ops: u64,
+    /// The most calls that may be open at once.
+    pub max_depth: u64,
+    /// Extra declarations: name for messages, and text.
+    pub libraries: Vec<(String, String)>,
+    /// Shapes that replace those of externals.
+    pub input_shapes: Vec<(String, Vec<i64>)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            strict: false,
+            from: From::Auto,
+            lower: Lower::Custom,
+            keep: Vec::new(),
+            keep_unused: false,
+            max_ops: 10_000_000,
+            max_depth: 1_000_000,
+            libraries: Vec::new(),
+            input_shapes: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// Whether everything is evaluated, demanded or not (law 7).
+    pub fn demand_all(&self) -> bool {
+        self.strict || self.keep_unused
+    }
+}
