@@ -1,4 +1,5 @@
 //! The command as its users call it: arguments, streams, exit codes.
+#![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use nnef_flatten::diagnostics::{Code, Severity, suggest};
+use nnef_flatten::diagnostics::{Code, suggest};
 
 use super::{Failure, Outcome, Status, io};
 
@@ -38,7 +38,7 @@ fn find(wanted: &str) -> Option<Code> {
 fn explain(out: &mut dyn Write, code: Code) -> std::io::Result<()> {
     let section = sections().find(|(heading, _)| heading.starts_with(code.as_str()));
     let body = section.map_or("", |(_, body)| body.trim());
-    writeln!(out, "{}\n{}\n", heading(code), severity(code))?;
+    writeln!(out, "{}\n", heading(code))?;
     writeln!(out, "{body}")
 }
 
@@ -55,14 +55,6 @@ fn heading(code: Code) -> String {
     }
 }
 
-fn severity(code: Code) -> &'static str {
-    match (code.info().default, code.info().strict) {
-        (Severity::Error, _) => "An error.",
-        (Severity::Warning, Severity::Error) => "A warning; an error under --strict.",
-        (Severity::Warning, Severity::Warning) => "A warning.",
-    }
-}
-
 /// Heading and body of every section.
 fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
     DOCUMENT.split("\n## ").skip(1).map(|section| section.split_once('\n').unwrap_or((section, "")))
@@ -71,6 +63,21 @@ fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nnef_flatten::diagnostics::Severity;
+
+    #[test]
+    fn sections_say_what_is_only_a_warning() {
+        for (code, (heading, body)) in Code::ALL.iter().zip(sections()) {
+            let info = code.info();
+            let said = body.lines().find(|line| !line.is_empty()).filter(|line| line.starts_with("A warning"));
+            let wanted = match (info.default, info.strict) {
+                (Severity::Error, _) => None,
+                (Severity::Warning, Severity::Error) => Some("A warning; an error under `--strict`."),
+                (Severity::Warning, Severity::Warning) => Some("A warning."),
+            };
+            assert_eq!(said, wanted, "{heading}");
+        }
+    }
 
     #[test]
     fn every_code_has_its_section_in_order() {
