@@ -1,4 +1,5 @@
 //! The command as its users call it: arguments, streams, exit codes.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
@@ -49,7 +50,12 @@ fn diagnostics(output: &Output) -> Vec<serde_json::Value> {
 
 #[test]
 fn standard_input_to_standard_output() {
-    for args in [&["-"][..], &[], &["--from", "nnef", "--lower", "all", "--keep-unused", "-"], &["-", "--to", "nnef", "-o", "-"]] {
+    for args in [
+        &["-"][..],
+        &[],
+        &["--from", "nnef", "--lower", "all", "--keep-unused", "-"],
+        &["-", "--to", "nnef", "-o", "-"],
+    ] {
         let output = run(args, VALID);
         assert_eq!((code(&output), stderr(&output)), (0, ""), "{args:?}");
         assert!(stdout(&output).starts_with("version 1.0;") && stdout(&output).contains("graph G"), "{args:?}");

@@ -18,13 +18,16 @@ Examples:
 
 Exit status: 0 done, 1 the input was refused, 2 wrong usage or failed input or output.";
 
+const USAGE: &str = "nnef-flatten [OPTIONS] INPUT\n       nnef-flatten SUBCOMMAND …";
+
 /// Flattens NNEF documents into graphs of primitive operations.
 ///
 /// Reads an NNEF document with fragments, selects, comprehensions and recursion, and writes the
 /// flat graph that it describes.
 #[derive(Debug, Parser)]
 #[command(name = "nnef-flatten", version, after_help = "See --help for examples.", after_long_help = EXAMPLES)]
-#[command(subcommand_help_heading = "Subcommands", args_override_self = true)]
+#[command(subcommand_help_heading = "Subcommands", subcommand_value_name = "SUBCOMMAND")]
+#[command(override_usage = USAGE, args_override_self = true)]
 pub struct Cli {
     /// What to do instead of flattening.
     #[command(subcommand)]
@@ -234,7 +237,10 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere() {
-        for args in ["--from nnef --lower all --keep-unused --to json -", "- --from nnef --lower=all --to json --keep-unused"] {
+        for args in [
+            "--from nnef --lower all --keep-unused --to json -",
+            "- --from nnef --lower=all --to json --keep-unused",
+        ] {
             let cli = parse(args).unwrap();
             assert_eq!(cli.input, Some(PathBuf::from("-")));
             assert_eq!(cli.language.from, Some(From::Nnef));
@@ -242,7 +248,11 @@ mod tests {
             assert_eq!(cli.output.to, Some(To::Json));
             assert!(cli.language.keep_unused && cli.command.is_none());
         }
-        for args in ["check --strict --message-format json -", "--strict --message-format json check -", "check - --strict --message-format=json"] {
+        for args in [
+            "check --strict --message-format json -",
+            "--strict --message-format json check -",
+            "check - --strict --message-format=json",
+        ] {
             let cli = parse(args).unwrap();
             assert_eq!(cli.reporting.message_format, MessageFormat::Json);
             let Some(Command::Check { inputs, language }) = cli.command else { panic!("{args}") };
@@ -253,11 +263,20 @@ mod tests {
 
     #[test]
     fn values_are_read() {
-        let cli = parse("m --lower gelu,conv --keep a,b --keep c --input-shape x=1,3,224,224 --input-shape y=").unwrap();
+        let shapes = "--input-shape x=1,3,224,224 --input-shape y=";
+        let cli = parse(&format!("m --lower gelu,conv --keep a,b --keep c {shapes}")).unwrap();
         assert_eq!(cli.language.lower, Some(Lower::Names(vec!["gelu".into(), "conv".into()])));
         assert_eq!(cli.language.keep, ["a", "b", "c"]);
         assert_eq!(cli.language.input_shape, [("x".to_owned(), vec![1, 3, 224, 224]), ("y".to_owned(), vec![])]);
-        for wrong in ["--lower a,,b", "--keep 1x", "--input-shape x", "--input-shape x=1,-2", "--max-ops 0", "--from onnx", "--color red"] {
+        for wrong in [
+            "--lower a,,b",
+            "--keep 1x",
+            "--input-shape x",
+            "--input-shape x=1,-2",
+            "--max-ops 0",
+            "--from onnx",
+            "--color red",
+        ] {
             assert_eq!(parse(wrong).unwrap_err().exit_code(), 2, "{wrong}");
         }
     }

@@ -86,14 +86,16 @@ fn draw(
         Severity::Error => Color::Red,
         Severity::Warning => Color::Yellow,
     };
-    let config = Config::default().with_index_type(IndexType::Byte).with_color(color);
+    // With byte offsets ariadne 0.6 panics where a window other than the first has non-ASCII text.
+    let config = Config::default().with_index_type(IndexType::Char).with_color(color);
     let mut texts = Vec::new();
     let mut labels = Vec::new();
     for (id, window) in windows.iter().enumerate() {
         let (text, lead) = window.piece.text(sources);
         for (meant, message, main) in &window.labels {
             let base = window.piece.shown.start;
-            let range = meant.start - base + lead..meant.end - base + lead;
+            let chars = |offset: usize| text[..offset - base + lead].chars().count();
+            let range = chars(meant.start)..chars(meant.end);
             let label = Label::new((id, range)).with_color(if *main { tint } else { Color::Blue });
             labels.push(label.with_message(message.as_deref().unwrap_or("here")));
         }

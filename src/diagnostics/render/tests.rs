@@ -16,8 +16,10 @@ fn find(sources: &Sources, file: FileId, what: &str) -> Location {
 #[test]
 fn heading_labels_help_and_trace() {
     let mut sources = Sources::new();
-    let file = sources.add("m.nnef", "# é\nfragment f( x: tensor<scalar> )\n{\n    y = frob(x);\n}\n\n    z = f(a);\n");
-    let mut diagnostic = Diagnostic::new(Code::UnknownOperation, find(&sources, file, "frob"), "`frob` is not declared")
+    let text = "# é\nfragment f( x: tensor<scalar> )\n{\n    y = frob(x);\n}\n\n    z = f(a);\n";
+    let file = sources.add("m.nnef", text);
+    let at = find(&sources, file, "frob");
+    let mut diagnostic = Diagnostic::new(Code::UnknownOperation, at, "`frob` is not declared")
         .label("not declared")
         .see(find(&sources, file, "x:"), "x is this")
         .help("did you mean `from`?");
@@ -62,7 +64,8 @@ Warning[E0401 A1]: `frob` is not declared
 fn line_numbers_are_those_of_the_file() {
     let mut sources = Sources::new();
     let library = sources.add("<standard library>", "fragment relu\n");
-    let file = sources.add("big.nnef", format!("{}y = bad;\n{}z = worse;\n", "x = 1;\n".repeat(123_455), "\n".repeat(40_000)));
+    let (before, between) = ("x = 1;\n".repeat(123_455), "\n".repeat(40_000));
+    let file = sources.add("big.nnef", format!("{before}y = bad;\n{between}z = worse;\n"));
     let diagnostic = Diagnostic::new(Code::BadNumber, find(&sources, file, "worse"), "m")
         .see(find(&sources, file, "bad"), "first")
         .see(find(&sources, library, "relu"), "declared here");
@@ -78,8 +81,10 @@ fn line_numbers_are_those_of_the_file() {
 #[test]
 fn long_lines_are_cut_and_keep_their_position() {
     let mut sources = Sources::new();
-    let file = sources.add("one.nnef", format!("{}WRONG{}", "x = relu(y); ".repeat(100_000), "é".repeat(100_000)));
-    let text = human(&sources, &Diagnostic::new(Code::BadNumber, find(&sources, file, "WRONG"), "m"), false);
+    let (before, after) = ("x = relu(y); ".repeat(100_000), "é".repeat(100_000));
+    let file = sources.add("one.nnef", format!("{before}WRONG{after}"));
+    let at = find(&sources, file, "WRONG");
+    let text = human(&sources, &Diagnostic::new(Code::BadNumber, at, "m"), false);
     assert!(text.contains("one.nnef:1:1300001"), "{text}");
     assert!(text.contains("WRONG") && text.len() < 1000, "{text}");
 }
@@ -100,7 +105,7 @@ fn long_traces_are_elided() {
     }
     diagnostic.elided = None;
     let text = human(&sources, &diagnostic, false);
-    assert!(text.contains("`f0`") && text.contains("`f5`") && text.contains("`f24`") && text.contains("`f29`"), "{text}");
+    assert!(["`f0`", "`f5`", "`f24`", "`f29`"].iter().all(|frame| text.contains(frame)), "{text}");
 }
 
 #[test]
@@ -113,8 +118,9 @@ fn any_span_in_any_text_can_be_drawn() {
         for a in 0..=end {
             for b in a..=end {
                 for c in 0..=end {
-                    let diagnostic = Diagnostic::new(Code::BadCharacter, Location::new(file, Span { start: a, end: b }), "m\u{1}0\u{1}")
-                        .see(Location::new(file, Span { start: c, end: c + 1 }), "s");
+                    let at = |start, end| Location::new(file, Span { start, end });
+                    let diagnostic = Diagnostic::new(Code::BadCharacter, at(a, b), "m\u{1}0\u{1}")
+                        .see(at(c, c + 1), "s");
                     let drawn = human(&sources, &diagnostic, false);
                     let position = sources.start(diagnostic.at);
                     let heading = format!(":{}:{} ]", position.line, position.column);
@@ -132,4 +138,36 @@ fn summaries() {
     assert_eq!(summary(1, 0, 0).as_deref(), Some("1 error"));
     assert_eq!(summary(0, 1, 0).as_deref(), Some("1 warning"));
     assert_eq!(summary(0, 0, 0), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn many_labels_in_wild_texts_can_be_drawn(
+        parts in proptest::collection::vec(("[a\u{e9}\u{65e5} \t\r\n\u{2028}\u{1}\u{1b}─│]{0,9}", 1..120usize), 0..12),
+        spans in proptest::collection::vec((0..9000u32, 0..400u32), 1..6),
+        elided in proptest::option::of((0..9usize, 0..9usize)),
+    ) {
+        let text: String = parts.iter().map(|(part, times)| part.repeat(*times)).collect();
+        let mut sources = Sources::new();
+        let file = sources.add("t", text.as_str());
+        let size = text.len() as u32 + 3;
+        let place = |(start, len): (u32, u32)| {
+            let start = start % size;
+            Location::new(file, Span { start, end: start + len })
+        };
+        let mut diagnostic = Diagnostic::new(Code::BadCharacter, place(spans[0]), "m");
+        for span in &spans[1..] {
+            diagnostic = diagnostic.see(place(*span), "label");
+            diagnostic.expansion.push(TraceFrame { fragment: "f".into(), at: place(*span) });
+        }
+        diagnostic.elided = elided;
+        let plain = human(&sources, &diagnostic, false);
+        let position = sources.start(diagnostic.at);
+        let heading = format!("t:{}:{} ]", position.line, position.column);
+        proptest::prop_assert!(plain.contains(&heading), "{}", plain);
+        let harmless = !plain.contains(['\u{1}', '\u{1b}']);
+        proptest::prop_assert!(plain.len() < 30_000 && harmless, "{}", plain);
+        let marked = human(&sources, &diagnostic, true).contains('\u{1}');
+        proptest::prop_assert!(!marked);
+    }
 }
