@@ -115,7 +115,10 @@ fn missing_files_are_2() {
     assert_eq!(code(&output), 2);
     assert_eq!(stderr(&output), format!("nnef-flatten: {}: No such file or directory\n", document.display()));
     assert_eq!(code(&run(&["--fragments", missing, "-"], VALID)), 2);
-    assert_eq!(code(&run(&["-", "-o", folder.path().join("no/out.nnef").to_str().unwrap()], VALID)), 2);
+    let nowhere = folder.path().join("no/out.nnef");
+    let output = run(&["-", "-o", nowhere.to_str().unwrap()], VALID);
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), format!("nnef-flatten: {}: No such file or directory\n", nowhere.display()));
     assert_eq!(code(&run(&["-", "-o", folder.path().to_str().unwrap()], VALID)), 2);
     assert_eq!(code(&run(&["fmt", missing], "")), 2);
 }

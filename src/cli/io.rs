@@ -130,6 +130,8 @@ fn replace(target: &Path, permissions: Option<fs::Permissions>, content: Writing
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    // Says it better than the failure to make a temporary file would.
+    fs::metadata(folder)?;
     let file = new_file(folder)?;
     fill(file.as_file(), content)?;
     if let Some(permissions) = permissions {
