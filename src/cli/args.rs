@@ -1,0 +1,283 @@
+//! The arguments, as `clap` reads them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use nnef_flatten::Lower;
+
+const EXAMPLES: &str = "\
+Examples:
+  nnef-flatten graph.nnef                        flatten to standard output
+  nnef-flatten model/ -o flat.nnef               read model/graph.nnef, write a file
+  nnef-flatten --lower all --to json graph.nnef  primitives only, as JSON
+  nnef-flatten --keep gelu,lstm graph.nnef       leave these fragments in place
+  generate | nnef-flatten -                      read standard input
+  nnef-flatten check --strict *.nnef             only look for mistakes
+  nnef-flatten fmt graph.nnef                    lay a document out anew, in place
+  nnef-flatten explain E0401                     what a message means
+
+Exit status: 0 done, 1 the input was refused, 2 wrong usage or failed input or output.";
+
+const USAGE: &str = "nnef-flatten [OPTIONS] INPUT\n       nnef-flatten SUBCOMMAND …";
+
+/// Flattens NNEF documents into graphs of primitive operations.
+///
+/// Reads an NNEF document with fragments, selects, comprehensions and recursion, and writes the
+/// flat graph that it describes.
+#[derive(Debug, Parser)]
+#[command(name = "nnef-flatten", version, after_help = "See --help for examples.", after_long_help = EXAMPLES)]
+#[command(subcommand_help_heading = "Subcommands", subcommand_value_name = "SUBCOMMAND")]
+#[command(override_usage = USAGE, args_override_self = true)]
+pub struct Cli {
+    /// What to do instead of flattening.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// A document, `-` for standard input, or a model folder with a graph.nnef.
+    pub input: Option<PathBuf>,
+    /// The result.
+    #[command(flatten)]
+    pub output: Output,
+    /// How documents are read and expanded.
+    #[command(flatten)]
+    pub language: Language,
+    /// How findings are reported.
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make all checks, those of expansion included, and write no output.
+    Check {
+        /// Documents, `-` for standard input, or model folders.
+        #[arg(value_name = "INPUT")]
+        inputs: Vec<PathBuf>,
+        /// How documents are read and expanded.
+        #[command(flatten)]
+        language: Language,
+    },
+    /// Lay documents out anew: files in place, `-` from standard input to standard output.
+    Fmt {
+        /// Documents, `-` for standard input, or model folders.
+        #[arg(value_name = "INPUT")]
+        inputs: Vec<PathBuf>,
+        /// Change nothing; name the files that would change, with exit status 1 if there are any.
+        #[arg(long)]
+        check: bool,
+        /// The notation of the input [default: auto].
+        #[arg(long, value_name = "NOTATION")]
+        from: Option<From>,
+    },
+    /// Explain a diagnostic code, or list the codes of a rule.
+    Explain {
+        /// A code such as E0401, or a rule such as A1.
+        code: String,
+    },
+    /// Write a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page.
+    Man,
+}
+
+/// Where the result goes, and as what.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Write the result to this file, whole or not at all [default: standard output].
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// The notation of the result [default: by the extension of PATH, else nnef].
+    #[arg(long, value_name = "NOTATION")]
+    pub to: Option<To>,
+}
+
+/// How documents are read and expanded.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Language {
+    /// The notation of the input [default: auto].
+    #[arg(long, value_name = "NOTATION")]
+    pub from: Option<From>,
+    /// What to expand: custom fragments (default), all compounds, none, or the operations named.
+    #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
+    pub lower: Option<Lower>,
+    /// Operations to leave as they are.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
+    pub keep: Vec<String>,
+    /// Accept only what the standard allows: liberties become errors.
+    #[arg(long)]
+    pub strict: bool,
+    /// Further declarations, which may replace standard ones; repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub fragments: Vec<PathBuf>,
+    /// Override the shape of a graph input, as in image=1,3,224,224; repeatable.
+    #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
+    pub input_shape: Vec<(String, Vec<i64>)>,
+    /// Evaluate and keep what no output needs.
+    #[arg(long)]
+    pub keep_unused: bool,
+    /// The most operations that may be emitted [default: 10000000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_ops: Option<u64>,
+    /// The deepest that calls may be nested [default: 1000000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_depth: Option<u64>,
+}
+
+impl Language {
+    /// These options and those given after a subcommand, which win.
+    pub fn merge(mut self, later: Language) -> Language {
+        self.keep.extend(later.keep);
+        self.fragments.extend(later.fragments);
+        self.input_shape.extend(later.input_shape);
+        Language {
+            from: later.from.or(self.from),
+            lower: later.lower.or(self.lower),
+            strict: later.strict || self.strict,
+            keep_unused: later.keep_unused || self.keep_unused,
+            max_ops: later.max_ops.or(self.max_ops),
+            max_depth: later.max_depth.or(self.max_depth),
+            ..self
+        }
+    }
+}
+
+/// How findings are reported.
+#[derive(Args, Debug)]
+pub struct Reporting {
+    /// The form of messages on standard error; json is one object a line.
+    #[arg(long, value_name = "FORM", default_value = "human", global = true)]
+    pub message_format: MessageFormat,
+    /// When to use colours; auto heeds the terminal, NO_COLOR, CLICOLOR and TERM.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: clap::ColorChoice,
+    /// Say nothing but errors.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// Notations that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum From {
+    /// NNEF, the dialect told by the version line.
+    Auto,
+    /// NNEF 1.0.
+    Nnef,
+    /// The provisional NNEF of 2017.
+    NnefDraft,
+}
+
+/// Notations that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum To {
+    /// Flat NNEF 1.0.
+    Nnef,
+    /// The graph as JSON.
+    Json,
+}
+
+/// Forms of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// Drawn over the source, for people.
+    Human,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+fn lower(text: &str) -> Result<Lower, String> {
+    Ok(match text {
+        "custom" => Lower::Custom,
+        "all" => Lower::All,
+        "none" => Lower::None,
+        names => Lower::Names(names.split(',').map(name).collect::<Result<_, _>>()?),
+    })
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if start && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("`{name}` is not the name of an operation"))
+    }
+}
+
+fn input_shape(text: &str) -> Result<(String, Vec<i64>), String> {
+    let form = "expected NAME=SHAPE, as in image=1,3,224,224";
+    let (input, shape) = text.split_once('=').ok_or(form)?;
+    let input = name(input).map_err(|_| form)?;
+    let extent = |text: &str| {
+        let extent = text.trim().parse::<i64>().ok().filter(|extent| *extent >= 0);
+        extent.ok_or_else(|| format!("`{text}` is not an extent; {form}"))
+    };
+    let shape = match shape.trim() {
+        "" => Vec::new(),
+        shape => shape.split(',').map(extent).collect::<Result<_, _>>()?,
+    };
+    Ok((input, shape))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(args: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once("nnef-flatten").chain(args.split_whitespace()))
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_stand_anywhere() {
+        for args in [
+            "--from nnef --lower all --keep-unused --to json -",
+            "- --from nnef --lower=all --to json --keep-unused",
+        ] {
+            let cli = parse(args).unwrap();
+            assert_eq!(cli.input, Some(PathBuf::from("-")));
+            assert_eq!(cli.language.from, Some(From::Nnef));
+            assert_eq!(cli.language.lower, Some(Lower::All));
+            assert_eq!(cli.output.to, Some(To::Json));
+            assert!(cli.language.keep_unused && cli.command.is_none());
+        }
+        for args in [
+            "check --strict --message-format json -",
+            "--strict --message-format json check -",
+            "check - --strict --message-format=json",
+        ] {
+            let cli = parse(args).unwrap();
+            assert_eq!(cli.reporting.message_format, MessageFormat::Json);
+            let Some(Command::Check { inputs, language }) = cli.command else { panic!("{args}") };
+            assert!(cli.language.merge(language).strict);
+            assert_eq!(inputs, [PathBuf::from("-")]);
+        }
+    }
+
+    #[test]
+    fn values_are_read() {
+        let shapes = "--input-shape x=1,3,224,224 --input-shape y=";
+        let cli = parse(&format!("m --lower gelu,conv --keep a,b --keep c {shapes}")).unwrap();
+        assert_eq!(cli.language.lower, Some(Lower::Names(vec!["gelu".into(), "conv".into()])));
+        assert_eq!(cli.language.keep, ["a", "b", "c"]);
+        assert_eq!(cli.language.input_shape, [("x".to_owned(), vec![1, 3, 224, 224]), ("y".to_owned(), vec![])]);
+        for wrong in [
+            "--lower a,,b",
+            "--keep 1x",
+            "--input-shape x",
+            "--input-shape x=1,-2",
+            "--max-ops 0",
+            "--from onnx",
+            "--color red",
+        ] {
+            assert_eq!(parse(wrong).unwrap_err().exit_code(), 2, "{wrong}");
+        }
+    }
+}

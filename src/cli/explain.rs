@@ -1,0 +1,109 @@
+//! `nnef-flatten explain`: what a diagnostic code means.
+
+use std::io::Write;
+
+use nnef_flatten::diagnostics::{Code, suggest};
+
+use super::{Failure, Outcome, Status, io};
+
+/// The explanations: one section for every code.
+const DOCUMENT: &str = include_str!("../../docs/diagnostics.md");
+
+/// Explains a code, or lists the codes of a rule.
+pub fn run(wanted: &str) -> Outcome {
+    if let Some(code) = find(wanted) {
+        io::write_stdout(&mut |out| explain(out, code))?;
+        return Ok(Status::Done);
+    }
+    let of_rule: Vec<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| code.info().rule.is_some_and(|rule| rule.eq_ignore_ascii_case(wanted)))
+        .collect();
+    if !of_rule.is_empty() {
+        io::write_stdout(&mut |out| list(out, &of_rule))?;
+        return Ok(Status::Done);
+    }
+    let upper = wanted.to_ascii_uppercase();
+    let known = Code::ALL.iter().flat_map(|code| [Some(code.as_str()), code.info().rule]).flatten();
+    let suggestion = suggest::did_you_mean(&upper, known)
+        .unwrap_or_else(|| "codes look like E0401, rules like A1".into());
+    Err(Failure::Message(format!("no diagnostic code or rule `{wanted}`; {suggestion}")))
+}
+
+/// A code as people write it: in any case, and with or without its letter.
+fn find(wanted: &str) -> Option<Code> {
+    Code::from_text(wanted).or_else(|| Code::from_text(&format!("E{wanted:0>4}")).filter(|_| !wanted.is_empty()))
+}
+
+fn explain(out: &mut dyn Write, code: Code) -> std::io::Result<()> {
+    let section = sections().find(|(heading, _)| heading.starts_with(code.as_str()));
+    let body = section.map_or("", |(_, body)| body.trim());
+    writeln!(out, "{}\n", heading(code))?;
+    writeln!(out, "{body}")
+}
+
+fn list(out: &mut dyn Write, codes: &[Code]) -> std::io::Result<()> {
+    codes.iter().try_for_each(|code| writeln!(out, "{}  {}", code.as_str(), code.info().title))
+}
+
+/// The heading of a code's section.
+fn heading(code: Code) -> String {
+    let info = code.info();
+    match info.rule {
+        Some(rule) => format!("{} — {} (rule {rule})", info.code, info.title),
+        None => format!("{} — {}", info.code, info.title),
+    }
+}
+
+/// Heading and body of every section.
+fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
+    DOCUMENT.split("\n## ").skip(1).map(|section| section.split_once('\n').unwrap_or((section, "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nnef_flatten::diagnostics::Severity;
+
+    #[test]
+    fn sections_say_what_is_only_a_warning() {
+        for (code, (heading, body)) in Code::ALL.iter().zip(sections()) {
+            let info = code.info();
+            let said = body.lines().find(|line| !line.is_empty()).filter(|line| line.starts_with("A warning"));
+            let wanted = match (info.default, info.strict) {
+                (Severity::Error, _) => None,
+                (Severity::Warning, Severity::Error) => Some("A warning; an error under `--strict`."),
+                (Severity::Warning, Severity::Warning) => Some("A warning."),
+            };
+            assert_eq!(said, wanted, "{heading}");
+        }
+    }
+
+    #[test]
+    fn every_code_has_its_section_in_order() {
+        let found: Vec<&str> = sections().map(|(heading, _)| heading).collect();
+        let wanted: Vec<String> = Code::ALL.iter().map(|code| heading(*code)).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn every_section_says_something() {
+        for (heading, body) in sections() {
+            assert!(body.trim().len() > 60, "{heading}");
+            for fence in body.lines().filter(|line| line.starts_with("```") && line.len() > 3) {
+                assert!(["```nnef wrong", "```nnef right"].contains(&fence), "{heading}: {fence}");
+            }
+            assert_eq!(body.matches("```").count() % 2, 0, "{heading}");
+        }
+    }
+
+    #[test]
+    fn codes_are_found_as_people_write_them() {
+        for wanted in ["E0401", "e0401", "0401", "401"] {
+            assert_eq!(find(wanted), Some(Code::UnknownOperation), "{wanted}");
+        }
+        assert_eq!(find(""), None);
+        assert_eq!(find("A1"), None);
+    }
+}

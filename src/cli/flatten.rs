@@ -1,0 +1,126 @@
+//! `nnef-flatten INPUT`: the flat graph of a document.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use nnef_flatten::diagnostics::Diagnostics;
+use nnef_flatten::{Document, Graph, Options};
+
+use super::args::{self, Language, To};
+use super::io::{self, Unread};
+use super::report::Reporter;
+use super::{Failure, Outcome, Status};
+
+/// Flattens one input.
+pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> Outcome {
+    let (document, result) = match process(input, language) {
+        Ok(processed) => processed,
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    let (graph, diagnostics) = match result {
+        Ok((graph, diagnostics)) => (Some(graph), diagnostics),
+        Err(diagnostics) => (None, diagnostics),
+    };
+    reporter.all(document.sources(), diagnostics);
+    reporter.summary();
+    match graph {
+        Some(graph) => write(&graph, output).map(|()| Status::Done),
+        None => Ok(Status::Refused),
+    }
+}
+
+/// A document with its graph and warnings, or with the reasons for its refusal.
+pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
+
+/// Reads and expands an input.
+pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
+    let options = options(language)?;
+    let input = io::read(input)?;
+    let parsed = nnef_flatten::parse(&input.name, input.text, &options);
+    let mut diagnostics = Diagnostics::new(options.strict);
+    let refused = parsed.diagnostics.has_errors();
+    diagnostics.extend(parsed.diagnostics);
+    if refused {
+        // What could be read may have errors of other kinds, which are better told at once.
+        diagnostics.extend(nnef_flatten::check(&parsed.document, &options));
+        return Ok((parsed.document, Err(diagnostics)));
+    }
+    let result = match nnef_flatten::expand(&parsed.document, &options) {
+        Ok(expansion) => {
+            diagnostics.extend(expansion.diagnostics);
+            if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
+        }
+        Err(errors) => {
+            diagnostics.extend(errors);
+            Err(diagnostics)
+        }
+    };
+    Ok((parsed.document, result))
+}
+
+/// The options of the library, with the declaration files read.
+fn options(language: &Language) -> Result<Options, Unread> {
+    let mut options = Options {
+        strict: language.strict,
+        from: from(language.from),
+        keep: language.keep.clone(),
+        keep_unused: language.keep_unused,
+        input_shapes: language.input_shape.clone(),
+        ..Options::default()
+    };
+    if let Some(lower) = &language.lower {
+        options.lower = lower.clone();
+    }
+    if let Some(max_ops) = language.max_ops {
+        options.max_ops = max_ops;
+    }
+    if let Some(max_depth) = language.max_depth {
+        options.max_depth = max_depth;
+    }
+    for path in &language.fragments {
+        let library = io::read(path)?;
+        options.libraries.push((library.name, library.text));
+    }
+    Ok(options)
+}
+
+/// The notation as the library names it.
+pub fn from(from: Option<args::From>) -> nnef_flatten::From {
+    match from {
+        None | Some(args::From::Auto) => nnef_flatten::From::Auto,
+        Some(args::From::Nnef) => nnef_flatten::From::Nnef,
+        Some(args::From::NnefDraft) => nnef_flatten::From::NnefDraft,
+    }
+}
+
+/// Says why an input was not read.
+pub fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
+    match unread {
+        Unread::Failure(failure) => Err(failure),
+        Unread::Refused(refused) => {
+            reporter.one(&refused.0, &refused.1);
+            reporter.summary();
+            Ok(Status::Refused)
+        }
+    }
+}
+
+fn write(graph: &Graph, output: &args::Output) -> Result<(), Failure> {
+    let path = output.output.as_deref().filter(|path| !io::is_stream(path));
+    let to = output.to.unwrap_or_else(|| by_extension(path));
+    let mut content = |out: &mut dyn std::io::Write| match to {
+        To::Nnef => graph.write_nnef(out),
+        To::Json => graph.write_json(out),
+    };
+    match path {
+        Some(path) => io::write_file(path, &mut content),
+        None => io::write_stdout(&mut content),
+    }
+}
+
+fn by_extension(path: Option<&Path>) -> To {
+    match path.and_then(Path::extension).and_then(OsStr::to_str) {
+        Some(extension) if extension.eq_ignore_ascii_case("json") => To::Json,
+        _ => To::Nnef,
+    }
+}

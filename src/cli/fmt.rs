@@ -1,0 +1,62 @@
+//! `nnef-flatten fmt`: documents laid out anew.
+
+use std::path::{Path, PathBuf};
+
+use nnef_flatten::Options;
+
+use super::args::From;
+use super::io::{self, Unread};
+use super::report::Reporter;
+use super::{Failure, Outcome, Status, flatten};
+
+/// Formats every input; under `check` only names those that would change.
+pub fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
+    let options = Options { from: flatten::from(from), ..Options::default() };
+    let mut status = Status::Done;
+    for input in inputs {
+        let outcome = match format(input, check, &options, reporter) {
+            Err(Failure::Message(message)) => {
+                reporter.complain(&message);
+                Status::Failed
+            }
+            outcome => outcome?,
+        };
+        status = status.max(outcome);
+    }
+    reporter.summary();
+    Ok(status)
+}
+
+fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> Outcome {
+    let input = match io::read(path) {
+        Ok(input) => input,
+        Err(Unread::Failure(failure)) => return Err(failure),
+        Err(Unread::Refused(refused)) => {
+            reporter.one(&refused.0, &refused.1);
+            return Ok(Status::Refused);
+        }
+    };
+    let before = input.text.clone();
+    let parsed = nnef_flatten::parse(&input.name, input.text, options);
+    if parsed.diagnostics.has_errors() {
+        // What is merely tolerated is not the business of a formatter.
+        for error in parsed.diagnostics.into_sorted().iter().filter(|diagnostic| diagnostic.is_error()) {
+            reporter.one(parsed.document.sources(), error);
+        }
+        return Ok(Status::Refused);
+    }
+    let text = parsed.document.format();
+    let same = text == before;
+    if check {
+        if !same {
+            io::write_stdout(&mut |out| writeln!(out, "{}", input.name))?;
+        }
+        return Ok(if same { Status::Done } else { Status::Refused });
+    }
+    if io::is_stream(path) {
+        io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?;
+    } else if !same {
+        io::write_file(&io::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(Status::Done)
+}

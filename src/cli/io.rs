@@ -1,0 +1,206 @@
+//! Files and streams: reading texts whole, writing them whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use nnef_flatten::diagnostics::{Code, Diagnostic};
+use nnef_flatten::source::{Location, Sources, Span};
+use tempfile::NamedTempFile;
+
+use super::Failure;
+
+/// Larger inputs are refused.
+const MAX_INPUT: u64 = 2 << 30;
+
+/// A text that was read.
+pub struct Input {
+    /// The name for messages.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Why there is no text.
+#[derive(Debug)]
+pub enum Unread {
+    /// It could not be read.
+    Failure(Failure),
+    /// It is not acceptable as text.
+    Refused(Box<(Sources, Diagnostic)>),
+}
+
+/// Whether a path means the standard stream.
+pub fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The file an input names: itself, or the document of a model folder.
+pub fn document_path(path: &Path) -> PathBuf {
+    if !is_stream(path) && path.is_dir() { path.join("graph.nnef") } else { path.to_owned() }
+}
+
+/// Reads a document from a file, a model folder, or standard input.
+pub fn read(path: &Path) -> Result<Input, Unread> {
+    let path = document_path(path);
+    let stream = is_stream(&path);
+    let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
+    let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
+    let mut bytes = Vec::new();
+    if stream {
+        io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(fail)?;
+    } else {
+        let file = File::open(&path).map_err(fail)?;
+        let size = file.metadata().map_err(fail)?.len();
+        if size > MAX_INPUT {
+            return Err(too_large(name));
+        }
+        bytes.reserve(size as usize);
+        file.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(fail)?;
+    }
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(too_large(name));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Input { name, text }),
+        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
+    }
+}
+
+fn too_large(name: String) -> Unread {
+    refused(name, "", Span::default(), Code::TooLarge, "the text is larger than 2 GiB".to_owned())
+}
+
+fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
+    let text = String::from_utf8_lossy(bytes);
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
+    // There the lossy text has the replacement character.
+    let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
+    refused(name, &text, Span::new(at as u32, end as u32), Code::NotUtf8, message)
+}
+
+fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))
+}
+
+/// A failed operation on a named file, in words.
+pub fn failure(name: &str, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Failure::BrokenPipe;
+    }
+    let mut reason = error.to_string();
+    if let Some(end) = reason.find(" (os error") {
+        reason.truncate(end);
+    }
+    Failure::Message(format!("{name}: {reason}"))
+}
+
+/// What writes a result.
+pub type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+/// Writes a result to standard output through one lock and one buffer.
+pub fn write_stdout(content: Writing) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let result = content(&mut out).and_then(|()| out.flush());
+    // What is left after a failure must not be tried again when the buffer is dropped.
+    let _ = out.into_parts();
+    result.map_err(|error| failure("<stdout>", &error))
+}
+
+/// Writes a result to a file, whole or not at all: into a temporary file beside it, which then
+/// takes its name. Devices and pipes are written directly.
+pub fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
+    let fail = |error: io::Error| failure(&path.display().to_string(), &error);
+    // A link stays one: what it names is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_file() => {
+            replace(&target, Some(metadata.permissions()), content).map_err(fail)
+        }
+        Ok(_) => File::options().write(true).open(&target).and_then(|file| fill(file, content)).map_err(fail),
+        Err(_) => replace(&target, None, content).map_err(fail),
+    }
+}
+
+fn replace(target: &Path, permissions: Option<fs::Permissions>, content: Writing) -> io::Result<()> {
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Says it better than the failure to make a temporary file would.
+    fs::metadata(folder)?;
+    let file = new_file(folder)?;
+    fill(file.as_file(), content)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.persist(target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A temporary file with the permissions that any new file has.
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".nnef-flatten-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    // The name of the temporary file would only confuse in a message.
+    builder.tempfile_in(folder).map_err(|error| error.kind().into())
+}
+
+fn fill(file: impl Write, content: Writing) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    content(&mut out)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.nnef");
+        write_file(&path, &mut |out| out.write_all(b"one")).unwrap();
+        let failed = write_file(&path, &mut |out| {
+            out.write_all(b"two")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(matches!(failed, Err(Failure::Message(message)) if message.ends_with("out.nnef: no more")));
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        write_file(&path, &mut |out| out.write_all(b"three")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&path, "one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        write_file(&link, &mut |out| out.write_all(b"two")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_bad_byte_has_a_position() {
+        let Unread::Refused(refused) = not_utf8("t".into(), 4, b"a\n\xc3\xa9\xffb") else { panic!() };
+        let (sources, diagnostic) = *refused;
+        let position = sources.start(diagnostic.at);
+        assert_eq!((position.line, position.column), (2, 2));
+        assert_eq!(sources.text(diagnostic.at), "\u{fffd}");
+    }
+}

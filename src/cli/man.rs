@@ -1,0 +1,13 @@
+//! `nnef-flatten man`: the manual page.
+
+use clap::CommandFactory;
+
+use super::args::Cli;
+use super::{Outcome, Status, io};
+
+/// Writes the manual page, in roff.
+pub fn run() -> Outcome {
+    let page = clap_mangen::Man::new(Cli::command());
+    io::write_stdout(&mut |out| page.render(out))?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,117 @@
+//! The command line: reads arguments and texts, calls the library, writes results and messages.
+//!
+//! Results go to standard output, everything else to standard error. The exit status is 0 when the
+//! work is done, 1 when an input was refused, 2 for wrong usage or failed input and output.
+
+mod args;
+mod check;
+mod completions;
+mod explain;
+mod flatten;
+mod fmt;
+mod io;
+mod man;
+mod report;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use report::Reporter;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    /// The work is done.
+    Done = 0,
+    /// An input was refused.
+    Refused = 1,
+    /// Wrong usage, or a file could not be read or written.
+    Failed = 2,
+}
+
+/// What stops a run at once: a message for standard error, or a reader who went away.
+#[derive(Debug)]
+enum Failure {
+    /// Wrong usage, or input and output that failed.
+    Message(String),
+    /// Whoever reads our output has seen enough.
+    BrokenPipe,
+}
+
+type Outcome = Result<Status, Failure>;
+
+/// Runs the command on the arguments of the process.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
+        std::process::exit(Status::Failed as i32);
+    }));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { Status::Failed } else { Status::Done } as u8);
+        }
+    };
+    let status = match run(cli) {
+        Ok(status) => status,
+        Err(Failure::BrokenPipe) => Status::Done,
+        Err(Failure::Message(message)) => {
+            report::complain(&message);
+            Status::Failed
+        }
+    };
+    ExitCode::from(status as u8)
+}
+
+fn run(cli: Cli) -> Outcome {
+    let mut reporter = Reporter::new(&cli.reporting);
+    let Some(command) = cli.command else {
+        let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
+            return show_help(None);
+        };
+        return flatten::run(&inputs[0], &cli.language, &cli.output, &mut reporter);
+    };
+    if let Some(input) = cli.input {
+        let input = input.display();
+        return Err(Failure::Message(format!("unexpected argument '{input}' before a subcommand; see --help")));
+    }
+    match command {
+        Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
+            Some(inputs) => check::run(&inputs, &cli.language.merge(language), &mut reporter),
+            None => show_help(Some("check")),
+        },
+        Command::Fmt { inputs, check, from } => match inputs_or_stdin(inputs) {
+            Some(inputs) => fmt::run(&inputs, check, from.or(cli.language.from), &mut reporter),
+            None => show_help(Some("fmt")),
+        },
+        Command::Explain { code } => explain::run(&code),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man => man::run(),
+    }
+}
+
+/// The inputs given, or standard input when something other than a person is at its other end.
+fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+    if !inputs.is_empty() {
+        return Some(inputs);
+    }
+    (!std::io::stdin().is_terminal()).then(|| vec![PathBuf::from("-")])
+}
+
+/// Shows how to call the program to someone who gave it nothing to do.
+fn show_help(subcommand: Option<&str>) -> Outcome {
+    let mut command = Cli::command();
+    command.build();
+    let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {
+        Some(subcommand) => subcommand.clone(),
+        None => command,
+    };
+    let help = command.clone().render_help();
+    let _ = write!(anstream::stderr(), "{}", help.ansi());
+    Ok(Status::Failed)
+}

@@ -1,0 +1,114 @@
+//! Messages on standard error.
+
+use std::io::{self, BufWriter, Stderr, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use nnef_flatten::diagnostics::{Diagnostic, Diagnostics, json, render};
+use nnef_flatten::source::Sources;
+
+use super::args::{MessageFormat, Reporting};
+
+/// Writes findings in the form that was asked for, and counts them. That a message could not be
+/// written is no reason to stop.
+pub struct Reporter {
+    out: BufWriter<AutoStream<Stderr>>,
+    color: bool,
+    format: MessageFormat,
+    quiet: bool,
+    total: Counts,
+}
+
+/// How many findings there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Errors shown.
+    pub errors: usize,
+    /// Warnings shown.
+    pub warnings: usize,
+    /// Findings not shown.
+    pub suppressed: usize,
+}
+
+impl Counts {
+    /// In words; none if there was nothing.
+    pub fn summary(self) -> Option<String> {
+        render::summary(self.errors, self.warnings, self.suppressed)
+    }
+}
+
+impl Reporter {
+    /// A reporter as the options say.
+    pub fn new(options: &Reporting) -> Self {
+        let choice = match options.color {
+            clap::ColorChoice::Always => ColorChoice::Always,
+            clap::ColorChoice::Never => ColorChoice::Never,
+            clap::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+        };
+        Reporter {
+            out: BufWriter::new(AutoStream::new(io::stderr(), choice)),
+            color: choice != ColorChoice::Never,
+            format: options.message_format,
+            quiet: options.quiet,
+            total: Counts::default(),
+        }
+    }
+
+    /// Reports one finding.
+    pub fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
+        if diagnostic.is_error() {
+            self.total.errors += 1;
+        } else if self.quiet {
+            return;
+        } else {
+            self.total.warnings += 1;
+        }
+        let _ = match self.format {
+            MessageFormat::Human => render::write_human(&mut self.out, sources, diagnostic, self.color),
+            MessageFormat::Json => json::write_json(&mut self.out, sources, diagnostic),
+        };
+    }
+
+    /// Reports all findings on a document, in the order of their places, and says how many.
+    pub fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
+        let before = self.total;
+        let suppressed = diagnostics.suppressed();
+        let hidden = self.quiet && !diagnostics.has_errors();
+        for diagnostic in diagnostics.into_sorted() {
+            self.one(sources, &diagnostic);
+        }
+        if !hidden {
+            self.total.suppressed += suppressed;
+        }
+        Counts {
+            errors: self.total.errors - before.errors,
+            warnings: self.total.warnings - before.warnings,
+            suppressed: self.total.suppressed - before.suppressed,
+        }
+    }
+
+    /// Says something for people, such as what became of a file.
+    pub fn remark(&mut self, text: &str) {
+        if self.format == MessageFormat::Human && !self.quiet {
+            let _ = writeln!(self.out, "{text}");
+        }
+    }
+
+    /// Says how many findings there were in all, to people.
+    pub fn summary(&mut self) {
+        if let Some(summary) = self.total.summary() {
+            self.remark(&summary);
+        }
+        let _ = self.out.flush();
+    }
+
+    /// A complaint about a file, between findings.
+    pub fn complain(&mut self, message: &str) {
+        let _ = self.out.flush();
+        complain(message);
+    }
+}
+
+/// Says why the program could not do what was asked.
+pub fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "nnef-flatten: {message}");
+}

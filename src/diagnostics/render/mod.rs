@@ -1,0 +1,137 @@
+//! Diagnostics for people: drawn over the source text, followed by the calls that led there.
+
+mod excerpt;
+mod report;
+
+use std::io::{self, Write};
+
+use super::{Diagnostic, Severity, TraceFrame};
+use crate::source::{Location, Sources};
+use excerpt::{Piece, clean};
+
+/// At most this many calls of a trace are shown.
+const MAX_FRAMES: usize = 12;
+
+/// Writes one diagnostic, with its source lines and its calls, ended by an empty line.
+///
+/// `color` says whether to write ANSI colours; the caller knows where the text goes.
+pub fn write_human(
+    out: &mut impl Write,
+    sources: &Sources,
+    diagnostic: &Diagnostic,
+    color: bool,
+) -> io::Result<()> {
+    let paint = Paint { color };
+    write_heading(out, diagnostic, paint)?;
+    report::write(out, sources, diagnostic, color)?;
+    write_trace(out, sources, diagnostic, paint)?;
+    out.write_all(b"\n")
+}
+
+/// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; none if all is well.
+pub fn summary(errors: usize, warnings: usize, suppressed: usize) -> Option<String> {
+    let counted = |count: usize, what: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{plural}"))
+    };
+    let mut text = match (counted(errors, "error"), counted(warnings, "warning")) {
+        (Some(errors), Some(warnings)) => format!("{errors}, {warnings}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) if suppressed == 0 => return None,
+        (None, None) => return Some(format!("{suppressed} not shown")),
+    };
+    if suppressed > 0 {
+        text.push_str(&format!(" ({suppressed} more not shown)"));
+    }
+    Some(text)
+}
+
+/// The colours of what is not drawn by the report.
+#[derive(Clone, Copy)]
+struct Paint {
+    color: bool,
+}
+
+impl Paint {
+    fn apply(self, style: &str, text: &str) -> String {
+        if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+fn write_heading(out: &mut impl Write, diagnostic: &Diagnostic, paint: Paint) -> io::Result<()> {
+    let (word, style) = match diagnostic.severity {
+        Severity::Error => ("Error", "1;31"),
+        Severity::Warning => ("Warning", "1;33"),
+    };
+    let info = diagnostic.code.info();
+    let id = match info.rule {
+        Some(rule) => format!("{word}[{} {rule}]", info.code),
+        None => format!("{word}[{}]", info.code),
+    };
+    writeln!(out, "{}: {}", paint.apply(style, &id), paint.apply("1", &clean(&diagnostic.message)))
+}
+
+/// One line for every enclosing call, innermost first, with the line it stands in.
+fn write_trace(
+    out: &mut impl Write,
+    sources: &Sources,
+    diagnostic: &Diagnostic,
+    paint: Paint,
+) -> io::Result<()> {
+    let frames = &diagnostic.expansion;
+    let (elided, gap) = diagnostic.elided.unwrap_or((0, frames.len()));
+    let gap = gap.min(frames.len());
+    let (head, tail) = frames.split_at(gap);
+    let (head, tail, dropped) = shorten(head, tail);
+    for frame in head {
+        write_frame(out, sources, frame, paint)?;
+    }
+    let hidden = elided + dropped;
+    if hidden > 0 {
+        let calls = if hidden == 1 { "call" } else { "calls" };
+        writeln!(out, "  … {hidden} more {calls} …")?;
+    }
+    for frame in tail {
+        write_frame(out, sources, frame, paint)?;
+    }
+    Ok(())
+}
+
+/// Drops frames on both sides of the gap until few enough are left, and says how many it dropped.
+fn shorten<'a>(head: &'a [TraceFrame], tail: &'a [TraceFrame]) -> (&'a [TraceFrame], &'a [TraceFrame], usize) {
+    let total = head.len() + tail.len();
+    if total <= MAX_FRAMES {
+        return (head, tail, 0);
+    }
+    if tail.is_empty() {
+        let (head, tail) = head.split_at(head.len() - MAX_FRAMES / 2);
+        return (&head[..MAX_FRAMES / 2], tail, total - MAX_FRAMES);
+    }
+    let last = (MAX_FRAMES - head.len().min(MAX_FRAMES / 2)).min(tail.len());
+    let first = head.len().min(MAX_FRAMES - last);
+    (&head[..first], &tail[tail.len() - last..], total - first - last)
+}
+
+fn write_frame(out: &mut impl Write, sources: &Sources, frame: &TraceFrame, paint: Paint) -> io::Result<()> {
+    let place = place(sources, frame.at);
+    writeln!(out, "  in `{}`, called at {}", clean(&frame.fragment), paint.apply("36", &place))?;
+    let mut piece = Piece::new(sources, frame.at);
+    // Only the line in which the call starts.
+    let text = piece.text(sources).0;
+    let line = text.lines().next().unwrap_or("").trim();
+    if line.is_empty() {
+        return Ok(());
+    }
+    piece.shown.start = piece.meant.start;
+    let number = piece.first_line(sources.file(frame.at.file));
+    writeln!(out, "    {} {line}", paint.apply("90", &format!("{number:>4} │")))
+}
+
+/// `file:line:column` of a location.
+fn place(sources: &Sources, at: Location) -> String {
+    let start = sources.start(at);
+    format!("{}:{}:{}", clean(sources.file(at.file).name()), start.line, start.column)
+}
+
+#[cfg(test)]
+mod tests;

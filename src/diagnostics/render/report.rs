@@ -1,0 +1,218 @@
+//! The drawing of labels under source lines, which ariadne does.
+//!
+//! ariadne is given only the lines that matter, under a mark instead of a file name. Its text is
+//! then corrected line by line: the heading goes (ours is written by the caller), the mark becomes
+//! the true `file:line:column`, and the numbers in the margin those of the whole file.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use ariadne::{Color, Config, IndexType, Label, Report, ReportKind, Source};
+
+use super::excerpt::{Piece, clean};
+use super::place;
+use crate::diagnostics::{Diagnostic, Severity};
+use crate::source::{Location, Sources};
+
+/// Encloses the number of a window where ariadne writes a file name. Source texts and messages
+/// are cleaned of control characters before they get here.
+const MARK: char = '\u{1}';
+
+/// A stretch of lines with the labels in it.
+struct Window {
+    piece: Piece,
+    /// Bytes meant, message, whether it is the place of the diagnostic itself.
+    labels: Vec<(Range<usize>, Option<String>, bool)>,
+    /// What stands above it: `file:line:column`.
+    heading: String,
+    first_line: u32,
+}
+
+/// Writes the source lines of a diagnostic with its labels, and its help.
+pub(super) fn write(
+    out: &mut impl Write,
+    sources: &Sources,
+    diagnostic: &Diagnostic,
+    color: bool,
+) -> io::Result<()> {
+    let windows = windows(sources, diagnostic);
+    let mut drawn = Vec::new();
+    draw(&mut drawn, sources, diagnostic, &windows, color)?;
+    correct(out, &String::from_utf8_lossy(&drawn), &windows)
+}
+
+/// The windows of a diagnostic, the one with its own place first.
+fn windows(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Window> {
+    let main = (diagnostic.at, diagnostic.label.as_deref(), true);
+    let others = diagnostic.labels.iter().map(|label| (label.at, Some(label.message.as_str()), false));
+    let mut places: Vec<(Location, Option<&str>, bool)> = std::iter::once(main).chain(others).collect();
+    places.sort_by_key(|(at, _, main)| (*at, !*main));
+    let mut windows: Vec<Window> = Vec::new();
+    for (at, message, main) in places {
+        let piece = Piece::new(sources, at);
+        let label = (piece.meant.clone(), message.map(clean), main);
+        if let Some(last) = windows.last_mut()
+            && last.piece.join(&piece)
+        {
+            last.labels.push(label);
+            if main {
+                last.heading = place(sources, at);
+            }
+        } else {
+            windows.push(Window {
+                first_line: piece.first_line(sources.file(at.file)),
+                heading: place(sources, at),
+                labels: vec![label],
+                piece,
+            });
+        }
+    }
+    windows.sort_by_key(|window| !window.labels.iter().any(|label| label.2));
+    for window in &mut windows {
+        // In this order ariadne draws them as one block.
+        window.labels.sort_by_key(|(meant, _, _)| (meant.end, meant.start));
+    }
+    windows
+}
+
+fn draw(
+    out: &mut Vec<u8>,
+    sources: &Sources,
+    diagnostic: &Diagnostic,
+    windows: &[Window],
+    color: bool,
+) -> io::Result<()> {
+    let tint = match diagnostic.severity {
+        Severity::Error => Color::Red,
+        Severity::Warning => Color::Yellow,
+    };
+    // With byte offsets ariadne 0.6 panics where a window other than the first has non-ASCII text.
+    let config = Config::default().with_index_type(IndexType::Char).with_color(color);
+    let mut texts = Vec::new();
+    let mut labels = Vec::new();
+    for (id, window) in windows.iter().enumerate() {
+        let (text, lead) = window.piece.text(sources);
+        for (meant, message, main) in &window.labels {
+            let base = window.piece.shown.start;
+            let chars = |offset: usize| text[..offset - base + lead].chars().count();
+            let range = chars(meant.start)..chars(meant.end);
+            let label = Label::new((id, range)).with_color(if *main { tint } else { Color::Blue });
+            labels.push(label.with_message(message.as_deref().unwrap_or("here")));
+        }
+        texts.push(Source::from(text));
+    }
+    let mut report = Report::build(ReportKind::Error, (0, 0..0)).with_config(config).with_labels(labels);
+    for line in diagnostic.help.iter().flat_map(|help| help.lines()) {
+        report = report.with_help(clean(line));
+    }
+    report.finish().write(Windows(texts), &mut *out)
+}
+
+/// The texts, as ariadne wants them.
+struct Windows(Vec<Source<String>>);
+
+impl ariadne::Cache<usize> for Windows {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &usize) -> Result<&Source<String>, impl std::fmt::Debug> {
+        self.0.get(*id).ok_or("no such window")
+    }
+
+    fn display<'a>(&self, id: &'a usize) -> Option<impl std::fmt::Display + 'a> {
+        Some(format!("{MARK}{id}{MARK}"))
+    }
+}
+
+/// Writes what was drawn with its first line left out and its numbers put right.
+fn correct(out: &mut impl Write, drawn: &str, windows: &[Window]) -> io::Result<()> {
+    let lines = read_lines(drawn, windows);
+    let width = |number: u32| number.to_string().len();
+    let numbered = || lines.iter().filter_map(|line| line.number.as_ref());
+    let old = numbered().map(|(field, _)| field.len()).max().unwrap_or(1);
+    let new = numbered().map(|(_, number)| width(*number)).max().unwrap_or(1).max(old);
+    let wider = new - old;
+    for line in &lines {
+        let text = match (&line.number, line.heading) {
+            (Some((field, number)), _) => {
+                format!("{}{number:>new$}{}", &line.text[..field.start], &line.text[field.end..])
+            }
+            (None, Some(heading)) => format!("{}{}", " ".repeat(wider), with_heading(line.text, heading)),
+            (None, None) => match line.text.find('─').filter(|&at| !line.text[..at].contains(' ')) {
+                // The closing rule reaches to the left edge.
+                Some(at) => format!("{}{}{}", &line.text[..at], "─".repeat(wider), &line.text[at..]),
+                None => format!("{}{}", " ".repeat(wider), line.text),
+            },
+        };
+        writeln!(out, "{}", merge_colors(&text).trim_end())?;
+    }
+    Ok(())
+}
+
+/// A line that was drawn.
+struct Line<'a> {
+    text: &'a str,
+    /// The heading of the window which it begins.
+    heading: Option<&'a str>,
+    /// The field of its line number, and the true number.
+    number: Option<(Range<usize>, u32)>,
+}
+
+fn read_lines<'a>(drawn: &'a str, windows: &'a [Window]) -> Vec<Line<'a>> {
+    let mut window = windows.first();
+    let mut lines = Vec::new();
+    for text in drawn.lines().skip(1) {
+        let mut heading = None;
+        if let Some(id) = text.split(MARK).nth(1) {
+            window = id.parse().ok().and_then(|id: usize| windows.get(id));
+            heading = window.map(|window| window.heading.as_str());
+        }
+        let first = window.map_or(1, |window| window.first_line);
+        let number = number_field(text).map(|(field, number)| (field, number + first - 1));
+        lines.push(Line { text, heading, number });
+    }
+    lines
+}
+
+/// Where the number of a source line stands in its margin.
+fn number_field(text: &str) -> Option<(Range<usize>, u32)> {
+    let mut start = text.len() - text.strip_prefix(' ')?.len();
+    if text[start..].starts_with('\x1b') {
+        start += text[start..].find('m')? + 1;
+    }
+    let digits = text[start..].trim_start_matches(' ');
+    let (number, _) = digits.split_once(" │")?;
+    let end = text.len() - digits.len() + number.len();
+    Some((start..end, number.parse().ok()?))
+}
+
+/// Puts the heading where the mark and ariadne's own line and column stand.
+fn with_heading(text: &str, heading: &str) -> String {
+    let mut parts = text.splitn(3, MARK);
+    let (before, _, after) = (parts.next(), parts.next(), parts.next());
+    let after = after.unwrap_or("").trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
+    format!("{}{heading}{after}", before.unwrap_or(""))
+}
+
+/// Leaves out colour changes to the colour that holds already: ariadne paints every character.
+fn merge_colors(text: &str) -> String {
+    const RESET: &str = "\x1b[0m";
+    let mut merged = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut current = "";
+    while let Some(at) = rest.find("\x1b[") {
+        merged.push_str(&rest[..at]);
+        let len = rest[at..].find('m').map_or(rest.len() - at, |end| end + 1);
+        let (style, after) = rest[at..].split_at(len);
+        rest = after;
+        if style != RESET {
+            merged.push_str(style);
+            current = style;
+        } else if let Some(again) = rest.strip_prefix(current).filter(|_| !current.is_empty()) {
+            rest = again;
+        } else {
+            merged.push_str(style);
+        }
+    }
+    merged.push_str(rest);
+    merged
+}

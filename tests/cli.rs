@@ -1,0 +1,302 @@
+//! The command as its users call it: arguments, streams, exit codes.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)]
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const VALID: &str = "version 1.0;\n\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2,3]);\n    y = relu(x);\n}\n";
+const INVALID: &str = "graph G( x ) -> ( y )\n{\n    x = external(shape = [2,3]);\n    y = relu(x);\n}\n";
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.env("TERM", "xterm");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn finish(mut command: Command, stdin: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // A program that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    child.wait_with_output().unwrap()
+}
+
+fn run(args: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+    let mut command = command();
+    command.args(args);
+    finish(command, stdin.as_ref())
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("an exit code, not a signal")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+fn diagnostics(output: &Output) -> Vec<serde_json::Value> {
+    stderr(output).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+#[test]
+fn standard_input_to_standard_output() {
+    for args in [
+        &["-"][..],
+        &[],
+        &["--from", "nnef", "--lower", "all", "--keep-unused", "-"],
+        &["-", "--to", "nnef", "-o", "-"],
+    ] {
+        let output = run(args, VALID);
+        assert_eq!((code(&output), stderr(&output)), (0, ""), "{args:?}");
+        assert!(stdout(&output).starts_with("version 1.0;") && stdout(&output).contains("graph G"), "{args:?}");
+    }
+}
+
+#[test]
+fn json_is_an_option_or_an_extension() {
+    let output = run(&["--to", "json", "-"], VALID);
+    let graph: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((code(&output), &graph["name"]), (0, &"G".into()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flat.json");
+    let output = run(&["-", "-o", path.to_str().unwrap()], VALID);
+    assert_eq!((code(&output), stdout(&output)), (0, ""));
+    let graph: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(graph["name"], "G");
+}
+
+#[test]
+fn files_and_model_folders_are_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.nnef");
+    std::fs::write(&file, VALID).unwrap();
+    for input in [&file, folder.path()] as [&Path; 2] {
+        let output = run(&[input.to_str().unwrap()], "");
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).contains("graph G"));
+    }
+}
+
+#[test]
+fn refused_input_is_1() {
+    let output = run(&["--message-format", "json", "-"], INVALID);
+    assert_eq!((code(&output), stdout(&output)), (1, ""));
+    let first = &diagnostics(&output)[0];
+    assert_eq!((&first["severity"], &first["line"], &first["file"]), (&"error".into(), &1.into(), &"<stdin>".into()));
+    for field in ["code", "rule", "message", "column", "end_line", "end_column", "help", "labels", "expansion"] {
+        assert!(first.get(field).is_some(), "{field}");
+    }
+    let output = run(&["-"], INVALID);
+    assert_eq!((code(&output), stdout(&output)), (1, ""));
+    assert!(stderr(&output).starts_with("Error[E") && stderr(&output).contains("<stdin>:1:1"), "{}", stderr(&output));
+    assert!(stderr(&output).lines().last().unwrap().contains("error"), "{}", stderr(&output));
+}
+
+#[test]
+fn missing_files_are_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no.nnef");
+    let missing = missing.to_str().unwrap();
+    let document = folder.path().join("graph.nnef");
+    let output = run(&[missing], "");
+    assert_eq!((code(&output), stdout(&output)), (2, ""));
+    assert_eq!(stderr(&output), format!("nnef-flatten: {missing}: No such file or directory\n"));
+    let output = run(&[folder.path().to_str().unwrap()], "");
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), format!("nnef-flatten: {}: No such file or directory\n", document.display()));
+    assert_eq!(code(&run(&["--fragments", missing, "-"], VALID)), 2);
+    let nowhere = folder.path().join("no/out.nnef");
+    let output = run(&["-", "-o", nowhere.to_str().unwrap()], VALID);
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), format!("nnef-flatten: {}: No such file or directory\n", nowhere.display()));
+    assert_eq!(code(&run(&["-", "-o", folder.path().to_str().unwrap()], VALID)), 2);
+    assert_eq!(code(&run(&["fmt", missing], "")), 2);
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    for args in [
+        &["--frobnicate", "-"][..],
+        &["--from", "onnx", "-"],
+        &["--to", "pdf", "-"],
+        &["--max-ops", "many", "-"],
+        &["--input-shape", "x", "-"],
+        &["--message-format", "xml", "-"],
+        &["a", "b"],
+        &["a", "check", "b"],
+        &["explain"],
+        &["completions", "tcl"],
+    ] {
+        let output = run(args, VALID);
+        assert_eq!((code(&output), stdout(&output)), (2, ""), "{args:?}");
+        assert!(!stderr(&output).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_0() {
+    for args in [&["--help"][..], &["-h"], &["--version"], &["check", "--help"], &["help", "fmt"]] {
+        let output = run(args, "");
+        assert_eq!((code(&output), stderr(&output)), (0, ""), "{args:?}");
+        assert!(stdout(&output).contains("nnef-flatten"), "{args:?}");
+    }
+    assert!(stdout(&run(&["--help"], "")).contains("Examples:"));
+    assert!(!stdout(&run(&["-h"], "")).contains("Examples:"));
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused_with_a_position() {
+    let output = run(&["--message-format", "json", "-"], b"version 1.0;\n# \xc3\xa9 \xff\n");
+    assert_eq!(code(&output), 1);
+    let found = &diagnostics(&output)[0];
+    assert_eq!((&found["code"], &found["line"], &found["column"]), (&"E0001".into(), &2.into(), &5.into()));
+}
+
+#[test]
+fn a_text_past_two_gibibytes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.nnef");
+    // Sparse: it takes no room on the disk.
+    let file = std::fs::File::create(&path).unwrap();
+    if file.set_len((2 << 30) + 1).is_ok() {
+        let output = run(&["--message-format", "json", path.to_str().unwrap()], "");
+        assert_eq!(code(&output), 1);
+        assert_eq!(diagnostics(&output)[0]["code"], "E0002");
+    }
+}
+
+#[test]
+fn check_judges_every_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (folder.path().join("good.nnef"), folder.path().join("bad.nnef"));
+    std::fs::write(&good, VALID).unwrap();
+    std::fs::write(&bad, INVALID).unwrap();
+    let (good, bad) = (good.to_str().unwrap(), bad.to_str().unwrap());
+    let output = run(&["check", good], "");
+    assert_eq!((code(&output), stdout(&output)), (0, ""));
+    assert_eq!(stderr(&output), format!("{good}: ok\n"));
+    let output = run(&["check", bad, good], "");
+    assert_eq!((code(&output), stdout(&output)), (1, ""));
+    assert!(stderr(&output).contains(&format!("{bad}: ")) && stderr(&output).contains(&format!("{good}: ok")));
+    assert_eq!(code(&run(&["check", bad, "missing.nnef", good], "")), 2);
+    let output = run(&["check", "--strict", "--from", "nnef", "--message-format", "json", "-"], INVALID);
+    assert_eq!(code(&output), 1);
+    assert!(diagnostics(&output).iter().any(|found| found["line"] == 1));
+    assert_eq!(stderr(&run(&["check", "-q", good], "")), "");
+}
+
+#[test]
+fn colours_come_only_when_wanted() {
+    let colored = |args: &[&str], variable: Option<(&str, &str)>| {
+        let mut command = command();
+        command.args(args).arg("-");
+        if let Some((name, value)) = variable {
+            command.env(name, value);
+        }
+        finish(command, INVALID.as_bytes()).stderr.contains(&0x1b)
+    };
+    assert!(!colored(&[], None), "standard error is no terminal here");
+    assert!(colored(&["--color", "always"], None));
+    assert!(colored(&[], Some(("CLICOLOR_FORCE", "1"))));
+    assert!(!colored(&["--color", "never"], Some(("CLICOLOR_FORCE", "1"))));
+    assert!(!colored(&[], Some(("NO_COLOR", "1"))));
+    assert!(!colored(&["--message-format", "json", "--color", "always"], None));
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    // More than a pipe holds.
+    let lines: String = (0..20_000).map(|i| format!("    t{i} = relu(x);\n")).collect();
+    let document = VALID.replace("    y =", &format!("{lines}    y ="));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.nnef");
+    std::fs::write(&path, document).unwrap();
+    let mut child = command().arg("--keep-unused").arg(&path).spawn().unwrap();
+    let mut first = [0; 10];
+    let mut pipe = child.stdout.take().unwrap();
+    pipe.read_exact(&mut first).unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), stderr(&output)), (0, ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_2() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut stream = command();
+    stream.arg("-").stdout(full);
+    let output = finish(stream, VALID.as_bytes());
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), "nnef-flatten: <stdout>: No space left on device\n");
+    let output = run(&["-", "-o", "/dev/full"], VALID);
+    assert_eq!((code(&output), stderr(&output)), (2, "nnef-flatten: /dev/full: No space left on device\n"));
+}
+
+#[test]
+fn an_output_file_survives_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flat.nnef");
+    std::fs::write(&path, "before").unwrap();
+    assert_eq!(code(&run(&["-", "-o", path.to_str().unwrap()], INVALID)), 1);
+    assert_eq!(std::fs::read(&path).unwrap(), b"before");
+    assert_eq!(code(&run(&["-", "-o", path.to_str().unwrap()], VALID)), 0);
+    assert!(std::fs::read_to_string(&path).unwrap().contains("graph G"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn fmt_writes_in_place_or_to_standard_output() {
+    let output = run(&["fmt", "-"], VALID);
+    assert_eq!((code(&output), stderr(&output)), (0, ""));
+    let formatted = stdout(&output).to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.nnef");
+    let name = path.to_str().unwrap();
+    std::fs::write(&path, format!("{formatted}\n\n\n")).unwrap();
+    let output = run(&["fmt", "--check", name], "");
+    assert_eq!((code(&output), stdout(&output).trim_end()), (1, name));
+    let output = run(&["fmt", name], "");
+    assert_eq!((code(&output), stdout(&output), stderr(&output)), (0, "", ""));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), formatted);
+    assert_eq!(code(&run(&["fmt", "--check", name], "")), 0);
+    std::fs::write(&path, INVALID).unwrap();
+    assert_eq!(code(&run(&["fmt", name], "")), 1);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), INVALID);
+}
+
+#[test]
+fn explain_knows_codes_and_rules() {
+    let output = run(&["explain", "e0401"], "");
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).starts_with("E0401 — operation is not declared (rule A1)\n"));
+    let output = run(&["explain", "a1"], "");
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains("E0401  ") && stdout(&output).contains("E0411  "));
+    let output = run(&["explain", "E0491"], "");
+    assert_eq!((code(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("did you mean `E0"), "{}", stderr(&output));
+    assert_eq!(code(&run(&["explain", "everything"], "")), 2);
+}
+
+#[test]
+fn completions_and_manual_are_written() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = run(&["completions", shell], "");
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("--message-format") || stdout(&output).contains("message-format"), "{shell}");
+    }
+    let output = run(&["man"], "");
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains(".TH") && stdout(&output).contains("nnef"));
+}
