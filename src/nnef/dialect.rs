@@ -41,6 +41,10 @@ pub struct Rules {
     pub postfix_comprehension: bool,
     /// Whether `in` is a binary operator.
     pub in_operator: bool,
+    /// Whether fragments can be generic, and calls carry a type argument.
+    pub generics: bool,
+    /// Whether default values can have a sign.
+    pub signed_defaults: bool,
 }
 
 static V1: Rules = Rules {
@@ -52,6 +56,8 @@ static V1: Rules = Rules {
     bare_tuples: false,
     postfix_comprehension: false,
     in_operator: true,
+    generics: true,
+    signed_defaults: true,
 };
 
 static DRAFT: Rules = Rules {
@@ -63,4 +69,44 @@ static DRAFT: Rules = Rules {
     bare_tuples: true,
     postfix_comprehension: true,
     in_operator: false,
+    generics: false,
+    signed_defaults: false,
 };
+
+/// The dialect of a document, by the semicolon after its version.
+///
+/// `version 1.0;` is 1.0, and so is everything that does not start with a version; `version 1.0`
+/// without a semicolon is the draft.
+pub fn detect(text: &str) -> Dialect {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let Some(rest) = skip_trivia(text).strip_prefix("version") else { return Dialect::V1 };
+    let rest = skip_trivia(rest);
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+    let (number, rest) = rest.split_at(end);
+    if number.is_empty() || skip_trivia(rest).starts_with(';') { Dialect::V1 } else { Dialect::Draft }
+}
+
+/// The text after whitespace and comments.
+fn skip_trivia(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start_matches([' ', '\t', '\x0B', '\x0C', '\r', '\n']);
+        let Some(comment) = text.strip_prefix('#') else { return text };
+        text = comment.find(['\n', '\r', '\x0C']).map_or("", |end| &comment[end..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_semicolon_decides() {
+        assert_eq!(detect("version 1.0;"), Dialect::V1);
+        assert_eq!(detect("# a\nversion # b\n 1.0 # c;\n ; "), Dialect::V1);
+        assert_eq!(detect("# a\n\tversion 1.0\ngraph"), Dialect::Draft);
+        assert_eq!(detect("version 1.0 # ;\ngraph"), Dialect::Draft);
+        assert_eq!(detect(""), Dialect::V1);
+        assert_eq!(detect("graph g( x )"), Dialect::V1);
+        assert_eq!(detect("version ;"), Dialect::V1);
+    }
+}

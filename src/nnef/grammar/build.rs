@@ -1,0 +1,302 @@
+//! The state of a parse: tokens to read from, tables to write to.
+
+use chumsky::error::LabelError;
+use chumsky::extra::Full;
+use chumsky::inspector::SimpleState;
+use chumsky::span::SimpleSpan;
+
+use crate::diagnostics::Code;
+use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, ListRange, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use crate::nnef::lexer::Kind;
+use crate::nnef::names::Names;
+use crate::source::Span;
+
+/// What the grammars read: the kinds of one item or statement.
+pub(super) type Input<'s> = &'s [Kind];
+/// What the grammars write to.
+pub(super) type State<'s> = SimpleState<Build<'s>>;
+/// The configuration of a grammar with errors of type `E`.
+pub(super) type Extra<'s, E> = Full<E, State<'s>, ()>;
+
+/// Errors that the grammars can be built for: nothing at all on the fast pass, and everything
+/// about what was expected on the second.
+pub(super) trait Failure<'s>:
+    chumsky::error::Error<'s, Input<'s>> + LabelError<'s, Input<'s>, &'static str> + 's
+{
+}
+
+impl<'s, E> Failure<'s> for E where
+    E: chumsky::error::Error<'s, Input<'s>> + LabelError<'s, Input<'s>, &'static str> + 's
+{
+}
+
+/// The lengths of all tables, to return to.
+#[derive(Clone, Copy)]
+pub(super) struct Mark([usize; 11]);
+
+/// The state itself.
+pub(super) struct Build<'s> {
+    pub text: &'s str,
+    pub kinds: &'s [Kind],
+    pub spans: &'s [Span],
+    /// The token at which the slice that is being parsed starts.
+    pub base: usize,
+    pub names: &'s mut Names,
+    pub ast: Ast,
+    /// Deviations that do not stop the parser, with their tokens.
+    pub findings: Vec<(Code, usize)>,
+    /// Set once an operand is missing: no alternative can succeed any more, and none is tried.
+    /// Without it, every operator level would parse the same operand again, at every nesting.
+    pub failed: bool,
+}
+
+impl Build<'_> {
+    /// The bytes of a range of tokens of the current slice.
+    pub fn bytes(&self, tokens: SimpleSpan) -> Span {
+        let start = self.spans.get(self.base + tokens.start).copied().unwrap_or_default();
+        if tokens.end <= tokens.start {
+            return Span::new(start.start, start.start);
+        }
+        Span { start: start.start, end: self.spans[self.base + tokens.end - 1].end }
+    }
+
+    /// The text of a token of the current slice.
+    pub fn token_text(&self, token: usize) -> &str {
+        &self.text[self.spans[self.base + token].range()]
+    }
+
+    pub fn push(&mut self, expr: Expr, tokens: SimpleSpan) -> ExprId {
+        let span = self.bytes(tokens);
+        self.ast.push(expr, span)
+    }
+
+    pub fn push_type(&mut self, spec: TypeSpec, tokens: SimpleSpan) -> TypeSpecId {
+        let span = self.bytes(tokens);
+        self.ast.push_type(spec, span)
+    }
+
+    /// The identifier at a token of the current slice.
+    pub fn ident(&mut self, token: usize) -> Ident {
+        let span = self.spans[self.base + token];
+        Ident { name: self.names.intern(&self.text[span.range()]), span }
+    }
+
+    /// A literal of one token.
+    pub fn literal(&mut self, kind: Kind, token: usize) -> Expr {
+        match kind {
+            Kind::True => Expr::Logical(true),
+            Kind::False => Expr::Logical(false),
+            Kind::Int => match self.token_text(token).parse::<u64>() {
+                Ok(value) if value <= 1 << 63 => Expr::Int(value as i64),
+                _ => Expr::Error,
+            },
+            Kind::Real => self.token_text(token).parse().map_or(Expr::Error, Expr::Scalar),
+            Kind::Str => {
+                let quoted = &self.text[self.spans[self.base + token].range()];
+                let inner = quoted.get(1..quoted.len() - 1).unwrap_or("");
+                Expr::String(match inner.contains('\\') {
+                    true => self.names.intern(&unescape(quoted)),
+                    false => self.names.intern(inner),
+                })
+            }
+            _ => Expr::Error,
+        }
+    }
+
+    /// A prefix operator with its operand.
+    ///
+    /// The magnitude of the least integer is no integer by itself: there the sign joins it.
+    pub fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: SimpleSpan) -> ExprId {
+        let least = op == UnaryOp::Minus
+            && self.ast.expr(operand) == Expr::Int(i64::MIN)
+            && !self.text[self.ast.span(operand).range()].starts_with('-');
+        let expr = if least { Expr::Int(i64::MIN) } else { Expr::Unary { op, operand } };
+        self.push(expr, tokens)
+    }
+
+    /// An array; packed when it holds nothing but numbers of one kind.
+    pub fn array(&mut self, items: &[ExprId], tokens: SimpleSpan) -> ExprId {
+        let packed = self.pack_ints(items).or_else(|| self.pack_scalars(items));
+        let expr = packed.unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
+        self.push(expr, tokens)
+    }
+
+    fn pack_ints(&mut self, items: &[ExprId]) -> Option<Expr> {
+        let value = |ast: &Ast, item: &ExprId| match signed(ast, *item) {
+            (negative, Expr::Int(value)) => Some(if negative { value.wrapping_neg() } else { value }),
+            _ => None,
+        };
+        if items.is_empty() || !items.iter().all(|item| value(&self.ast, item).is_some()) {
+            return None;
+        }
+        let start = self.ast.ints.len() as u32;
+        for item in items {
+            let value = value(&self.ast, item)?;
+            self.ast.ints.push(value);
+        }
+        Some(Expr::IntArray(ListRange { start, len: items.len() as u32 }))
+    }
+
+    fn pack_scalars(&mut self, items: &[ExprId]) -> Option<Expr> {
+        let value = |ast: &Ast, item: &ExprId| match signed(ast, *item) {
+            (negative, Expr::Scalar(value)) => Some(if negative { -value } else { value }),
+            _ => None,
+        };
+        if items.is_empty() || !items.iter().all(|item| value(&self.ast, item).is_some()) {
+            return None;
+        }
+        let start = self.ast.scalars.len() as u32;
+        for item in items {
+            let value = value(&self.ast, item)?;
+            self.ast.scalars.push(value);
+        }
+        Some(Expr::ScalarArray(ListRange { start, len: items.len() as u32 }))
+    }
+
+    /// Reads `[1, -2, 3]` or `[1.0, 2.0]` from the opening bracket at `token`, up to `end`.
+    /// Gives the expression and how many tokens it takes.
+    pub fn packed_array(&mut self, token: usize, end: usize) -> Option<(Expr, usize)> {
+        let kinds = &self.kinds[self.base + token + 1..self.base + end];
+        let first = usize::from(kinds.first() == Some(&Kind::Minus));
+        let kind = *kinds.get(first)?;
+        let mark = (self.ast.ints.len(), self.ast.scalars.len());
+        let items = match kind {
+            Kind::Int => self.packed_items(kinds, token + 1, Kind::Int),
+            Kind::Real => self.packed_items(kinds, token + 1, Kind::Real),
+            _ => return None,
+        };
+        if items.is_none() {
+            self.ast.ints.truncate(mark.0);
+            self.ast.scalars.truncate(mark.1);
+        }
+        let taken = items?;
+        Some(match kind {
+            Kind::Int => {
+                let len = (self.ast.ints.len() - mark.0) as u32;
+                (Expr::IntArray(ListRange { start: mark.0 as u32, len }), taken + 1)
+            }
+            _ => {
+                let len = (self.ast.scalars.len() - mark.1) as u32;
+                (Expr::ScalarArray(ListRange { start: mark.1 as u32, len }), taken + 1)
+            }
+        })
+    }
+
+    /// The items of a packed array and the closing bracket: how many tokens, if it is one.
+    fn packed_items(&mut self, kinds: &[Kind], token: usize, wanted: Kind) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let negative = kinds.get(at) == Some(&Kind::Minus);
+            at += usize::from(negative);
+            if *kinds.get(at)? != wanted {
+                return None;
+            }
+            let digits = self.spans[self.base + token + at];
+            let digits = &self.text[digits.range()];
+            if wanted == Kind::Int {
+                let value = digits.parse::<u64>().ok()?;
+                let value = match negative {
+                    true => 0i64.checked_sub_unsigned(value)?,
+                    false => i64::try_from(value).ok()?,
+                };
+                self.ast.ints.push(value);
+            } else {
+                let value = digits.parse::<f64>().ok()?;
+                self.ast.scalars.push(if negative { -value } else { value });
+            }
+            match kinds.get(at + 1)? {
+                Kind::Comma => at += 2,
+                Kind::RBracket => return Some(at + 2),
+                _ => return None,
+            }
+        }
+    }
+
+    pub fn mark(&self) -> Mark {
+        let ast = &self.ast;
+        Mark([
+            ast.exprs.len(),
+            ast.lists.len(),
+            ast.ints.len(),
+            ast.scalars.len(),
+            ast.calls.len(),
+            ast.args.len(),
+            ast.comprehensions.len(),
+            ast.iterators.len(),
+            ast.types.len(),
+            ast.type_lists.len(),
+            self.findings.len(),
+        ])
+    }
+
+    /// Takes back everything written since the mark.
+    pub fn rewind(&mut self, Mark(mark): Mark) {
+        let ast = &mut self.ast;
+        ast.exprs.truncate(mark[0]);
+        ast.spans.truncate(mark[0]);
+        ast.lists.truncate(mark[1]);
+        ast.ints.truncate(mark[2]);
+        ast.scalars.truncate(mark[3]);
+        ast.calls.truncate(mark[4]);
+        ast.args.truncate(mark[5]);
+        ast.comprehensions.truncate(mark[6]);
+        ast.iterators.truncate(mark[7]);
+        ast.types.truncate(mark[8]);
+        ast.type_spans.truncate(mark[8]);
+        ast.type_lists.truncate(mark[9]);
+        self.findings.truncate(mark[10]);
+    }
+}
+
+/// A number without its minus sign, and whether it has one.
+fn signed(ast: &Ast, item: ExprId) -> (bool, Expr) {
+    match ast.expr(item) {
+        Expr::Unary { op: UnaryOp::Minus, operand } => (true, ast.expr(operand)),
+        expr => (false, expr),
+    }
+}
+
+/// The value of a string literal given with its quotes.
+pub(super) fn unescape(quoted: &str) -> String {
+    let mut chars = quoted.chars();
+    let quote = chars.next();
+    let inner = chars.as_str();
+    let mut value = String::with_capacity(inner.len());
+    let mut chars = inner[..inner.len().saturating_sub(1)].chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.peek() {
+            Some(&next) if c == '\\' && (next == '\\' || Some(next) == quote) => {
+                value.push(next);
+                chars.next();
+            }
+            _ => value.push(c),
+        }
+    }
+    value
+}
+
+/// The primitive type that a type name stands for.
+pub(super) fn primitive(kind: Kind) -> Option<Primitive> {
+    Some(match kind {
+        Kind::Integer => Primitive::Integer,
+        Kind::Scalar => Primitive::Scalar,
+        Kind::Logical => Primitive::Logical,
+        Kind::String => Primitive::String,
+        Kind::Question => Primitive::Generic,
+        _ => return None,
+    })
+}
+
+/// The built-in function that a keyword stands for.
+pub(super) fn builtin(kind: Kind) -> Option<Builtin> {
+    Some(match kind {
+        Kind::ShapeOf => Builtin::ShapeOf,
+        Kind::LengthOf => Builtin::LengthOf,
+        Kind::RangeOf => Builtin::RangeOf,
+        Kind::Integer => Builtin::Integer,
+        Kind::Scalar => Builtin::Scalar,
+        Kind::Logical => Builtin::Logical,
+        Kind::String => Builtin::String,
+        _ => return None,
+    })
+}

@@ -1,0 +1,409 @@
+//! Expressions (3.2.3) and assignments (3.2.2).
+//!
+//! Two rules keep these grammars linear: no two alternatives share a prefix that holds an
+//! expression, and a missing operand ends the parse (see [`Build::failed`]).
+
+use chumsky::error::LabelError;
+use chumsky::pratt::{infix, left, prefix};
+use chumsky::prelude::*;
+use smallvec::SmallVec;
+
+use super::build::{Build, Extra, Failure, Input, builtin, primitive};
+use crate::diagnostics::Code;
+use crate::nnef::ast::{
+    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange, Primitive, UnaryOp,
+};
+use crate::nnef::dialect::Rules;
+use crate::nnef::lexer::Kind;
+use crate::source::Span;
+
+type Items = SmallVec<[ExprId; 4]>;
+
+/// Parsers of this module: of `O`, over kinds, with errors `E`.
+macro_rules! grammar {
+    ($lifetime:lifetime, $output:ty, $error:ty) => {
+        impl Parser<$lifetime, Input<$lifetime>, $output, Extra<$lifetime, $error>> + Clone
+    };
+}
+pub(super) use grammar;
+
+/// What `map_with` hands to its closure.
+pub(super) type With<'s, 'p, E> = chumsky::input::MapExtra<'s, 'p, Input<'s>, Extra<'s, E>>;
+
+/// What hand-written parsers read from.
+type Reader<'s, 'p, E> = chumsky::input::InputRef<'s, 'p, Input<'s>, Extra<'s, E>>;
+
+/// The tokens of what `map_with` was called on, and the state.
+pub(super) fn here<'a, 's, E: Failure<'s>>(e: &'a mut With<'s, '_, E>) -> (SimpleSpan, &'a mut Build<'s>) {
+    (e.span(), e.state())
+}
+
+/// What a successfully parsed assignment consists of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sides {
+    pub target: ExprId,
+    pub value: ExprId,
+}
+
+/// `<assignment> ::= <lvalue-expr> "=" <rvalue-expr> ";"`, without the semicolon.
+pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Sides, E) {
+    let value = expression(rules);
+    // <tuple-rvalue> without parentheses, in the draft only.
+    let rest = value.clone().separated_by(just(Kind::Comma)).at_least(1).collect::<Items>();
+    let bare = just(Kind::Comma).ignore_then(rest).or_not();
+    let value = match rules.bare_tuples {
+        false => value.boxed(),
+        true => value
+            .then(bare)
+            .map_with(|(first, rest), e| match rest {
+                None => first,
+                Some(mut items) => {
+                    items.insert(0, first);
+                    let (span, state) = here(e);
+                    let list = state.ast.push_list(&items);
+                    state.push(Expr::Tuple(list), span)
+                }
+            })
+            .boxed(),
+    };
+    targets().then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value })
+}
+
+/// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
+/// parentheses of the outermost tuple can be absent.
+pub(super) fn targets<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+    let target = recursive(|target| {
+        let items = target.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>();
+        let array = items.clone().delimited_by(just(Kind::LBracket), just(Kind::RBracket)).map_with(|items, e| {
+            let (span, state) = here(e);
+            let list = state.ast.push_list(&items);
+            state.push(Expr::Array(list), span)
+        });
+        let tuple = items.delimited_by(just(Kind::LParen), just(Kind::RParen)).map_with(tuple);
+        choice((name(), array, tuple))
+    });
+    target.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>().map_with(tuple)
+}
+
+/// A tuple of several items; one item stands for itself.
+fn tuple<'s, E: Failure<'s>>(
+    items: Items,
+    e: &mut With<'s, '_, E>,
+) -> ExprId {
+    match items[..] {
+        [item] => item,
+        _ => {
+            let (span, state) = here(e);
+            let list = state.ast.push_list(&items);
+            state.push(Expr::Tuple(list), span)
+        }
+    }
+}
+
+fn name<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+    just(Kind::Ident).map_with(|_, e| {
+        let (span, state) = here(e);
+        let ident = state.ident(span.start);
+        state.ast.push(Expr::Name(ident.name), ident.span)
+    })
+}
+
+/// `<rvalue-expr>`, in compositional syntax.
+pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, ExprId, E) {
+    recursive(move |expr| {
+        let binary = recursive(|binary| operators(atom(rules, expr.clone(), binary), rules));
+        // <select-expr> ::= <rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>
+        let tail = just(Kind::If).ignore_then(expr.clone()).then_ignore(just(Kind::Else)).then(expr);
+        binary.then(tail.or_not()).map_with(|(yes, tail), e| match tail {
+            None => yes,
+            Some((condition, no)) => {
+                let (span, state) = here(e);
+                state.push(Expr::Select { condition, yes, no }, span)
+            }
+        })
+    })
+}
+
+/// `<unary-expr>` and `<binary-expr>`: from loosest to tightest `in`, `&& ||`, comparisons,
+/// `+ -`, `* /`, `^`, all left-associative, then the prefix operators.
+fn operators<'s, E: Failure<'s>>(
+    atom: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
+    rules: &'static Rules,
+) -> grammar!('s, ExprId, E) {
+    use BinaryOp::*;
+    macro_rules! level {
+        ($level:literal, $($kind:ident => $op:ident),+) => {
+            infix(
+                left($level),
+                operator(|kind| match kind { $(Kind::$kind => Some($op),)+ _ => None }),
+                binary,
+            )
+        };
+    }
+    let in_operator = rules.in_operator;
+    let sign = operator(|kind| match kind {
+        Kind::Plus => Some(UnaryOp::Plus),
+        Kind::Minus => Some(UnaryOp::Minus),
+        Kind::Bang => Some(UnaryOp::Not),
+        _ => None,
+    });
+    let signed = prefix(7, sign, |(op, _), operand, e: &mut With<'s, '_, E>| {
+        let (span, state) = here(e);
+        state.unary(op, operand, span)
+    });
+    atom.pratt((
+        signed,
+        infix(left(1), operator(move |kind| (kind == Kind::In && in_operator).then_some(In)), binary),
+        level!(2, And => And, Or => Or),
+        level!(3, Lt => Lt, Le => Le, Gt => Gt, Ge => Ge, EqEq => Eq, NotEq => Ne),
+        level!(4, Plus => Add, Minus => Sub),
+        level!(5, Star => Mul, Slash => Div),
+        level!(6, Caret => Pow),
+    ))
+}
+
+fn binary<'s, E: Failure<'s>>(
+    lhs: ExprId,
+    (op, token): (BinaryOp, usize),
+    rhs: ExprId,
+    e: &mut With<'s, '_, E>,
+) -> ExprId {
+    let (span, state) = here(e);
+    let at = state.spans[state.base + token].start;
+    state.push(Expr::Binary { op, lhs, rhs, at }, span)
+}
+
+/// An operator with its token; none once an operand was missing.
+fn operator<'s, O: 's, E: Failure<'s>>(pick: impl Fn(Kind) -> Option<O> + Clone) -> grammar!('s, (O, usize), E) {
+    custom(move |input: &mut Reader<'s, '_, E>| {
+        let before = input.cursor();
+        let found = input.peek();
+        if let Some(op) = found.and_then(&pick)
+            && !input.state().failed
+        {
+            input.skip();
+            return Ok((op, *before.inner()));
+        }
+        Err(unexpected(Some("operator"), *before.inner(), found))
+    })
+}
+
+/// The error at a token.
+fn unexpected<'s, E: Failure<'s>>(expected: Option<&'static str>, at: usize, found: Option<Kind>) -> E {
+    let span = SimpleSpan::from(at..at + usize::from(found.is_some()));
+    <E as LabelError<'s, Input<'s>, &'static str>>::expected_found(expected, found.map(Into::into), span)
+}
+
+/// Everything that operators apply to, subscripts included.
+fn atom<'s, E: Failure<'s>>(
+    rules: &'static Rules,
+    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+    binary: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+) -> grammar!('s, ExprId, E) {
+    let literal = select! {
+        kind @ (Kind::Int | Kind::Real | Kind::Str | Kind::Bad | Kind::True | Kind::False) = e => {
+            let (span, state) = here(e);
+            let literal = state.literal(kind, span.start);
+            state.push(literal, span)
+        },
+    };
+    // <tuple-rvalue-expr> ::= "(" <rvalue-expr> ("," <rvalue-expr>)+ ")", and parentheses
+    let parens = expr
+        .clone()
+        .separated_by(just(Kind::Comma))
+        .at_least(1)
+        .collect::<Items>()
+        .delimited_by(just(Kind::LParen), just(Kind::RParen))
+        .map_with(tuple);
+    // <builtin> "(" <rvalue-expr> ")"
+    let function = select! { kind if builtin(kind).is_some() => kind };
+    let builtins = function
+        .then(expr.clone().delimited_by(just(Kind::LParen), just(Kind::RParen)))
+        .map_with(|(kind, argument), e| {
+            let (span, state) = here(e);
+            let expr = builtin(kind).map_or(Expr::Error, |function| Expr::Builtin { function, argument });
+            state.push(expr, span)
+        });
+    let arrays = array(rules, expr.clone(), binary);
+    let base = choice((invocation(rules, expr.clone()), literal, packed(), arrays, parens, builtins, missing()));
+    base.foldl_with(subscript(expr).repeated(), |base, (begin, end, range), e| {
+        let (span, state) = here(e);
+        let expr = match (begin, range) {
+            (Some(index), false) => Expr::Index { base, index },
+            _ => Expr::Slice { base, begin, end },
+        };
+        state.push(expr, span)
+    })
+}
+
+/// The last alternative of an operand: fails, and ends the parse.
+fn missing<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+    custom(|input: &mut Reader<'s, '_, E>| {
+        let at = *input.cursor().inner();
+        let found = input.peek();
+        input.state().failed = true;
+        Err(unexpected(Some("expression"), at, found))
+    })
+}
+
+/// `<subscript-expr> ::= <rvalue-expr> "[" (<rvalue-expr> | [<rvalue-expr>] ":" [<rvalue-expr>]) "]"`
+fn subscript<'s, E: Failure<'s>>(
+    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+) -> grammar!('s, (Option<ExprId>, Option<ExprId>, bool), E) {
+    let end = choice((just(Kind::RBracket).rewind().to(None), expr.clone().map(Some)));
+    let range = just(Kind::Colon).ignore_then(end).boxed();
+    let open = range.clone().map(|end| (None, end, true));
+    let closed = expr.then(range.or_not()).map(|(begin, end)| (Some(begin), end.flatten(), end.is_some()));
+    choice((open, closed)).delimited_by(just(Kind::LBracket), just(Kind::RBracket))
+}
+
+/// `<invocation> ::= <identifier> ["<" <type-name> ">"] "(" <argument-list> ")"`, or a name.
+fn invocation<'s, E: Failure<'s>>(
+    rules: &'static Rules,
+    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+) -> grammar!('s, ExprId, E) {
+    // <argument> ::= <rvalue-expr> | <identifier> "=" <rvalue-expr>
+    let parameter = just(Kind::Ident).then_ignore(just(Kind::Assign)).map_with(|_, e| {
+        let (span, state) = here(e);
+        state.ident(span.start)
+    });
+    let named = parameter.then(expr.clone()).map(|(name, value)| Arg { name: Some(name), value });
+    let argument = choice((named, expr.map(|value| Arg { name: None, value })));
+    let arguments = argument.separated_by(just(Kind::Comma)).at_least(1).collect::<SmallVec<[Arg; 4]>>();
+    let none = just(Kind::RParen).rewind().map_with(|_, e| {
+        let (span, state) = here(e);
+        state.findings.push((Code::EmptyList, state.base + span.start));
+        SmallVec::new()
+    });
+    let arguments = choice((none, arguments)).delimited_by(just(Kind::LParen), just(Kind::RParen));
+    let call = generic(rules).then(arguments).or_not();
+    just(Kind::Ident).map_with(|_, e| here(e).0.start).then(call).map_with(
+        |(token, call), e| {
+            let (span, state) = here(e);
+            let name = state.ident(token);
+            let Some((generic, arguments)) = call else { return state.ast.push(Expr::Name(name.name), name.span) };
+            let args = ListRange { start: state.ast.args.len() as u32, len: arguments.len() as u32 };
+            state.ast.args.extend_from_slice(&arguments);
+            state.ast.calls.push(Call { name, generic, args });
+            let call = CallId(state.ast.calls.len() as u32 - 1);
+            state.push(Expr::Call(call), span)
+        },
+    )
+}
+
+/// The type argument of a call; only where `>` and `(` follow, so that `a < integer(b)` stays a
+/// comparison.
+fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<(Primitive, Span)>, E) {
+    let generics = rules.generics;
+    custom(move |input: &mut Reader<'s, '_, E>| {
+        let at = *input.cursor().inner();
+        if input.peek() != Some(Kind::Lt) || !generics {
+            return Ok(None);
+        }
+        let state: &mut Build<'s> = input.state();
+        let kinds = state.kinds.get(state.base + at..).unwrap_or_default();
+        let [Kind::Lt, kind, Kind::Gt, Kind::LParen, ..] = *kinds else { return Ok(None) };
+        let Some(primitive) = primitive(kind) else { return Ok(None) };
+        let span = state.spans[state.base + at + 1];
+        for _ in 0..3 {
+            input.skip();
+        }
+        Ok(Some((primitive, span)))
+    })
+}
+
+/// An array of nothing but literals of one type, read without a node for each.
+fn packed<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+    custom(|input: &mut Reader<'s, '_, E>| {
+        let at = *input.cursor().inner();
+        let found = input.peek();
+        if found == Some(Kind::LBracket) {
+            let end = at + input.slice_from(&input.cursor()..).len();
+            let state: &mut Build<'s> = input.state();
+            if let Some((expr, tokens)) = state.packed_array(at, end) {
+                let id = state.push(expr, (at..at + tokens).into());
+                for _ in 0..tokens {
+                    input.skip();
+                }
+                return Ok(id);
+            }
+        }
+        Err(unexpected(None, at, found))
+    })
+}
+
+/// `<array-rvalue-expr> ::= "[" [<rvalue-expr> ("," <rvalue-expr>)*] "]"` and `<comprehension-expr>`.
+fn array<'s, E: Failure<'s>>(
+    rules: &'static Rules,
+    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+    binary: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
+) -> grammar!('s, ExprId, E) {
+    // <loop-iter> ::= <identifier> "in" <rvalue-expr>; an `if` after it is the filter, so the
+    // iterable is not a select.
+    let variable = just(Kind::Ident).map_with(|_, e| {
+        let (span, state) = here(e);
+        state.ident(span.start)
+    });
+    let iterator = variable
+        .then_ignore(just(Kind::In))
+        .then(binary)
+        .map(|(name, iterable)| Iterator { name, iterable })
+        .boxed();
+    let filter = just(Kind::If).ignore_then(expr.clone()).or_not();
+    let items = expr.clone().separated_by(just(Kind::Comma)).collect::<Items>();
+    let build_array = |items: Items, e: &mut With<'s, '_, E>| {
+        let (span, state) = here(e);
+        state.array(&items, span)
+    };
+    if rules.postfix_comprehension {
+        // "[" <rvalue-expr> "for" <loop-iter> ["if" <rvalue-expr>] "]"
+        let tail = just(Kind::For).ignore_then(iterator).then(filter);
+        let items = expr.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>();
+        let items = items.then(tail.or_not());
+        let empty = just(Kind::RBracket).rewind().to((Items::new(), None));
+        return choice((empty, items))
+            .delimited_by(just(Kind::LBracket), just(Kind::RBracket))
+            .map_with(move |(items, tail), e| match tail {
+                Some((iterator, filter)) => {
+                    let item = items[items.len() - 1];
+                    if items.len() > 1 {
+                        let (span, state) = here(e);
+                        state.findings.push((Code::BadComprehension, state.base + span.start));
+                    }
+                    comprehension(&[iterator], filter, item, e)
+                }
+                None => build_array(items, e),
+            })
+            .boxed();
+    }
+    // "[" "for" <loop-iter> ("," <loop-iter>)* ["if" <rvalue-expr>] "yield" <rvalue-expr> "]"
+    let iterators = iterator.separated_by(just(Kind::Comma)).at_least(1).collect::<SmallVec<[Iterator; 2]>>();
+    let looped = just(Kind::LBracket)
+        .ignore_then(just(Kind::For))
+        .ignore_then(iterators)
+        .then(filter)
+        .then_ignore(just(Kind::Yield))
+        .then(expr)
+        .then_ignore(just(Kind::RBracket))
+        .map_with(|((iterators, filter), item), e| comprehension(&iterators, filter, item, e));
+    let empty = just(Kind::RBracket).rewind().to(Items::new());
+    let plain = choice((empty, items)).delimited_by(just(Kind::LBracket), just(Kind::RBracket)).map_with(build_array);
+    choice((looped, plain)).boxed()
+}
+
+fn comprehension<'s, E: Failure<'s>>(
+    iterators: &[Iterator],
+    filter: Option<ExprId>,
+    item: ExprId,
+    e: &mut With<'s, '_, E>,
+) -> ExprId {
+    let (span, state) = here(e);
+    let iterators = {
+        let start = state.ast.iterators.len() as u32;
+        state.ast.iterators.extend_from_slice(iterators);
+        ListRange { start, len: iterators.len() as u32 }
+    };
+    state.ast.comprehensions.push(Comprehension { iterators, filter, item });
+    let id = ComprehensionId(state.ast.comprehensions.len() as u32 - 1);
+    state.push(Expr::Comprehension(id), span)
+}

@@ -1,0 +1,251 @@
+//! The parts of a document (3.2.4) and their order.
+
+use chumsky::Parser;
+
+use super::{Grammars, ModuleKind, Problem, Run, parse, problem};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
+use crate::nnef::lexer::Kind;
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Version,
+    Extension,
+    Fragment,
+    Graph,
+}
+
+impl Run<'_, '_> {
+    /// `<document> ::= <version> <extension>* <fragment-definition>* <graph-definition>`
+    pub(super) fn items(&mut self) {
+        let mut at = 0;
+        let mut seen: Vec<Part> = Vec::new();
+        while at < self.tokens.kinds.len() {
+            let Some(part) = self.part(at) else {
+                self.stray(at);
+                at = self.split.next_item(at + 1);
+                continue;
+            };
+            self.check_order(part, at, &seen);
+            seen.push(part);
+            at = match part {
+                Part::Version => self.version(at),
+                Part::Extension => self.extension(at),
+                Part::Fragment => self.fragment(at),
+                Part::Graph => self.graph(at),
+            };
+        }
+        if self.kind == ModuleKind::Document && !seen.contains(&Part::Graph) {
+            let message = "the document has no graph";
+            self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
+        }
+    }
+
+    fn part(&self, at: usize) -> Option<Part> {
+        let draft = !self.rules.not_keywords.is_empty();
+        Some(match self.split.kind(at)? {
+            Kind::Version => Part::Version,
+            Kind::Extension => Part::Extension,
+            Kind::Fragment => Part::Fragment,
+            Kind::Graph => Part::Graph,
+            Kind::Ident if draft && self.token_text(at) == "version" => Part::Version,
+            Kind::Ident if draft && self.token_text(at) == "extension" => Part::Extension,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn token_text(&self, at: usize) -> &str {
+        &self.text[self.span(at).range()]
+    }
+
+    fn stray(&mut self, at: usize) {
+        if matches!(self.split.kind(at), Some(Kind::Stray | Kind::Bad)) {
+            return;
+        }
+        let message = format!("expected `fragment` or `graph`, found {}", self.found(at));
+        self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
+    }
+
+    fn check_order(&mut self, part: Part, at: usize, seen: &[Part]) {
+        let document = self.kind == ModuleKind::Document;
+        let graph = seen.contains(&Part::Graph);
+        let message = match part {
+            Part::Graph if !document => "a library of declarations has no graph",
+            _ if !document => return,
+            Part::Version if seen.contains(&Part::Version) => "the version is given twice",
+            Part::Version if !seen.is_empty() => "the version comes first in a document",
+            Part::Version => return,
+            _ if seen.is_empty() => "a document starts with its version",
+            Part::Extension if graph || seen.contains(&Part::Fragment) => {
+                "extensions come before fragments and the graph"
+            }
+            Part::Fragment if graph => "fragments come before the graph",
+            Part::Graph if graph => "a document has exactly one graph",
+            _ => return,
+        };
+        let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
+        let help = (document && seen.is_empty()).then(|| format!("put `{version}` in front"));
+        self.diagnostics
+            .report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
+    }
+
+    /// `<version> ::= "version" <major> "." <minor> ";"`
+    fn version(&mut self, start: usize) -> usize {
+        let number = start + 1;
+        let mut after = number;
+        match self.split.kind(number) {
+            Some(Kind::Int | Kind::Real | Kind::Bad) => {
+                self.version_number(start, number);
+                after += 1;
+            }
+            _ => self.bad_version(number, format!("expected a version number, found {}", self.found(number))),
+        }
+        if self.split.kind(after) == Some(Kind::Semicolon) {
+            return after + 1;
+        }
+        if self.rules.semicolons && after > number {
+            self.bad_version(after, format!("expected `;` after the version, found {}", self.found(after)));
+        }
+        let end = self.split.header_end(after.saturating_sub(1));
+        match self.part(after) {
+            Some(_) => after,
+            None if self.rules.semicolons && self.split.kind(end) == Some(Kind::Semicolon) => end + 1,
+            None => after,
+        }
+    }
+
+    fn version_number(&mut self, start: usize, number: usize) {
+        let text = self.token_text(number);
+        let parts = text.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
+        let Some((Ok(major), Ok(minor))) = parts else {
+            let message = format!("`{text}` is not a version: a version is `major.minor`");
+            return self.bad_version(number, message);
+        };
+        if (major, minor) != (1, 0) {
+            return self.bad_version(number, format!("version {major}.{minor} is not supported"));
+        }
+        let end = number + usize::from(self.split.kind(number + 1) == Some(Kind::Semicolon));
+        if self.module.version.is_none() {
+            self.module.version = Some(Version { major, minor, span: self.range(start, end) });
+            self.module.items.push(Item::Version);
+        }
+    }
+
+    fn bad_version(&mut self, at: usize, message: String) {
+        let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
+        let help = format!("write `{version}`");
+        self.diagnostics.report(Diagnostic::new(Code::BadVersion, self.location(at), message).help(help));
+    }
+
+    /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
+    fn extension(&mut self, start: usize) -> usize {
+        let stop = |at: &usize| self.tokens.kinds[*at] == Kind::Semicolon || self.part(*at).is_some();
+        let len = self.tokens.kinds.len();
+        let end = (start + 1..len).find(stop).unwrap_or(len);
+        let closed = self.split.kind(end) == Some(Kind::Semicolon);
+        if !self.rules.semicolons {
+            let message = "this dialect has no extensions";
+            self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start), message));
+            return end + usize::from(closed);
+        }
+        if !closed {
+            let message = format!("expected `;` after the extension, found {}", self.found(end));
+            self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(end), message));
+        }
+        if self.split.kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
+            if closed || end > start + 1 {
+                let message = format!("expected the name of an extension, found {}", self.found(start + 1));
+                self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start + 1), message));
+            }
+            return end + usize::from(closed);
+        }
+        self.extension_words(start, end, closed);
+        end + usize::from(closed)
+    }
+
+    fn extension_words(&mut self, start: usize, end: usize, closed: bool) {
+        let kinds = &self.tokens.kinds[start + 1..end];
+        let listed = kinds.chunks(2).all(|pair| matches!(pair, [Kind::Ident] | [Kind::Ident, Kind::Comma]));
+        let listed = listed && kinds.last() == Some(&Kind::Ident);
+        let odd = kinds.iter().position(|kind| *kind != Kind::Ident);
+        self.begin(start + 1);
+        let mut words = vec![self.state.ident(0)];
+        if odd.is_none() || listed {
+            for at in 1..kinds.len() {
+                if kinds[at] == Kind::Ident {
+                    words.push(self.state.ident(at));
+                }
+            }
+        }
+        if let Some(odd) = odd {
+            let message = "an extension is written as identifiers separated by spaces";
+            self.diagnostics
+                .report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
+        }
+        let text = self.range(start + 1, end - 1);
+        let span = self.range(start, if closed { end } else { end - 1 });
+        self.module.items.push(Item::Extension(self.module.extensions.len() as u32));
+        self.module.extensions.push(Extension { words, text, span });
+    }
+
+    /// `<fragment-definition> ::= <fragment-declaration> (<body> | ";")`
+    fn fragment(&mut self, start: usize) -> usize {
+        let end = self.split.header_end(start);
+        let head = match parse!(self, fragment, start, end) {
+            Ok(head) => Some(head),
+            Err(problem) => {
+                self.explain_header(start, end, &problem);
+                None
+            }
+        };
+        let (body, after) = match self.split.kind(end) {
+            Some(Kind::LBrace) => {
+                let (body, after) = self.body(end);
+                (Some(body), after)
+            }
+            Some(Kind::Semicolon) => (None, end + 1),
+            _ => {
+                if head.is_some() {
+                    let message = format!("expected `{{` or `;`, found {}", self.found(end));
+                    self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(end), message));
+                }
+                (None, self.split.next_item(end))
+            }
+        };
+        if let Some(head) = head {
+            let span = self.range(start, after.max(start + 1) - 1);
+            self.module.items.push(Item::Fragment(self.module.fragments.len() as u32));
+            let (name, generic, params, results) = (head.name, head.generic, head.params, head.results);
+            self.module.fragments.push(Fragment { name, generic, params, results, body, span });
+        }
+        after
+    }
+
+    /// `<graph-definition> ::= <graph-declaration> <body>`
+    fn graph(&mut self, start: usize) -> usize {
+        let end = self.split.header_end(start);
+        let head = match parse!(self, graph, start, end) {
+            Ok(head) => Some(head),
+            Err(problem) => {
+                self.explain_header(start, end, &problem);
+                None
+            }
+        };
+        if self.split.kind(end) != Some(Kind::LBrace) {
+            if head.is_some() {
+                let message = format!("expected `{{`, found {}: a graph has a body", self.found(end));
+                self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(end), message));
+            }
+            return self.split.next_item(end);
+        }
+        let (body, after) = self.body(end);
+        if let Some(head) = head {
+            let span = self.range(start, after - 1);
+            self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
+            let (name, params, results) = (head.name, head.params, head.results);
+            self.module.graphs.push(GraphDecl { name, params, results, body, span });
+        }
+        after
+    }
+}

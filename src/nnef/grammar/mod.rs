@@ -1,0 +1,316 @@
+//! The parser: from text to a [`Module`].
+//!
+//! Three steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
+//! into items and statements; each of these is parsed by a grammar of its own. A grammar first
+//! runs without collecting anything about errors; only a slice that fails is parsed again to find
+//! out what was expected. So one mistake costs one statement, and correct text costs nothing.
+
+mod build;
+mod declaration;
+mod depth;
+mod explain;
+mod expression;
+mod items;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use chumsky::error::{EmptyErr, Rich, RichPattern};
+use chumsky::inspector::SimpleState;
+use chumsky::{Boxed, Parser};
+
+use self::build::{Build, Extra, Failure, Input, Mark, State};
+use self::declaration::{FragmentHead, GraphHead};
+pub use self::depth::MAX_NESTING;
+use self::explain::Problem;
+use self::expression::Sides;
+use self::split::Splitter;
+use super::ast::{Assignment, Ast, Body, Expr, Module};
+use super::dialect::{Dialect, Rules};
+use super::lexer::{Kind, Tokens, lex};
+use super::names::Names;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Location, Span};
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleKind {
+    /// A version, extensions, fragments, and one graph.
+    Document,
+    /// Fragments only.
+    Library,
+}
+
+/// Parses a text. Everything wrong with its form is reported; what could be read is returned.
+pub fn parse_module(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    kind: ModuleKind,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Module {
+    let mut tokens = lex(text, file, dialect, diagnostics);
+    let mut module = Module::empty(file);
+    module.comments = std::mem::take(&mut tokens.comments);
+    if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
+        let message = format!("more than {MAX_NESTING} levels of brackets and operators");
+        diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
+        return module;
+    }
+    let mut run = Run::new(text, &tokens, dialect.rules(), kind, names, module, diagnostics);
+    run.items();
+    run.finish()
+}
+
+/// All grammars, for one type of errors.
+struct Grammars<'s, E: Failure<'s>> {
+    assignment: Boxed<'s, 's, Input<'s>, Sides, Extra<'s, E>>,
+    fragment: Boxed<'s, 's, Input<'s>, FragmentHead, Extra<'s, E>>,
+    graph: Boxed<'s, 's, Input<'s>, GraphHead, Extra<'s, E>>,
+}
+
+impl<'s, E: Failure<'s>> Grammars<'s, E> {
+    fn new(rules: &'static Rules) -> Self {
+        Grammars {
+            assignment: expression::assignment(rules).boxed(),
+            fragment: declaration::fragment_head(rules).boxed(),
+            graph: declaration::graph_head().boxed(),
+        }
+    }
+}
+
+/// Runs a grammar over the slice that the state's base starts and `$to` ends.
+macro_rules! parse {
+    ($run:expr, $grammar:ident, $from:expr, $to:expr) => {{
+        let (from, to): (usize, usize) = ($from, $to);
+        let mark = $run.begin(from);
+        let slice = &$run.tokens.kinds[from..to];
+        match $run.fast.$grammar.parse_with_state(slice, &mut $run.state).into_output() {
+            Some(output) => {
+                $run.flush();
+                Ok(output)
+            }
+            None => {
+                $run.retry(mark, from);
+                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules));
+                let result = slow.$grammar.parse_with_state(slice, &mut $run.state).into_result();
+                $run.retry(mark, from);
+                Err(result.map_or_else(|errors| problem(&errors, from, to), |_| Problem::unknown(from)))
+            }
+        }
+    }};
+}
+use parse;
+
+/// One run of the parser over one file.
+struct Run<'s, 'd> {
+    text: &'s str,
+    tokens: &'s Tokens,
+    split: Splitter<'s>,
+    rules: &'static Rules,
+    kind: ModuleKind,
+    module: Module,
+    diagnostics: &'d mut Diagnostics,
+    state: State<'s>,
+    fast: Grammars<'s, EmptyErr>,
+    slow: Option<Grammars<'s, Rich<'s, Kind>>>,
+}
+
+impl<'s, 'd> Run<'s, 'd> {
+    fn new(
+        text: &'s str,
+        tokens: &'s Tokens,
+        rules: &'static Rules,
+        kind: ModuleKind,
+        names: &'s mut Names,
+        module: Module,
+        diagnostics: &'d mut Diagnostics,
+    ) -> Self {
+        let (kinds, spans) = (&tokens.kinds[..], &tokens.spans[..]);
+        let build = Build {
+            text,
+            kinds,
+            spans,
+            base: 0,
+            names,
+            ast: Ast::default(),
+            findings: Vec::new(),
+            failed: false,
+        };
+        Run {
+            text,
+            tokens,
+            split: Splitter { kinds, semicolons: rules.semicolons },
+            rules,
+            kind,
+            module,
+            diagnostics,
+            state: SimpleState(build),
+            fast: Grammars::new(rules),
+            slow: None,
+        }
+    }
+
+    fn finish(self) -> Module {
+        Module { ast: self.state.0.ast, ..self.module }
+    }
+
+    fn begin(&mut self, from: usize) -> Mark {
+        self.state.base = from;
+        self.state.failed = false;
+        self.state.mark()
+    }
+
+    fn retry(&mut self, mark: Mark, from: usize) {
+        self.state.rewind(mark);
+        self.begin(from);
+    }
+
+    /// Reports what a grammar remarked on.
+    fn flush(&mut self) {
+        while let Some((code, token)) = self.state.findings.pop() {
+            let message = match code {
+                Code::EmptyList => "the list between these parentheses is empty",
+                _ => "a comprehension has one item expression",
+            };
+            self.diagnostics.report(Diagnostic::new(code, self.location(token), message));
+        }
+    }
+
+    /// The place of a token; past the last one, the empty place after it.
+    fn location(&self, token: usize) -> Location {
+        Location::new(self.module.file, self.span(token))
+    }
+
+    fn span(&self, token: usize) -> Span {
+        match self.tokens.spans.get(token) {
+            Some(span) => *span,
+            None => self.tokens.spans.last().map_or(Span::default(), |last| last.after()),
+        }
+    }
+
+    /// From the start of one token to the end of another.
+    fn range(&self, first: usize, last: usize) -> Span {
+        self.span(first).to(self.span(last))
+    }
+
+    /// Reads the body that opens at a brace; gives it with the token after it.
+    fn body(&mut self, open: usize) -> (Body, usize) {
+        let mut body = Body::default();
+        let before = self.diagnostics.len() + self.diagnostics.suppressed();
+        let mut at = open + 1;
+        loop {
+            match self.split.kind(at) {
+                Some(Kind::RBrace) => {
+                    let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
+                    if body.assignments.is_empty() && silent {
+                        let message = "a body has at least one assignment";
+                        self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(at), message));
+                    }
+                    body.span = self.range(open, at);
+                    return (body, at + 1);
+                }
+                Some(_) if !self.split.item_starts(at) => {}
+                _ => {
+                    let message = format!("expected `}}`, found {}", self.found(at));
+                    let opening = self.location(open);
+                    self.diagnostics.report(
+                        Diagnostic::new(Code::BadAssignment, self.location(at), message)
+                            .see(opening, "the body is opened here"),
+                    );
+                    body.span = self.range(open, at.saturating_sub(1));
+                    return (body, at);
+                }
+            }
+            let end = self.split.statement_end(at);
+            self.statement(at, end, &mut body.assignments);
+            at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
+        }
+    }
+
+    /// Reads the statement of a slice; several, where what separates them is missing.
+    fn statement(&mut self, mut start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+        loop {
+            let problem = match parse!(self, assignment, start, end) {
+                Ok(sides) => {
+                    let ended = self.split.kind(end) == Some(Kind::Semicolon);
+                    if self.rules.semicolons && !ended {
+                        self.missing_semicolon(start, end);
+                    }
+                    let span = self.range(start, if ended { end } else { end - 1 });
+                    assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                    return;
+                }
+                Err(problem) => problem,
+            };
+            let at = problem.at;
+            let merged = at > start && at < end && self.split.statement_starts(at);
+            if merged && self.split.enclosing(start, at).is_none() {
+                if let Ok(sides) = parse!(self, assignment, start, at) {
+                    self.missing_semicolon(start, at);
+                    let span = self.range(start, at - 1);
+                    assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                    start = at;
+                    continue;
+                }
+            }
+            self.explain_statement(start, end, &problem);
+            self.keep_target(start, at, assignments);
+            let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
+            match (at.max(start + 1)..end).find(resume) {
+                Some(next) => start = next,
+                None => return,
+            }
+        }
+    }
+
+    /// Keeps what a broken statement assigns, so that its names are not reported as missing.
+    fn keep_target(&mut self, start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+        let Some(equals) = (start..end).find(|at| self.tokens.kinds[*at] == Kind::Assign) else { return };
+        let span = self.range(start, end - 1);
+        let at = self.span(equals + 1);
+        let value = self.state.ast.push(Expr::Error, at);
+        for at in start..equals {
+            if self.tokens.kinds[at] == Kind::Ident {
+                self.begin(at);
+                let ident = self.state.ident(0);
+                let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
+                assignments.push(Assignment { target, value, span });
+            }
+        }
+    }
+
+    fn missing_semicolon(&mut self, start: usize, at: usize) {
+        if !self.rules.semicolons || self.is_marred(start, at) {
+            return;
+        }
+        let message = format!("expected `;`, found {}", self.found(at));
+        let end = Location::new(self.module.file, self.span(at - 1).after());
+        self.diagnostics.report(
+            Diagnostic::new(Code::BadAssignment, self.location(at), message)
+                .label("the next statement starts here")
+                .see(end, "the statement ends here, with `;`"),
+        );
+    }
+
+    /// Whether a token is the first one of its line.
+    fn starts_line(&self, at: usize) -> bool {
+        let gap = self.span(at - 1).end as usize..self.span(at).start as usize;
+        self.text.get(gap).is_some_and(|gap| gap.contains(['\n', '\r']))
+    }
+}
+
+/// What went wrong, from the errors of the second pass.
+fn problem(errors: &[Rich<Kind>], from: usize, to: usize) -> Problem {
+    let Some(error) = errors.last() else { return Problem::unknown(from) };
+    let expected = error.expected().filter_map(|pattern| match pattern {
+        RichPattern::Token(kind) => Some(kind.text()),
+        RichPattern::EndOfInput => Some(explain::END),
+        RichPattern::Label(label) if label == "operator" => Some("operator"),
+        RichPattern::Label(label) if label == "expression" => Some("expression"),
+        RichPattern::Label(label) if label == "type" => Some("type"),
+        _ => None,
+    });
+    Problem { at: (from + error.span().start).min(to), expected: expected.collect() }
+}

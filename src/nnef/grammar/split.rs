@@ -1,0 +1,128 @@
+//! Where items and statements begin and end.
+//!
+//! Neither a semicolon nor a brace can stand inside an expression, so both can be found without
+//! parsing, and each statement is parsed on its own.
+
+use crate::nnef::lexer::Kind;
+
+/// A view of all tokens of a file.
+#[derive(Clone, Copy)]
+pub(super) struct Splitter<'s> {
+    pub kinds: &'s [Kind],
+    /// Whether statements end with semicolons.
+    pub semicolons: bool,
+}
+
+impl Splitter<'_> {
+    pub fn kind(self, at: usize) -> Option<Kind> {
+        self.kinds.get(at).copied()
+    }
+
+    /// Whether an item starts here: a keyword that is not a misplaced name.
+    pub fn item_starts(self, at: usize) -> bool {
+        use Kind::*;
+        let before = at.checked_sub(1).and_then(|before| self.kind(before));
+        if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
+            return false;
+        }
+        match self.kinds.get(at..).unwrap_or_default() {
+            [Graph | Fragment, Ident, LParen | Lt, ..] => true,
+            [Version, Real | Int, ..] => true,
+            [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
+            _ => false,
+        }
+    }
+
+    /// The end of the header that starts here: its brace, its semicolon, or what is found
+    /// instead.
+    pub fn header_end(self, start: usize) -> usize {
+        let ends = |at: &usize| {
+            matches!(self.kinds[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
+        };
+        (start + 1..self.kinds.len()).find(ends).unwrap_or(self.kinds.len())
+    }
+
+    /// The next token from here at which skipping can stop: an item's keyword.
+    pub fn next_item(self, start: usize) -> usize {
+        use Kind::*;
+        let starts = |at: &usize| matches!(self.kinds[*at], Version | Extension | Graph | Fragment);
+        (start..self.kinds.len()).find(starts).unwrap_or(self.kinds.len())
+    }
+
+    /// The end of the statement that starts here: its semicolon, the body's brace, the start of
+    /// the next statement where the dialect has no semicolons, or what is found instead.
+    pub fn statement_end(self, start: usize) -> usize {
+        let mut depth = 0usize;
+        let mut at = start;
+        while let Some(kind) = self.kind(at) {
+            match kind {
+                Kind::Semicolon | Kind::RBrace => return at,
+                Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
+                _ if self.semicolons => {}
+                _ => {
+                    if depth == 0 && at > start && self.statement_starts(at) {
+                        return at;
+                    }
+                    if kind.opens() {
+                        depth += 1;
+                    } else if kind.closes() {
+                        depth = depth.saturating_sub(1);
+                    }
+                }
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether an assignment can start here: a complete expression lies behind, and left sides
+    /// followed by `=` ahead.
+    pub fn statement_starts(self, at: usize) -> bool {
+        let behind = at.checked_sub(1).and_then(|before| self.kind(before));
+        behind.is_some_and(Kind::ends_expression) && self.assigns(at)
+    }
+
+    /// Whether left sides followed by `=` stand here.
+    fn assigns(self, mut at: usize) -> bool {
+        let mut depth = 0usize;
+        let mut operand = false;
+        while let Some(kind) = self.kind(at) {
+            match kind {
+                Kind::Ident if !operand => operand = true,
+                Kind::LParen | Kind::LBracket if !operand => depth += 1,
+                Kind::RParen | Kind::RBracket if operand && depth > 0 => depth -= 1,
+                Kind::Comma if operand => operand = false,
+                Kind::Assign => return operand && depth == 0,
+                _ => return false,
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// The innermost bracket between `start` and `at` that is still open, if any.
+    pub fn enclosing(self, start: usize, at: usize) -> Option<usize> {
+        let mut open = Vec::new();
+        for token in start..at.min(self.kinds.len()) {
+            if self.kinds[token].opens() {
+                open.push(token);
+            } else if self.kinds[token].closes() {
+                open.pop();
+            }
+        }
+        open.pop()
+    }
+
+    /// Whether a token of this kind stands between two others, outside of further brackets.
+    pub fn has_between(self, kind: Kind, start: usize, end: usize) -> bool {
+        let mut depth = 0usize;
+        self.kinds[start..end].iter().any(|&found| {
+            if found.opens() {
+                depth += 1;
+            } else if found.closes() {
+                depth = depth.saturating_sub(1);
+            }
+            depth == 0 && found == kind
+        })
+    }
+}

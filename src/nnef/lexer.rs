@@ -1,0 +1,506 @@
+//! From text to tokens: one-byte kinds, with spans beside them.
+
+use logos::Logos;
+
+use super::ast::Primitive;
+use super::dialect::{Dialect, Rules};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Location, Span};
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $(#[token($token:literal)])? $(#[regex($($regex:tt)*)])? $name:ident $text:literal,)*) => {
+        /// The kind of a token.
+        #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[logos(skip r"[ \t\x0B\x0C\r\n]+")]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[doc = $doc])* $(#[token($token)])? $(#[regex($($regex)*)])? $name,)*
+        }
+
+        impl Kind {
+            /// What messages call it.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Kind::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// An identifier.
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Ident "identifier",
+    /// A number without fraction and exponent.
+    #[regex(r"[0-9]+", priority = 10)]
+    Int "integer literal",
+    /// A number with a fraction, an exponent or both.
+    #[regex(r"[0-9]+(\.[0-9]*([eE][+\-]?[0-9]+)?|[eE][+\-]?[0-9]+)", priority = 10)]
+    Real "scalar literal",
+    /// A string with its quotes.
+    #[regex("['\"]")]
+    Str "string literal",
+    /// A literal that could not be read; reported already.
+    #[regex(r"[0-9]([0-9A-Za-z_.]|[eE][+\-])*", priority = 5)]
+    Bad "malformed literal",
+    /// A character that does not belong here; reported already.
+    Stray "unexpected character",
+    /// A comment; kept apart from the tokens.
+    #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
+    Comment "comment",
+    /// Two slashes; reported and skipped with the rest of the line.
+    #[token("//")]
+    Slashes "`//`",
+    /// A word with characters that identifiers cannot have; becomes an identifier or stray.
+    #[regex(r"[A-Za-z0-9_]*[$[^\x00-\x7F]][A-Za-z0-9_$[^\x00-\x7F]]*")]
+    BadWord "malformed identifier",
+    /// `&` alone; becomes `&&`.
+    #[token("&")]
+    Ampersand "`&`",
+    /// `|` alone; becomes `||`.
+    #[token("|")]
+    Pipe "`|`",
+    /// `version`
+    #[token("version")]
+    Version "`version`",
+    /// `extension`
+    #[token("extension")]
+    Extension "`extension`",
+    /// `graph`
+    #[token("graph")]
+    Graph "`graph`",
+    /// `fragment`
+    #[token("fragment")]
+    Fragment "`fragment`",
+    /// `tensor`
+    #[token("tensor")]
+    Tensor "`tensor`",
+    /// `integer` (draft: `extent`)
+    #[token("integer")]
+    Integer "`integer`",
+    /// `scalar`
+    #[token("scalar")]
+    Scalar "`scalar`",
+    /// `logical`
+    #[token("logical")]
+    Logical "`logical`",
+    /// `string`
+    #[token("string")]
+    String "`string`",
+    /// `shape_of`
+    #[token("shape_of")]
+    ShapeOf "`shape_of`",
+    /// `length_of`
+    #[token("length_of")]
+    LengthOf "`length_of`",
+    /// `range_of`
+    #[token("range_of")]
+    RangeOf "`range_of`",
+    /// `for`
+    #[token("for")]
+    For "`for`",
+    /// `in`
+    #[token("in")]
+    In "`in`",
+    /// `yield`
+    #[token("yield")]
+    Yield "`yield`",
+    /// `if`
+    #[token("if")]
+    If "`if`",
+    /// `else`
+    #[token("else")]
+    Else "`else`",
+    /// `true`
+    #[token("true")]
+    True "`true`",
+    /// `false`
+    #[token("false")]
+    False "`false`",
+    /// `(`
+    #[token("(")]
+    LParen "`(`",
+    /// `)`
+    #[token(")")]
+    RParen "`)`",
+    /// `[`
+    #[token("[")]
+    LBracket "`[`",
+    /// `]`
+    #[token("]")]
+    RBracket "`]`",
+    /// `{`
+    #[token("{")]
+    LBrace "`{`",
+    /// `}`
+    #[token("}")]
+    RBrace "`}`",
+    /// `,`
+    #[token(",")]
+    Comma "`,`",
+    /// `;`
+    #[token(";")]
+    Semicolon "`;`",
+    /// `:`
+    #[token(":")]
+    Colon "`:`",
+    /// `=`
+    #[token("=")]
+    Assign "`=`",
+    /// `->`
+    #[token("->")]
+    Arrow "`->`",
+    /// `?`
+    #[token("?")]
+    Question "`?`",
+    /// `+`
+    #[token("+")]
+    Plus "`+`",
+    /// `-`
+    #[token("-")]
+    Minus "`-`",
+    /// `*`
+    #[token("*")]
+    Star "`*`",
+    /// `/`
+    #[token("/")]
+    Slash "`/`",
+    /// `^`
+    #[token("^")]
+    Caret "`^`",
+    /// `!`
+    #[token("!")]
+    Bang "`!`",
+    /// `&&`
+    #[token("&&")]
+    And "`&&`",
+    /// `||`
+    #[token("||")]
+    Or "`||`",
+    /// `<`
+    #[token("<")]
+    Lt "`<`",
+    /// `<=`
+    #[token("<=")]
+    Le "`<=`",
+    /// `>`
+    #[token(">")]
+    Gt "`>`",
+    /// `>=`
+    #[token(">=")]
+    Ge "`>=`",
+    /// `==`
+    #[token("==")]
+    EqEq "`==`",
+    /// `!=`
+    #[token("!=")]
+    NotEq "`!=`",
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Kind {
+    /// Whether it is a reserved word.
+    pub fn is_keyword(self) -> bool {
+        (Kind::Version as u8..=Kind::False as u8).contains(&(self as u8))
+    }
+
+    /// Whether it is a built-in function or a type name that serves as a cast.
+    pub fn is_builtin(self) -> bool {
+        (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
+    }
+
+    /// Whether it can be the last token of an expression.
+    pub fn ends_expression(self) -> bool {
+        use Kind::*;
+        matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
+    }
+
+    /// Whether it opens a bracket.
+    pub fn opens(self) -> bool {
+        matches!(self, Kind::LParen | Kind::LBracket)
+    }
+
+    /// Whether it closes a bracket.
+    pub fn closes(self) -> bool {
+        matches!(self, Kind::RParen | Kind::RBracket)
+    }
+
+    /// The type name of a primitive.
+    pub fn of_primitive(primitive: Primitive) -> Kind {
+        match primitive {
+            Primitive::Integer => Kind::Integer,
+            Primitive::Scalar => Kind::Scalar,
+            Primitive::Logical => Kind::Logical,
+            Primitive::String => Kind::String,
+            Primitive::Generic => Kind::Question,
+        }
+    }
+}
+
+/// The tokens of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    /// What each token is.
+    pub kinds: Vec<Kind>,
+    /// Where each token stands.
+    pub spans: Vec<Span>,
+    /// Comments, `#` included and the line end not.
+    pub comments: Vec<Span>,
+}
+
+/// Cuts a text into tokens. Findings are reported except within extension directives, whose text
+/// is free.
+pub fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
+    if u32::try_from(text.len()).is_err() {
+        let at = Location::new(file, Span::default());
+        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
+        return Tokens::default();
+    }
+    let mut run = Run { text, file, rules: dialect.rules(), diagnostics, free: false, tokens: Tokens::default() };
+    run.tokens.kinds.reserve(text.len() / 4);
+    run.tokens.spans.reserve(text.len() / 4);
+    run.lex();
+    run.tokens
+}
+
+struct Run<'a> {
+    text: &'a str,
+    file: FileId,
+    rules: &'static Rules,
+    diagnostics: &'a mut Diagnostics,
+    /// Within an extension directive.
+    free: bool,
+    tokens: Tokens,
+}
+
+impl Run<'_> {
+    fn lex(&mut self) {
+        let text = self.text;
+        let mut lexer = Kind::lexer(text);
+        if text.starts_with('\u{FEFF}') {
+            lexer.bump('\u{FEFF}'.len_utf8());
+        }
+        while let Some(kind) = lexer.next() {
+            let range = lexer.span();
+            let span = Span { start: range.start as u32, end: range.end as u32 };
+            match kind {
+                Ok(Kind::Ident) => {
+                    let kind = if self.rules.extra_types.is_empty() { Kind::Ident } else { self.word(span) };
+                    self.push(kind, span);
+                }
+                Ok(Kind::Int) => {
+                    if range.len() > 18 {
+                        self.check_integer(span);
+                    }
+                    self.push(Kind::Int, span);
+                }
+                Ok(Kind::Real) => self.real(span),
+                Ok(Kind::Str) => {
+                    let extra = self.string(span.start, lexer.remainder());
+                    lexer.bump(extra);
+                }
+                Ok(Kind::Slashes) if !self.free => {
+                    let at = self.at(span);
+                    self.diagnostics.report(
+                        Diagnostic::new(Code::BadComment, at, "`//` does not start a comment")
+                            .help("comments start with `#`"),
+                    );
+                    let rest = lexer.remainder();
+                    lexer.bump(rest.find(['\n', '\r', '\x0C']).unwrap_or(rest.len()));
+                }
+                Ok(Kind::Comment) => self.tokens.comments.push(span),
+                Ok(Kind::Ge) => self.greater_or_equal(span),
+                Ok(kind) if kind.is_keyword() => self.keyword(kind, span),
+                Ok(Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes) | Err(()) => {
+                    self.oddity(kind.unwrap_or(Kind::Stray), span);
+                }
+                Ok(kind) => {
+                    self.free &= kind != Kind::Semicolon;
+                    self.push(kind, span);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, kind: Kind, span: Span) {
+        self.tokens.kinds.push(kind);
+        self.tokens.spans.push(span);
+    }
+
+    fn at(&self, span: Span) -> Location {
+        Location::new(self.file, span)
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if !self.free {
+            self.diagnostics.report(diagnostic);
+        }
+    }
+
+    fn word(&self, span: Span) -> Kind {
+        let word = &self.text[span.range()];
+        let known = self.rules.extra_types.iter().find(|row| row.0 == word);
+        known.map_or(Kind::Ident, |row| Kind::of_primitive(row.1))
+    }
+
+    fn keyword(&mut self, kind: Kind, span: Span) {
+        if self.rules.not_keywords.contains(&&self.text[span.range()]) {
+            return self.push(Kind::Ident, span);
+        }
+        match kind {
+            Kind::Extension => self.free = true,
+            Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
+            _ => {}
+        }
+        self.push(kind, span);
+    }
+
+    /// `>=` right after a tensor type is the end of the type and the start of its default.
+    fn greater_or_equal(&mut self, span: Span) {
+        let kinds = &self.tokens.kinds;
+        if matches!(kinds[..], [.., Kind::Tensor, Kind::Lt] | [.., Kind::Tensor, Kind::Lt, _]) {
+            self.push(Kind::Gt, Span::new(span.start, span.start + 1));
+            self.push(Kind::Assign, Span::new(span.start + 1, span.end));
+        } else {
+            self.push(Kind::Ge, span);
+        }
+    }
+
+    /// The magnitude of the least integer is allowed after a minus sign.
+    fn check_integer(&mut self, span: Span) {
+        let digits = self.text[span.range()].trim_start_matches('0');
+        let kinds = &self.tokens.kinds;
+        let negative = matches!(kinds[..], [.., before, Kind::Minus] if !before.ends_expression());
+        let fits = digits.is_empty() || digits.parse::<i64>().is_ok() || (negative && digits == "9223372036854775808");
+        if !fits {
+            let message = format!("integer `{}` does not fit into 64 bits", &self.text[span.range()]);
+            self.report(Diagnostic::new(Code::IntegerTooLarge, self.at(span), message));
+        }
+    }
+
+    fn real(&mut self, span: Span) {
+        let number = &self.text[span.range()];
+        if let Some(point) = number.find('.')
+            && !number[point + 1..].starts_with(|c: char| c.is_ascii_digit())
+        {
+            let message = format!("the number `{number}` has no digits after its point");
+            let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
+            self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
+        }
+        if number.parse::<f64>().is_ok_and(f64::is_infinite) {
+            let message = format!("the number `{number}` is too large for a 64-bit scalar");
+            self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
+        }
+        self.push(Kind::Real, span);
+    }
+
+    /// Reads a string whose opening quote is at `start`; gives the length of what follows it.
+    fn string(&mut self, start: u32, rest: &str) -> usize {
+        let quote = self.text.as_bytes()[start as usize];
+        let bytes = rest.as_bytes();
+        let mut odd = None;
+        let mut i = 0;
+        loop {
+            match bytes.get(i) {
+                Some(&byte) if byte == quote => break,
+                None | Some(b'\n' | b'\r') => return self.unterminated(start, quote, i),
+                Some(b'\\') if bytes.get(i + 1).is_some_and(|&next| next == quote || next == b'\\') => i += 2,
+                Some(b'\\' | 0..=0x1F | 0x7F..) => {
+                    odd = odd.or(Some(i));
+                    i += 1;
+                }
+                Some(_) => i += 1,
+            }
+        }
+        if let Some(odd) = odd {
+            self.odd_character(start + 1 + odd as u32, &rest[odd..]);
+        }
+        self.push(Kind::Str, Span::new(start, start + i as u32 + 2));
+        i + 1
+    }
+
+    fn unterminated(&mut self, start: u32, quote: u8, len: usize) -> usize {
+        let opening = Span::new(start, start + 1);
+        if self.free {
+            self.push(Kind::Stray, opening);
+            return 0;
+        }
+        let message = format!("the string has no closing `{}`", char::from(quote));
+        self.report(
+            Diagnostic::new(Code::UnterminatedString, self.at(opening), message)
+                .label("opened here")
+                .help("a string ends on its line, with the quote it starts with"),
+        );
+        self.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
+        len
+    }
+
+    fn odd_character(&mut self, at: u32, rest: &str) {
+        let Some(found) = rest.chars().next() else { return };
+        let span = Span::new(at, at + found.len_utf8() as u32);
+        let (message, help) = match found {
+            '\\' => {
+                let message = "`\\` escapes nothing here: it stays in the string";
+                (message.to_owned(), "only the quote and `\\` can be escaped; write `\\\\` for a backslash")
+            }
+            _ => (format!("{} inside a string", name(found)), "strings hold printable ASCII characters"),
+        };
+        self.report(Diagnostic::new(Code::StringCharacter, self.at(span), message).help(help));
+    }
+
+    /// Reports what cannot be a token, and pushes what lets the parser carry on.
+    fn oddity(&mut self, kind: Kind, span: Span) {
+        let word = &self.text[span.range()];
+        let at = self.at(span);
+        match kind {
+            Kind::Bad => {
+                let finding = Diagnostic::new(Code::BadNumber, at, format!("`{word}` is not a number"));
+                self.report(finding.help_if(number_help(word)));
+                self.push(Kind::Bad, span);
+            }
+            Kind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
+                let finding = Diagnostic::new(Code::BadIdentifier, at, format!("`{word}` is not an identifier"));
+                self.report(finding.help("identifiers consist of ASCII letters, digits and `_`"));
+                self.push(Kind::Ident, span);
+            }
+            Kind::Ampersand | Kind::Pipe => {
+                let finding = Diagnostic::new(Code::BadCharacter, at, format!("unexpected character `{word}`"));
+                self.report(finding.help(format!("the operator is written `{word}{word}`")));
+                self.push(if kind == Kind::Pipe { Kind::Or } else { Kind::And }, span);
+            }
+            Kind::Slashes => self.push(Kind::Stray, span),
+            _ => {
+                let odd = word.char_indices().find(|(_, c)| !(c.is_ascii_alphanumeric() || *c == '_'));
+                let (offset, odd) = odd.unwrap_or((0, ' '));
+                let start = span.start + offset as u32;
+                let at = self.at(Span::new(start, start + odd.len_utf8() as u32));
+                let message = format!("unexpected character {}", name(odd));
+                self.report(Diagnostic::new(Code::BadCharacter, at, message));
+                self.push(Kind::Stray, span);
+            }
+        }
+    }
+}
+
+/// A character for a message.
+fn name(c: char) -> String {
+    match c {
+        '\t' => "a tab".to_owned(),
+        c if c.is_alphanumeric() || c.is_ascii_graphic() => format!("`{c}`"),
+        c => format!("U+{:04X}", u32::from(c)),
+    }
+}
+
+fn number_help(word: &str) -> Option<String> {
+    let end = word.find(|c: char| c.is_ascii_alphabetic() || c == '_')?;
+    let (number, suffix) = word.split_at(end);
+    let plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
+    let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
+    (plain && known).then(|| format!("drop the suffix: `{number}`"))
+}
