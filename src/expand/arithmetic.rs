@@ -232,7 +232,7 @@ pub fn index(base: &Value, index: &Value) -> Outcome<Value> {
     let item = usize::try_from(*i).ok().filter(|&i| i < list.len());
     match (item, base) {
         (Some(i), Value::String(_)) => Ok(Value::String(list.slice(i, i + 1))),
-        (Some(i), _) => list.get(i).ok_or_else(|| out_of_range(*i, list.len())),
+        (Some(item), _) => list.get(item).ok_or_else(|| out_of_range(*i, list.len())),
         (None, _) => Err(out_of_range(*i, list.len())),
     }
 }

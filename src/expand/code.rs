@@ -124,8 +124,6 @@ pub struct Site {
 pub struct Loop {
     /// The slot of the first iterator.
     pub slot: u32,
-    /// The number of iterators.
-    pub count: u32,
     /// Where to go when the items are used up.
     pub exit: u32,
 }

@@ -198,7 +198,7 @@ impl Compiler<'_, '_> {
         self.emit(Instr::IterBegin(count), at);
         let slot = self.checked_iterator_slot(id);
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(Loop { slot, count, exit: 0 });
+        self.program.loops.push(Loop { slot, exit: 0 });
         let next = self.emit(Instr::IterNext(index), span) as u32;
         let skip = comprehension.filter.map(|filter| {
             self.expr(filter, Hint::None);

@@ -317,9 +317,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         match self.slot(slot) {
             Slot::Deferred(block) => {
                 let block = *block as usize;
-                let frame = self.frame();
-                let again = frame.pc - 1;
-                frame.pc = self.program.blocks[block].entry;
+                let entry = self.program.blocks[block].entry;
+                let again = std::mem::replace(&mut self.frame().pc, entry) - 1;
                 self.forces.push(again);
             }
             _ => self.load(slot),

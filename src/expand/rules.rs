@@ -14,10 +14,17 @@ type Rule = fn(&mut Check, &Operation);
 
 /// The rules by operation.
 const RULES: &[(&str, &[Rule])] = &[
-    (EXTERNAL, &[Check::extents]),
-    (VARIABLE, &[Check::extents, Check::label, Check::shared_label]),
-    (CONSTANT, &[Check::extents, Check::constant_length]),
-    (UPDATE, &[Check::update]),
+    (EXTERNAL, &[|check, operation| check.extents(operation)]),
+    (
+        VARIABLE,
+        &[
+            |check, operation| check.extents(operation),
+            |check, operation| check.label(operation),
+            |check, operation| check.shared_label(operation),
+        ],
+    ),
+    (CONSTANT, &[|check, operation| check.extents(operation), |check, operation| check.constant_length(operation)]),
+    (UPDATE, &[|check, operation| check.update(operation)]),
 ];
 
 struct Check<'a> {
