@@ -145,6 +145,7 @@ codes! {
     ResultUnassigned      "E0605" I5   error   "result is not assigned";
     ResultReassigned      "E0615" I5   error   "result assigned twice";
     UndeclaredName        "E0606" I6   error   "name is not defined";
+    ImpliedSymbol         "E0626" I6   liberty "dimension symbol that no extension declares";
     UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
     Reassigned            "E0607" I7   error   "name assigned twice";
     GraphNameReassigned   "E0617" I7   liberty "graph tensor assigned twice";
@@ -158,6 +159,7 @@ codes! {
     ElementType           "E0721" T1   liberty "tensor has other elements than the parameter";
     TensorAsAttribute     "E0722" T1   liberty "tensor where an attribute is declared";
     LiteralAsTensor       "E0723" T1   liberty "constant of another type where a tensor is declared";
+    ArgumentStructure     "E0728" T1   liberty "single value for an array, or array for a tuple";
     ResultType            "E0702" T2   error   "value has another type than the result";
     OperandType           "E0703" T3   error   "operator is not defined for these operands";
     OperandElements       "E0724" T3   liberty "operator applied to tensors of other elements";

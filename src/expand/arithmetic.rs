@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::list::{List, Meter};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::symbolic::Symbolic;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
 
 /// What went wrong, without a place.
@@ -80,6 +81,10 @@ pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
         (UnaryOp::Minus, Value::Int(i)) => Value::Int(i.checked_neg().ok_or_else(|| range_failure(text))?),
         (UnaryOp::Minus, Value::Scalar(s)) => Value::Scalar(-s),
         (UnaryOp::Not, Value::Logical(b)) => Value::Logical(!b),
+        (UnaryOp::Minus, Value::Symbol(symbolic)) => match symbolic.negated() {
+            Some(negated) => Value::Symbol(negated.into()),
+            None => return Err(mistyped(text, &[value])),
+        },
         _ => return Err(mistyped(text, &[value])),
     })
 }
@@ -89,6 +94,7 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Valu
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => integers(op, *a, *b),
         (Value::Scalar(a), Value::Scalar(b)) => scalars(op, *a, *b),
+        (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => symbols(op, a, b),
         _ => match op {
             BinaryOp::Add => concat(a, b, space),
             BinaryOp::Mul => repeat(a, b, space),
@@ -108,6 +114,17 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Valu
             _ => Err(mistyped(op.info().text, &[a, b])),
         },
     }
+}
+
+/// Arithmetic on dimension symbols is kept as it is written.
+fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
+    let side = |value: &Value| match value {
+        Value::Symbol(symbolic) => Some(Symbolic::clone(symbolic)),
+        Value::Int(i) => Some(Symbolic::integer(*i)),
+        _ => None,
+    };
+    let result = side(a).zip(side(b)).and_then(|(a, b)| Symbolic::binary(op, &a, &b));
+    result.map(|symbolic| Value::Symbol(symbolic.into())).ok_or_else(|| mistyped(op.info().text, &[a, b]))
 }
 
 fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {

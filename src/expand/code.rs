@@ -64,6 +64,8 @@ pub enum Instr {
     IterEnd,
     /// Turn an array of numbers on top into a constant tensor.
     AsTensor,
+    /// Turn single values into arrays and arrays into tuples, as a type in [`Program::types`] wants.
+    Conform(u32),
     /// Note that the slots of a deferred statement are evaluated by its block.
     Defer(u32),
     /// End of a deferred block: back to the `Force` that needed it.
@@ -180,6 +182,8 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Names of graphs.
     pub bindings: Vec<Binding>,
+    /// Types to conform to.
+    pub types: Vec<crate::nnef::types::Type>,
     /// Constants.
     pub constants: Vec<super::value::Value>,
 }

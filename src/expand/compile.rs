@@ -272,7 +272,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
-            Ref::Symbol | Ref::None => self.constant(Value::Symbol(name), span),
+            Ref::Symbol | Ref::None => self.constant(Value::symbol(self.checked.text(name)), span),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, Un
 use crate::nnef::check::{FragmentId, Generic};
 use crate::nnef::document::ModuleId;
 use crate::nnef::operators::Class;
-use crate::nnef::types::Type;
+use crate::nnef::types::{Fit, Type};
 use crate::source::Span;
 
 impl Compiler<'_, '_> {
@@ -253,6 +253,12 @@ impl Compiler<'_, '_> {
         self.expr(value, Hint::None);
         if formal.is_tensor() {
             self.as_tensor(value);
+            return;
+        }
+        let actual = self.info.types[value.index()];
+        if self.checked.types.fit(formal, actual, &mut None) == Fit::Structure {
+            self.program.types.push(formal);
+            self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
         }
     }
 

@@ -190,7 +190,7 @@ fn flat_body(checked: &Checked, id: FragmentId, options: &Options) -> Result<Gra
             graph.inputs.push(tensor);
             params.push(Value::Tensor(tensor));
         } else {
-            params.push(Value::Symbol(param.name));
+            params.push(Value::symbol(checked.text(param.name)));
         }
     }
     let inputs = std::mem::take(&mut graph.inputs);

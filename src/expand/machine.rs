@@ -22,6 +22,7 @@ use crate::graph::{Graph, KindId, OriginId, TensorId};
 use crate::nnef::ast::{Builtin, Primitive};
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
+use crate::nnef::types::Type;
 use crate::options::Options;
 use crate::source::{FileId, Location, Span};
 
@@ -280,6 +281,11 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::IterEnd => self.iter_end()?,
                 Instr::AsTensor => self.as_tensor()?,
+                Instr::Conform(ty) => {
+                    let value = self.pop();
+                    let value = self.conform(value, self.program.types[ty as usize])?;
+                    self.stack.push(value);
+                }
                 Instr::Defer(block) => {
                     for i in 0..self.program.blocks[block as usize].slots.len() {
                         let slot = self.program.blocks[block as usize].slots[i];
@@ -300,6 +306,29 @@ impl<'c, 'd> Machine<'c, 'd> {
                     self.finish_call();
                 }
             }
+        }
+    }
+
+    /// Gives a value the structure that a parameter declares.
+    fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
+        let types = &self.checked.types;
+        match (value, ty) {
+            (Value::Array(list), Type::Array(array)) if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) => {
+                let items: Outcome<Vec<Value>> =
+                    list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
+                Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
+            }
+            (Value::Array(list), Type::Tuple(tuple)) => {
+                let wanted = types.items(tuple).len();
+                if list.len() == wanted {
+                    return Ok(Value::Tuple(list));
+                }
+                let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
+                Err(Failure::new(Code::LengthMismatch, message))
+            }
+            (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
+            (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
+            (value, _) => Ok(value),
         }
     }
 

@@ -119,7 +119,7 @@ fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
             let list = List::from_values(values, None);
             if matches!(ast.expr(id), Expr::Tuple(_)) { Value::Tuple(list) } else { Value::Array(list) }
         }
-        Expr::Name(name) => Value::Symbol(name),
+        Expr::Name(name) => Value::symbol(checked.text(name)),
         _ => Value::Array(List::from_values(Vec::new(), None)),
     })
 }

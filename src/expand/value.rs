@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::list::List;
 use crate::graph::{self, TensorId};
-use crate::nnef::names::Name;
+use crate::graph::symbolic::Symbolic;
 
 /// A value while expanding. 24 bytes; clones are cheap.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub enum Value {
     /// A tensor of the graph.
     Tensor(TensorId),
     /// A dimension symbol.
-    Symbol(Name),
+    Symbol(Arc<Symbolic>),
     /// A string.
     String(List),
     /// An array.
@@ -44,6 +44,11 @@ impl Value {
             Value::Array(_) => "an array",
             Value::Tuple(_) => "a tuple",
         }
+    }
+
+    /// A dimension symbol.
+    pub fn symbol(name: &str) -> Value {
+        Value::Symbol(Arc::new(Symbolic::symbol(name)))
     }
 
     /// The integer, if it is one.
@@ -75,7 +80,7 @@ impl Value {
             Value::Scalar(s) => graph::Value::Scalar(*s),
             Value::Logical(b) => graph::Value::Logical(*b),
             Value::Tensor(t) => graph::Value::Tensor(*t),
-            Value::Symbol(name) => graph::Value::Symbol(*name),
+            Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
             Value::String(list) => graph::Value::String(list.text().into()),
             Value::Array(list) => match (list.ints(), list.scalars()) {
                 (Some(ints), _) => graph::Value::Integers(ints.into()),
@@ -93,7 +98,7 @@ impl Value {
             graph::Value::Scalar(s) => Value::Scalar(*s),
             graph::Value::Logical(b) => Value::Logical(*b),
             graph::Value::Tensor(t) => Value::Tensor(*t),
-            graph::Value::Symbol(name) => Value::Symbol(*name),
+            graph::Value::Symbol(symbolic) => Value::Symbol(Arc::clone(symbolic)),
             graph::Value::String(text) => Value::String(List::from_text(text, None)),
             graph::Value::Integers(ints) => Value::Array(List::from_ints(ints.iter().copied(), None)),
             graph::Value::Scalars(scalars) => Value::Array(List::from_scalars(scalars.iter().copied(), None)),

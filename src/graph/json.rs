@@ -182,9 +182,9 @@ impl Json<'_> {
                 self.tensor(*tensor);
                 self.buffer.push('}');
             }
-            Value::Symbol(name) => {
+            Value::Symbol(symbolic) => {
                 self.buffer.push_str("{\"symbol\": ");
-                self.string(self.graph.symbols.text(*name));
+                self.string(symbolic.text());
                 self.buffer.push('}');
             }
             Value::Integers(items) => self.list(items, |json, &i| push_int(&mut json.buffer, i)),

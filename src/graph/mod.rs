@@ -3,6 +3,7 @@
 pub mod json;
 pub mod names;
 pub mod prune;
+pub mod symbolic;
 pub mod text;
 pub mod value;
 pub mod verify;

@@ -135,7 +135,7 @@ impl Text<'_> {
             Value::Logical(b) => self.buffer.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => push_string(&mut self.buffer, text),
             Value::Tensor(tensor) => self.tensor(*tensor),
-            Value::Symbol(name) => self.buffer.push_str(self.graph.symbols.text(*name)),
+            Value::Symbol(symbolic) => self.buffer.push_str(symbolic.text()),
             Value::Integers(items) => self.items('[', items, ']', |text, i| push_int(&mut text.buffer, *i)),
             Value::Scalars(items) => self.items('[', items, ']', |text, s| push_scalar(&mut text.buffer, *s)),
             Value::Array(items) => self.items('[', items, ']', Self::value),

@@ -57,6 +57,8 @@ pub enum Fit {
     Elements,
     /// A constant of another type, or an array of constants, where a tensor is declared.
     LiteralAsTensor,
+    /// A single value where an array is declared, or an array where a tuple is.
+    Structure,
     /// A tensor where an attribute is declared.
     TensorAsAttribute,
     /// Not at all.
@@ -165,6 +167,17 @@ impl Types {
         !self.any(ty, |ty| matches!(ty, Type::Tensor(_) | Type::Tuple(_) | Type::Unknown | Type::STRING))
     }
 
+    /// The primitive that nested arrays are made of.
+    fn leaf_primitive(&self, mut ty: Type) -> Option<Primitive> {
+        loop {
+            match ty {
+                Type::Array(array) => ty = self.item(array),
+                Type::Primitive(primitive) => return Some(primitive),
+                _ => return None,
+            }
+        }
+    }
+
     fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || f(self))
     }
@@ -183,11 +196,23 @@ impl Types {
                 same_primitive(formal, actual, generic, Fit::LiteralAsTensor)
             }
             (Type::Tensor(_), Type::Primitive(_)) => Fit::Exact,
-            (Type::Tensor(_), other) if self.is_literal_tensor(other) => Fit::LiteralAsTensor,
+            (Type::Tensor(element), other) if self.is_literal_tensor(other) => {
+                if let (Element::Of(formal), Some(actual)) = (element, self.leaf_primitive(other)) {
+                    same_primitive(formal, actual, generic, Fit::LiteralAsTensor);
+                }
+                Fit::LiteralAsTensor
+            }
             (Type::Primitive(_), Type::Tensor(_)) => Fit::TensorAsAttribute,
             (Type::Array(_), Type::EmptyArray) | (Type::EmptyArray, Type::EmptyArray) => Fit::Exact,
             (Type::Array(formal), Type::Array(actual)) => {
                 self.grow(|types| types.fit(types.item(formal), types.item(actual), generic))
+            }
+            (Type::Array(formal), Type::Primitive(_)) if self.fit(self.item(formal), actual, generic) == Fit::Exact => {
+                Fit::Structure
+            }
+            (Type::Tuple(formal), Type::Array(actual)) => {
+                let mut suits = |&item: &Type| self.fit(item, self.item(actual), generic) == Fit::Exact;
+                if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
             (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
             (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {

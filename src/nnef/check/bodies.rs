@@ -31,6 +31,8 @@ pub(super) struct BodyCheck<'c, 'd> {
     /// Fragment results or graph outputs, in order.
     results: Vec<Name>,
     inputs: Vec<Name>,
+    /// Whether an unknown name is a new dimension symbol.
+    pub(super) new_symbols: bool,
     body: &'d Body,
     /// Names that the body assigns somewhere, filled when a name is missing.
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
@@ -113,6 +115,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             slots: Vec::new(),
             results: Vec::new(),
             inputs: Vec::new(),
+            new_symbols: false,
             body,
             assigned_anywhere: None,
         }
@@ -287,7 +290,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             Fit::Elements => Code::ElementType,
             Fit::LiteralAsTensor => Code::LiteralAsTensor,
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::None => Code::ResultType,
+            Fit::Structure | Fit::None => Code::ResultType,
         };
         let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
         let span = self.ast.span(value);
@@ -357,6 +360,13 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             self.set_ref(id, literal);
             self.report(Code::NonFiniteLiteral, span, format!("`{text}` is no literal of the language"));
             return Type::SCALAR;
+        }
+        if self.new_symbols && !self.assigned_later().contains_key(&name) {
+            self.checker.symbols.insert(name);
+            self.set_ref(id, Ref::Symbol);
+            let message = format!("`{text}` is not defined; it is taken for a dimension symbol");
+            self.report(Code::ImpliedSymbol, span, message);
+            return Type::Unknown;
         }
         self.undeclared(name, &text, span);
         Type::Unknown

@@ -20,10 +20,15 @@ impl BodyCheck<'_, '_> {
         let call = *self.ast.call(id);
         let found = self.checker.checked.find(self.module, call.name.name);
         self.placement(&call, context);
-        match found {
+        // Only the shape of an input may bring up a symbol that was not declared.
+        let source = self.place == Place::Graph && self.checker.checked.text(call.name.name).ends_with(EXTERNAL);
+        let before = std::mem::replace(&mut self.new_symbols, source);
+        let ty = match found {
             Some(fragment) => self.declared_call(id, &call, fragment, context),
             None => self.undeclared_call(id, &call),
-        }
+        };
+        self.new_symbols = before;
+        ty
     }
 
     /// I3, I4, I9: operations that only the graph may call.
@@ -245,7 +250,8 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            open |= matches!(actual, Type::Unknown | Type::Tensor(Element::Unknown) | Type::EmptyArray);
+            let unknown = |ty| matches!(ty, Type::Unknown | Type::Tensor(Element::Unknown) | Type::EmptyArray);
+            open |= self.checker.checked.types.any(actual, unknown);
             let param = self.checker.checked.fragment(fragment).params[i];
             let before = generic;
             let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
@@ -282,6 +288,7 @@ impl BodyCheck<'_, '_> {
                 Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
                 _ => Code::LiteralAsTensor,
             },
+            Fit::Structure => Code::ArgumentStructure,
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
             Fit::None => Code::ArgumentType,
         };
