@@ -190,11 +190,8 @@ impl Run<'_, '_> {
         self.begin(start + 1);
         let mut words = vec![self.state.ident(0)];
         if odd.is_none() || listed {
-            for at in 1..kinds.len() {
-                if kinds[at] == Kind::Ident {
-                    words.push(self.state.ident(at));
-                }
-            }
+            let others = kinds.iter().enumerate().skip(1).filter(|(_, kind)| **kind == Kind::Ident);
+            words.extend(others.map(|(at, _)| self.state.ident(at)));
         }
         if let Some(odd) = odd {
             let message = "an extension is written as identifiers separated by spaces";
