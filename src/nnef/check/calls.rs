@@ -53,7 +53,7 @@ impl BodyCheck<'_, '_> {
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let at = self.at(call.name.span);
-        if let Some(&slot) = self.scope.get(&call.name.name) {
+        if let Some(slot) = self.scope.get(call.name.name) {
             let see = self.at(self.slots[slot as usize].span);
             let message = format!("`{name}` is no operation and cannot be called");
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));

@@ -10,6 +10,7 @@ mod document;
 mod expressions;
 pub mod labels;
 mod operators;
+mod scope;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -220,6 +221,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
         pending: Vec::new(),
+        scope: scope::Scope::new(document.names().len()),
         operators_reported: false,
     };
     checker.document_rules();
@@ -236,6 +238,8 @@ struct Checker<'d> {
     symbols: FxHashSet<Name>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<FragmentId>,
+    /// The scope of the body being checked; at rest it is empty.
+    scope: scope::Scope,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
 }
