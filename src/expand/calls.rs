@@ -508,8 +508,8 @@ impl Machine<'_, '_> {
             }
             _ => None,
         };
-        if let Some(tensor) = tensor {
-            self.bound.insert(binding.name, tensor);
+        if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
+            self.bound.insert(binding.slot, tensor);
         }
         let value = match (&value, tensor) {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),

@@ -201,10 +201,10 @@ fn flat_body(checked: &Checked, id: FragmentId, options: &Options) -> Result<Gra
     let body = compiler.fragment(id);
     machine.run(&body, params)?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-    let outputs: Result<Vec<_>, _> =
-        idents.iter().map(|ident| super::named_tensor(&machine, checked.document, ident)).collect();
+    let slots = checked.bodies[id.index()].as_ref().map_or(&[][..], |body| &body.results);
+    let outputs = super::tensors(&machine, checked.document, &idents, slots)?;
     let mut graph = machine.graph;
-    (graph.inputs, graph.outputs) = (inputs, outputs?);
+    (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }

@@ -107,8 +107,8 @@ pub(super) struct Machine<'c, 'd> {
     pub(super) undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph.
-    pub(super) bound: FxHashMap<Name, TensorId>,
+    /// The tensors of names of the graph that stand for constants, by slot.
+    pub(super) bound: FxHashMap<u32, TensorId>,
     pub(super) shapes: FxHashMap<Name, Arc<[i64]>>,
     max_depth: u64,
     pub(super) max_ops: u64,
@@ -200,6 +200,14 @@ impl<'c, 'd> Machine<'c, 'd> {
             (name.to_string(), Location::new(caller.file, span))
         });
         diagnostic
+    }
+
+    /// The tensor in a slot of the graph.
+    pub(super) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
+        match self.slots.get(slot as usize) {
+            Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
+            _ => self.bound.get(&slot).copied(),
+        }
     }
 
     pub(super) fn frame(&mut self) -> &mut Frame {

@@ -74,11 +74,8 @@ fn expand_graph(
     );
     let body = compiler.graph(declared);
     machine.run(&body, Vec::new())?;
-    let tensors = |machine: &Machine, idents: &[Ident]| {
-        idents.iter().map(|ident| named_tensor(machine, document, ident)).collect::<Result<Vec<TensorId>, _>>()
-    };
-    machine.graph.inputs = tensors(&machine, &declared.params)?;
-    machine.graph.outputs = tensors(&machine, &declared.results)?;
+    machine.graph.inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs)?;
+    machine.graph.outputs = tensors(&machine, document, &declared.results, &checked.graph.results)?;
     let mut graph = machine.graph;
     if !options.keep_unused {
         prune::prune(&mut graph);
@@ -90,8 +87,16 @@ fn expand_graph(
     Ok(graph)
 }
 
-fn named_tensor(machine: &Machine, document: &Document, ident: &Ident) -> Result<TensorId, Box<Diagnostic>> {
-    machine.bound.get(&ident.name).copied().ok_or_else(|| {
+/// The tensors that inputs or outputs stand for.
+fn tensors(
+    machine: &Machine,
+    document: &Document,
+    idents: &[Ident],
+    slots: &[Option<u32>],
+) -> Result<Vec<TensorId>, Box<Diagnostic>> {
+    let found = |(ident, slot): (&Ident, &Option<u32>)| slot.and_then(|slot| machine.tensor_in(slot)).ok_or(ident);
+    let tensors: Result<Vec<TensorId>, &Ident> = idents.iter().zip(slots).map(found).collect();
+    tensors.map_err(|ident| {
         let at = Location::new(document.main().file, ident.span);
         let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
         Box::new(Diagnostic::new(Code::DynamicType, at, message))

@@ -89,7 +89,7 @@ impl<'d> Checker<'d> {
         let results = check.finish(&declared, Code::ResultUnassigned, "result");
         let (slots, scope) = (check.slots, check.scope);
         self.scope = scope.emptied();
-        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results });
+        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results, inputs: Vec::new() });
     }
 
     fn graph_body(&mut self, graph: &'d GraphDecl) {
@@ -99,10 +99,10 @@ impl<'d> Checker<'d> {
         check.inputs = graph.params.iter().map(|ident| ident.name).collect();
         check.assignments();
         let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
-        check.finish(&graph.params, Code::InputUnassigned, "input");
+        let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
         let (slots, scope) = (check.slots, check.scope);
         self.scope = scope.emptied();
-        self.checked.graph = BodyInfo { slots, results };
+        self.checked.graph = BodyInfo { slots, results, inputs };
     }
 }
 

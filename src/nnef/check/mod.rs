@@ -144,6 +144,8 @@ pub struct BodyInfo {
     pub slots: Vec<Slot>,
     /// The slot of each result; none where it is not assigned.
     pub results: Vec<Option<u32>>,
+    /// The slot of each input of a graph.
+    pub inputs: Vec<Option<u32>>,
 }
 
 /// A document with everything found out about it.
