@@ -94,13 +94,14 @@ fn tensors(
     idents: &[Ident],
     slots: &[Option<u32>],
 ) -> Result<Vec<TensorId>, Box<Diagnostic>> {
-    let found = |(ident, slot): (&Ident, &Option<u32>)| slot.and_then(|slot| machine.tensor_in(slot)).ok_or(ident);
-    let tensors: Result<Vec<TensorId>, &Ident> = idents.iter().zip(slots).map(found).collect();
-    tensors.map_err(|ident| {
-        let at = Location::new(document.main().file, ident.span);
-        let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
-        Box::new(Diagnostic::new(Code::DynamicType, at, message))
-    })
+    let tensor = |(ident, slot): (&Ident, &Option<u32>)| {
+        slot.and_then(|slot| machine.tensor_in(slot)).ok_or_else(|| {
+            let at = Location::new(document.main().file, ident.span);
+            let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
+            Box::new(Diagnostic::new(Code::DynamicType, at, message))
+        })
+    };
+    idents.iter().zip(slots).map(tensor).collect()
 }
 
 /// The value of a literal, as defaults are.
