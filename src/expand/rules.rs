@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, Operation, OperationId, OriginId, TensorId, Value};
-use crate::nnef::check::Checked;
+use crate::nnef::check::{Checked, labels};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 
@@ -99,14 +99,15 @@ impl Check<'_> {
         }
     }
 
-    /// G1 and G2
+    /// G1 and G2, for labels that the checks could not see.
     fn label(&mut self, operation: &Operation) {
         let Some(label) = self.label_text(operation) else { return };
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./\\".contains(c);
-        if label.is_empty() {
-            self.report(operation, Code::EmptyLabel, "the label of a variable is empty".into());
-        } else if let Some(c) = label.chars().find(|&c| !allowed(c)).filter(|_| !self.draft) {
-            self.report(operation, Code::LabelCharacters, format!("`{c}` is not allowed in the label '{label}'"));
+        let dialect = if self.draft { Dialect::Draft } else { Dialect::V1 };
+        let Some((code, message)) = labels::fault(&label, dialect) else { return };
+        let (file, span) = (operation.at.file, operation.at.span);
+        let inside = |d: &Diagnostic| d.at.file == file && d.at.span.start >= span.start && d.at.span.end <= span.end;
+        if !self.diagnostics.iter().any(|known| known.code == code && inside(known)) {
+            self.report(operation, code, message);
         }
     }
 

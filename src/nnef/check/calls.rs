@@ -4,10 +4,10 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, FragmentId, Generic};
+use super::{CallInfo, FragmentId, Generic, labels};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, ExprId, Primitive};
+use crate::nnef::ast::{Arg, Call, CallId, Expr, ExprId, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
 use crate::nnef::types::{Element, Fit, Type};
@@ -106,6 +106,7 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
+        self.label(fragment, &bound);
         self.result_rules(call, fragment, context);
         let checked = &mut self.checker.checked;
         let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
@@ -114,6 +115,20 @@ impl BodyCheck<'_, '_> {
         match results[..] {
             [single] => single,
             _ => checked.types.tuple(&results),
+        }
+    }
+
+    /// G1 and G2, for a label that is written out.
+    fn label(&mut self, fragment: FragmentId, bound: &Bound) {
+        let checked = &self.checker.checked;
+        if self.module == ModuleId::STANDARD || checked.standard(VARIABLE) != Some(fragment) {
+            return;
+        }
+        let param = checked.fragment(fragment).params.iter().position(|param| checked.text(param.name) == "label");
+        let Some(value) = param.and_then(|param| bound[param]) else { return };
+        let Expr::String(label) = self.ast.expr(value) else { return };
+        if let Some((code, message)) = labels::fault(checked.text(label), checked.document.dialect()) {
+            self.report(code, self.ast.span(value), message);
         }
     }
 

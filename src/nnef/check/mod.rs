@@ -8,6 +8,7 @@ mod calls;
 mod declarations;
 mod document;
 mod expressions;
+pub mod labels;
 mod operators;
 
 use rustc_hash::{FxHashMap, FxHashSet};
