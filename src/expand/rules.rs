@@ -104,9 +104,7 @@ impl Check<'_> {
         let Some(label) = self.label_text(operation) else { return };
         let dialect = if self.draft { Dialect::Draft } else { Dialect::V1 };
         let Some((code, message)) = labels::fault(&label, dialect) else { return };
-        let (file, span) = (operation.at.file, operation.at.span);
-        let inside = |d: &Diagnostic| d.at.file == file && d.at.span.start >= span.start && d.at.span.end <= span.end;
-        if !self.diagnostics.iter().any(|known| known.code == code && inside(known)) {
+        if !self.diagnostics.iter().any(|known| known.code == code && known.message == message) {
             self.report(operation, code, message);
         }
     }

@@ -330,6 +330,9 @@ impl Run<'_, '_> {
     }
 
     fn judge_type(&self, at: usize) -> Verdict {
+        if self.is_element(at) {
+            return Verdict::new(Code::BadElementType, at).message("the elements of a tensor are of a primitive type");
+        }
         let verdict = Verdict::new(Code::BadType, at);
         let word = if self.split.kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
         match word {
@@ -340,6 +343,16 @@ impl Run<'_, '_> {
             "bool" | "boolean" => verdict.help("write `logical`"),
             "str" => verdict.help("write `string`"),
             _ => verdict,
+        }
+    }
+
+    /// Whether a token belongs to the element type of a tensor, and makes more than a primitive.
+    fn is_element(&self, at: usize) -> bool {
+        let back = |n: usize| at.checked_sub(n).and_then(|before| self.split.kind(before));
+        match self.split.kind(at) {
+            Some(Kind::Tensor | Kind::LParen) => back(1) == Some(Kind::Lt) && back(2) == Some(Kind::Tensor),
+            Some(Kind::LBracket) => back(2) == Some(Kind::Lt) && back(3) == Some(Kind::Tensor),
+            _ => false,
         }
     }
 

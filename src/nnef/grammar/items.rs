@@ -211,6 +211,11 @@ impl Run<'_, '_> {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);
+                if self.split.kind(start + 1) == Some(Kind::Ident) {
+                    self.begin(start + 1);
+                    let name = self.state.ident(0).name;
+                    self.module.broken.push(name);
+                }
                 None
             }
         };
