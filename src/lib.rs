@@ -79,3 +79,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     expand::expand(document, options)
 }
+
+/// The examples of the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
