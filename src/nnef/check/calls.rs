@@ -164,11 +164,11 @@ impl BodyCheck<'_, '_> {
         let mut bound: Bound = smallvec::smallvec![None; count];
         let mut named: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
         self.named_after_positional(args);
-        let mut position = 0;
+        let mut positions = 0..;
         for arg in args {
             let Some(ident) = arg.name else {
+                let position = positions.next().unwrap_or_default();
                 self.positional(call, fragment, position, arg.value, &mut bound);
-                position += 1;
                 continue;
             };
             let info = self.checker.checked.fragment(fragment);
