@@ -9,7 +9,7 @@
 //!
 //! let text = "
 //!     version 1.0;
-//!     extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;
+//!     extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
 //!     fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x + x; }
 //!     graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = twice(twice(x)); }
 //! ";

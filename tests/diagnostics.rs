@@ -1,6 +1,6 @@
 //! Every example of docs/diagnostics.md: what is called wrong has the code of its section, and what
 //! is called right is accepted under `--strict`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! What the documentation says is so: commands do what they show, tables agree with the code.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! sections `--- source`, `--- human` and `--- json`. With `UPDATE_SNAPSHOTS=1` in the environment the
 //! last two are written anew; look at the difference before committing it.
 #![cfg(feature = "render")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

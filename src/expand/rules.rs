@@ -5,7 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, Operation, OperationId, OriginId, TensorId, Value};
-use crate::nnef::check::{Checked, labels};
+use crate::nnef::check::Checked;
+use crate::nnef::check::labels::label_problem;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 
@@ -28,6 +29,7 @@ const RULES: &[(&str, &[Rule])] = &[
 ];
 
 struct Check<'a> {
+    checked: &'a Checked<'a>,
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
@@ -37,7 +39,7 @@ struct Check<'a> {
 }
 
 /// Checks a graph.
-pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
+pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mut Diagnostics) {
     let by_kind: Vec<Option<&[Rule]>> = graph
         .kinds
         .iter()
@@ -47,6 +49,7 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
         })
         .collect();
     let mut check = Check {
+        checked,
         graph,
         diagnostics,
         draft: checked.document.dialect() == Dialect::Draft,
@@ -99,12 +102,13 @@ impl Check<'_> {
         }
     }
 
-    /// G1 and G2, for labels that the checks could not see.
+    /// G1 and G2
     fn label(&mut self, operation: &Operation) {
-        let Some(label) = self.label_text(operation) else { return };
-        let dialect = if self.draft { Dialect::Draft } else { Dialect::V1 };
-        let Some((code, message)) = labels::fault(&label, dialect) else { return };
-        if !self.diagnostics.iter().any(|known| known.code == code && known.message == message) {
+        if self.checked.wrong_labels.contains(&operation.at) {
+            return;
+        }
+        let problem = self.label_text(operation).and_then(|label| label_problem(&label, self.checked.document.dialect()));
+        if let Some((code, message)) = problem {
             self.report(operation, code, message);
         }
     }

@@ -1,7 +1,8 @@
 //! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::scope::Scope;
 use super::{BodyInfo, Checker, FragmentId, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
@@ -26,11 +27,11 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) module: ModuleId,
     pub(super) ast: &'d Ast,
     pub(super) place: Place,
-    pub(super) scope: FxHashMap<Name, u32>,
+    pub(super) scope: Scope,
     pub(super) slots: Vec<Slot>,
     /// Fragment results or graph outputs, in order.
-    results: Vec<Name>,
-    inputs: Vec<Name>,
+    results: FxHashMap<Name, u32>,
+    inputs: FxHashSet<Name>,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
     body: &'d Body,
@@ -82,23 +83,25 @@ impl<'d> Checker<'d> {
         for (param, ty) in fragment.params.iter().zip(types) {
             check.add_slot(param.name, ty);
         }
-        check.results = fragment.results.iter().map(|result| result.name.name).collect();
+        check.results = fragment.results.iter().map(|result| result.name.name).zip(0..).collect();
         check.assignments();
         let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
         let results = check.finish(&declared, Code::ResultUnassigned, "result");
-        let slots = check.slots;
+        let (slots, scope) = (check.slots, check.scope);
+        self.scope = scope.emptied();
         self.checked.bodies[id.index()] = Some(BodyInfo { slots, results });
     }
 
     fn graph_body(&mut self, graph: &'d GraphDecl) {
         let main = self.checked.document.main_id();
         let mut check = BodyCheck::new(self, main, Place::Graph, &graph.body);
-        check.results = graph.results.iter().map(|ident| ident.name).collect();
+        check.results = graph.results.iter().map(|ident| ident.name).zip(0..).collect();
         check.inputs = graph.params.iter().map(|ident| ident.name).collect();
         check.assignments();
         let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
         check.finish(&graph.params, Code::InputUnassigned, "input");
-        let slots = check.slots;
+        let (slots, scope) = (check.slots, check.scope);
+        self.scope = scope.emptied();
         self.checked.graph = BodyInfo { slots, results };
     }
 }
@@ -106,15 +109,16 @@ impl<'d> Checker<'d> {
 impl<'c, 'd> BodyCheck<'c, 'd> {
     fn new(checker: &'c mut Checker<'d>, module: ModuleId, place: Place, body: &'d Body) -> Self {
         let ast = checker.ast(module);
+        let scope = std::mem::take(&mut checker.scope);
         BodyCheck {
             checker,
+            scope,
             module,
             ast,
             place,
-            scope: FxHashMap::default(),
             slots: Vec::new(),
-            results: Vec::new(),
-            inputs: Vec::new(),
+            results: FxHashMap::default(),
+            inputs: FxHashSet::default(),
             new_symbols: false,
             body,
             assigned_anywhere: None,
@@ -185,7 +189,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// fragment whose length the caller gives (U4).
     fn covers_array(&self, target: Expr) -> bool {
         match target {
-            Expr::Name(name) => self.place != Place::Graph && self.results.contains(&name),
+            Expr::Name(name) => self.place != Place::Graph && self.results.contains_key(&name),
             _ => true,
         }
     }
@@ -255,7 +259,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let name = self.text(ident.name);
-        let earlier = self.scope.get(&ident.name).copied();
+        let earlier = self.scope.get(ident.name);
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
             return;
         }
@@ -263,7 +267,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             Place::Graph => self.define_in_graph(ident, ty, value, earlier),
             Place::Fragment(id) => {
                 let params = self.checker.checked.fragment(id).params.len() as u32;
-                let result = self.results.iter().position(|&result| result == ident.name);
+                let result = self.results.get(&ident.name).map(|&result| result as usize);
                 if let Some(earlier) = earlier {
                     let (code, what) = match () {
                         () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
@@ -336,7 +340,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let broken = self.body.assignments.is_empty() || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
         let mut slots = Vec::with_capacity(declared.len());
         for ident in declared {
-            let slot = self.scope.get(&ident.name).copied();
+            let slot = self.scope.get(ident.name);
             if slot.is_none() && !broken {
                 let message = format!("{what} `{}` is never assigned", self.text(ident.name));
                 self.report(code, ident.span, message);
@@ -348,7 +352,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// I6: what an identifier means.
     pub(super) fn resolve(&mut self, id: ExprId, name: Name) -> Type {
-        if let Some(&slot) = self.scope.get(&name) {
+        if let Some(slot) = self.scope.get(name) {
             self.set_ref(id, Ref::Slot(slot));
             return self.slots[slot as usize].ty;
         }
@@ -390,7 +394,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let checked = &self.checker.checked;
         let help = match checked.find(self.module, name) {
             Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
-            None => did_you_mean(text, self.scope.keys().map(|&name| checked.text(name))),
+            None => did_you_mean(text, self.scope.names().map(|name| checked.text(name))),
         };
         self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));
     }

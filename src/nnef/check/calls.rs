@@ -4,10 +4,10 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, FragmentId, Generic, labels};
+use super::{CallInfo, FragmentId, Generic};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, Expr, ExprId, Primitive};
+use crate::nnef::ast::{Arg, Call, CallId, ExprId, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
 use crate::nnef::types::{Element, Fit, Type};
@@ -53,7 +53,7 @@ impl BodyCheck<'_, '_> {
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let at = self.at(call.name.span);
-        if let Some(&slot) = self.scope.get(&call.name.name) {
+        if let Some(slot) = self.scope.get(call.name.name) {
             let see = self.at(self.slots[slot as usize].span);
             let message = format!("`{name}` is no operation and cannot be called");
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
@@ -102,11 +102,11 @@ impl BodyCheck<'_, '_> {
         }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
+        self.literal_label(call, fragment, &bound);
         let table = &mut self.checker.checked.modules[self.module.index()].bound;
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
-        self.label(fragment, &bound);
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
@@ -117,20 +117,6 @@ impl BodyCheck<'_, '_> {
         match results[..] {
             [single] => single,
             _ => checked.types.tuple(&results),
-        }
-    }
-
-    /// G1 and G2, for a label that is written out.
-    fn label(&mut self, fragment: FragmentId, bound: &Bound) {
-        let checked = &self.checker.checked;
-        if self.module == ModuleId::STANDARD || checked.standard(VARIABLE) != Some(fragment) {
-            return;
-        }
-        let param = checked.fragment(fragment).params.iter().position(|param| checked.text(param.name) == "label");
-        let Some(value) = param.and_then(|param| bound[param]) else { return };
-        let Expr::String(label) = self.ast.expr(value) else { return };
-        if let Some((code, message)) = labels::fault(checked.text(label), checked.document.dialect()) {
-            self.report(code, self.ast.span(value), message);
         }
     }
 

@@ -10,6 +10,7 @@ mod document;
 mod expressions;
 pub mod labels;
 mod operators;
+mod scope;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -160,6 +161,8 @@ pub struct Checked<'d> {
     pub bodies: Vec<Option<BodyInfo>>,
     /// The body of the graph.
     pub graph: BodyInfo,
+    /// Calls of `variable` whose literal label was reported already.
+    pub wrong_labels: FxHashSet<Location>,
     document_scope: FxHashMap<Name, FragmentId>,
     standard_scope: FxHashMap<Name, FragmentId>,
 }
@@ -209,6 +212,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         modules,
         bodies: Vec::new(),
         graph: BodyInfo::default(),
+        wrong_labels: FxHashSet::default(),
         document_scope: FxHashMap::default(),
         standard_scope: FxHashMap::default(),
     };
@@ -217,6 +221,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
         pending: Vec::new(),
+        scope: scope::Scope::new(document.names().len()),
         operators_reported: false,
     };
     checker.document_rules();
@@ -233,6 +238,8 @@ struct Checker<'d> {
     symbols: FxHashSet<Name>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<FragmentId>,
+    /// The scope of the body being checked; at rest it is empty.
+    scope: scope::Scope,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
 }
