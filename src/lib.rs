@@ -1,7 +1,7 @@
 //! Flattens neural-network descriptions into graphs of primitive operations.
 //!
 //! A document in the NNEF notation describes a network compactly: with fragments that call each
-//! other, selects, comprehensions, subscripts, operators and recursion. [`expand`] evaluates all
+//! other, selects, comprehensions, subscripts, operators and recursion. [`expand()`] evaluates all
 //! of that and gives the flat [`Graph`] that an inference engine wants.
 //!
 //! ```
