@@ -50,7 +50,8 @@ fn every_rule_has_a_row_with_its_codes() {
 #[test]
 fn every_liberty_has_a_row() {
     let page = page("docs/dialects.md");
-    let found: Vec<String> = rows(&page).into_iter().filter(|row| row[0].starts_with('E')).map(|row| row[0].clone()).collect();
+    let found: Vec<String> =
+        rows(&page).into_iter().filter(|row| row[0].starts_with('E')).map(|row| row[0].clone()).collect();
     let liberty = |code: &&Code| code.info().default == Severity::Warning && code.info().strict == Severity::Error;
     let wanted: Vec<&str> = Code::ALL.iter().filter(liberty).map(|code| code.as_str()).collect();
     assert_eq!(found, wanted);

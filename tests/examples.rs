@@ -85,7 +85,10 @@ fn no_recorded_text_is_left_over() {
     let names = examples();
     for entry in std::fs::read_dir(root().join("tests/examples")).unwrap() {
         let path = entry.unwrap().path();
-        assert!(names.keys().any(|name| ["custom", "all"].iter().any(|level| recorded(name, level) == path)), "{path:?}");
+        assert!(
+            names.keys().any(|name| ["custom", "all"].iter().any(|level| recorded(name, level) == path)),
+            "{path:?}"
+        );
     }
 }
 

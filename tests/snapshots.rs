@@ -118,7 +118,8 @@ fn renderings_are_as_recorded() {
     for path in files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         assert!(name.ends_with(".txt"), "{name} is no case");
-        let case = Case::read(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let case =
+            Case::read(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (human, json, codes) = case.render();
         if codes.is_empty() {
             failed += &format!("{name}: nothing is found\n");

@@ -237,10 +237,9 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere() {
-        for args in [
-            "--from nnef --lower all --keep-unused --to json -",
-            "- --from nnef --lower=all --to json --keep-unused",
-        ] {
+        for args in
+            ["--from nnef --lower all --keep-unused --to json -", "- --from nnef --lower=all --to json --keep-unused"]
+        {
             let cli = parse(args).unwrap();
             assert_eq!(cli.input, Some(PathBuf::from("-")));
             assert_eq!(cli.language.from, Some(From::Nnef));

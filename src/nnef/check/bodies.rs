@@ -337,7 +337,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// I5, I10, I2: every result is assigned somewhere.
     fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
-        let broken = self.body.assignments.is_empty() || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
+        let broken = self.body.assignments.is_empty()
+            || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
         let mut slots = Vec::with_capacity(declared.len());
         for ident in declared {
             let slot = self.scope.get(ident.name);

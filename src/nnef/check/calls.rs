@@ -292,7 +292,15 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    fn argument_fit(&mut self, fragment: FragmentId, i: usize, value: ExprId, actual: Type, fit: Fit, generic: Option<Primitive>) {
+    fn argument_fit(
+        &mut self,
+        fragment: FragmentId,
+        i: usize,
+        value: ExprId,
+        actual: Type,
+        fit: Fit,
+        generic: Option<Primitive>,
+    ) {
         let code = match fit {
             Fit::Exact => return,
             Fit::Elements => Code::ElementType,
@@ -315,7 +323,8 @@ impl BodyCheck<'_, '_> {
         let name = checked.text(param.name).to_string();
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
-        let help = (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
+        let help =
+            (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
         self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
     }
 }

@@ -221,9 +221,9 @@ impl Run<'_, '_> {
         match self.tokens.kinds[at] {
             Kind::Assign => Verdict::new(Code::BadAssignment, at).message("an assignment has one `=`"),
             Kind::Comma if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            Kind::Comma if before.ends_expression() => Verdict::new(Code::BareTuple, at)
-                .message("a tuple of values needs parentheses")
-                .help("write `(a, b)`"),
+            Kind::Comma if before.ends_expression() => {
+                Verdict::new(Code::BareTuple, at).message("a tuple of values needs parentheses").help("write `(a, b)`")
+            }
             _ if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
             kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => {
                 Verdict::new(Code::BadAssignment, at)
@@ -319,10 +319,8 @@ impl Run<'_, '_> {
             }
         }
         match state {
-            Kind::Assign => Verdict::new(Code::BadDefault, at).message(format!(
-                "a default value is a literal, and cannot contain {}",
-                self.found(at)
-            )),
+            Kind::Assign => Verdict::new(Code::BadDefault, at)
+                .message(format!("a default value is a literal, and cannot contain {}", self.found(at))),
             Kind::Colon => self.judge_type(at),
             _ if kinds[at - 1] == Kind::Ident => Verdict::new(Code::BadType, at),
             _ => Verdict::new(Code::BadList, at),
@@ -368,10 +366,6 @@ impl Kind {
     /// Whether it stands between two operands.
     fn is_operator(self) -> bool {
         use Kind::*;
-        matches!(
-            self,
-            Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang
-        )
+        matches!(self, Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang)
     }
 }
-
