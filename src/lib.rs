@@ -1,7 +1,7 @@
 //! Flattens neural-network descriptions into graphs of primitive operations.
 //!
 //! A document in the NNEF notation describes a network compactly: with fragments that call each
-//! other, selects, comprehensions, subscripts, operators and recursion. [`expand`] evaluates all
+//! other, selects, comprehensions, subscripts, operators and recursion. [`expand()`] evaluates all
 //! of that and gives the flat [`Graph`] that an inference engine wants.
 //!
 //! ```
@@ -79,3 +79,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     expand::expand(document, options)
 }
+
+/// The examples of the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

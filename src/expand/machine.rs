@@ -154,8 +154,14 @@ impl<'c, 'd> Machine<'c, 'd> {
             return Arc::clone(body);
         }
         let module = self.checked.fragment(id).module;
-        let compiler =
-            Compiler::new(self.checked, &self.lowering, &mut self.program, &mut self.graph.names, module, Mode::Fragment);
+        let compiler = Compiler::new(
+            self.checked,
+            &self.lowering,
+            &mut self.program,
+            &mut self.graph.names,
+            module,
+            Mode::Fragment,
+        );
         let body = Arc::new(compiler.fragment(id));
         self.bodies[id.index()] = Some(Arc::clone(&body));
         body
@@ -240,7 +246,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
             return Ok(());
         }
-        let message = format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
+        let message =
+            format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
         Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
     }
 
@@ -323,7 +330,9 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
         let types = &self.checked.types;
         match (value, ty) {
-            (Value::Array(list), Type::Array(array)) if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) => {
+            (Value::Array(list), Type::Array(array))
+                if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) =>
+            {
                 let items: Outcome<Vec<Value>> =
                     list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
                 Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
@@ -490,7 +499,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
         let len = lists.first().map_or(0, List::len);
         if let Some(other) = lists.iter().find(|list| list.len() != len) {
-            let message = format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+            let message =
+                format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
         self.loops.push(Running { lists, next: 0, len, items: Vec::new() });

@@ -6,7 +6,7 @@ use super::scope::Scope;
 use super::{BodyInfo, Checker, FragmentId, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident};
+use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -220,6 +220,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                     let callee = self.text(self.ast.call(call).name.name);
                     let message = format!("`{callee}` has several results, the left side has one name");
                     self.report(Code::StructureMismatch, span, message);
+                    return self.define(target, Ident { name, span }, Type::Unknown, value);
                 }
                 self.define(target, Ident { name, span }, ty, value);
             }
@@ -259,6 +260,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let name = self.text(ident.name);
         let earlier = self.scope.get(ident.name);
+        if earlier.is_some() && self.ast.expr(value) == Expr::Error {
+            return;
+        }
         match self.place {
             Place::Graph => self.define_in_graph(ident, ty, value, earlier),
             Place::Fragment(id) => {
@@ -292,7 +296,10 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let code = match self.fit(declared, ty) {
             Fit::Exact => return,
             Fit::Elements => Code::ElementType,
-            Fit::LiteralAsTensor => Code::LiteralAsTensor,
+            Fit::LiteralAsTensor => match ty {
+                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ResultType,
+                _ => Code::LiteralAsTensor,
+            },
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
             Fit::Structure | Fit::None => Code::ResultType,
         };
@@ -330,7 +337,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// I5, I10, I2: every result is assigned somewhere.
     fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
-        let broken = self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
+        let broken = self.body.assignments.is_empty()
+            || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
         let mut slots = Vec::with_capacity(declared.len());
         for ident in declared {
             let slot = self.scope.get(ident.name);
@@ -368,7 +376,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         if self.new_symbols && !self.assigned_later().contains_key(&name) {
             self.checker.symbols.insert(name);
             self.set_ref(id, Ref::Symbol);
-            let message = format!("`{text}` is not defined; it is taken for a dimension symbol");
+            let message = format!("`{text}` is a dimension symbol that no extension declares");
             self.report(Code::ImpliedSymbol, span, message);
             return Type::Unknown;
         }
