@@ -86,6 +86,8 @@ struct Writer<'t> {
     /// Locals under a name of their own kind.
     locals: &'static [&'static str],
     in_graph: bool,
+    /// In the body of a generic fragment, whose tensors are of no particular type.
+    generic: bool,
 }
 
 /// Makes a document.
@@ -132,7 +134,7 @@ fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature]) -> S
     };
     let mut writer = Writer {
         tape,
-        callable: callable.to_vec(),
+        callable: callable.iter().filter(|callee| callee.generic || !signature.generic).cloned().collect(),
         tensors: (0..signature.tensors).map(|i| format!("x{i}")).collect(),
         arrays: if signature.takes_array { vec!["xs".into()] } else { Vec::new() },
         attributes: signature.attributes.clone(),
@@ -140,9 +142,10 @@ fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature]) -> S
         lines: Vec::new(),
         locals: LOCALS,
         in_graph: false,
+        generic: signature.generic,
     };
     writer.body(signature, &names);
-    let generic = if signature.generic { "<? = scalar>" } else { "" };
+    let generic = if signature.generic { "<?>" } else { "" };
     let lines: String = writer.lines.iter().map(|line| format!("    {line}\n")).collect();
     format!("fragment {}{generic}( {} ) -> ( {results} )\n{{\n{lines}}}\n", signature.name, params.join(", "))
 }
@@ -159,6 +162,7 @@ fn graph(tape: &mut Tape, callable: Vec<Signature>, fragments: &str) -> Document
         lines: vec!["x = external(shape = [2, 2]);".into(), "w = variable(shape = [2, 2], label = 'w');".into()],
         locals: GRAPH_NAMES,
         in_graph: true,
+        generic: false,
     };
     for _ in 0..writer.tape.below(5) {
         writer.statement();
@@ -181,8 +185,8 @@ impl Writer<'_> {
         for _ in 0..self.tape.below(4) {
             self.statement();
         }
-        if self.tape.below(4) == 3 {
-            self.unneeded(signature.generic);
+        if self.tape.below(4) == 3 && !self.generic {
+            self.unneeded();
         }
         let values: Vec<String> = results
             .iter()
@@ -208,10 +212,7 @@ impl Writer<'_> {
     }
 
     /// A local that nothing needs, and one that only a branch that is not taken refers to.
-    fn unneeded(&mut self, generic: bool) {
-        if generic {
-            return;
-        }
+    fn unneeded(&mut self) {
         let tensor = self.tensor(1);
         self.lines.push(format!("unneeded = dead({tensor});"));
         let tensor = self.tensor(1);
@@ -233,7 +234,7 @@ impl Writer<'_> {
         let two: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Two).cloned().collect();
         let array: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();
         let (open, value, close) = match self.tape.below(8) {
-            4 => ("(", format!("moments({}, axes = [0])", self.tensor(1)), ")"),
+            4 if !self.generic => ("(", format!("moments({}, axes = [0])", self.tensor(1)), ")"),
             5 if !two.is_empty() => {
                 let callee = self.tape.pick(&two).clone();
                 ("(", self.call(&callee, 1, None), ")")
@@ -293,8 +294,13 @@ impl Writer<'_> {
             return self.tape.pick(&self.tensors).clone();
         }
         let depth = depth - 1;
-        match self.tape.below(16) {
+        let choice = match self.tape.below(16) {
+            choice if self.generic => [0, 1, 8, 12, 14][choice % 5],
+            choice => choice,
+        };
+        match choice {
             0 => self.tensor(0),
+            1 if self.generic => format!("{}({})", ["copy", "copy<?>"][self.tape.below(2)], self.tensor(depth)),
             1 => {
                 let op = ["relu", "exp", "sigmoid", "sqr", "neg", "copy", "copy<scalar>", "silu"][self.tape.below(8)];
                 format!("{op}({})", self.tensor(depth))
@@ -316,6 +322,9 @@ impl Writer<'_> {
             13 => self.probe(depth),
             _ => {
                 let one: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::One).cloned().collect();
+                if one.is_empty() && self.generic {
+                    return self.tensor(depth);
+                }
                 if one.is_empty() {
                     return format!("softmax({}, axes = [0])", self.tensor(depth));
                 }
@@ -344,9 +353,12 @@ impl Writer<'_> {
             2 => {
                 let (over, name) = (self.array(depth.saturating_sub(1)), format!("i{depth}"));
                 let with = self.tensor(0);
-                format!("[for {name} in {over} yield relu({name}) + {with}]")
+                match self.generic {
+                    true => format!("[for {name} in {over} yield copy({name})]"),
+                    false => format!("[for {name} in {over} yield relu({name}) + {with}]"),
+                }
             }
-            3 if depth > 0 => {
+            3 if depth > 0 && !self.generic => {
                 let (a, b, name) = (self.array(depth - 1), self.array(depth - 1), format!("j{depth}"));
                 format!("[for {name} in {a}, k{depth} in {b} if true yield {name} * k{depth}]")
             }
@@ -379,7 +391,11 @@ impl Writer<'_> {
             };
             args.extend(value.map(|value| format!("{} = {value}", attribute.name())));
         }
-        let generic = if callee.generic && self.tape.below(3) == 2 { "<scalar>" } else { "" };
+        let generic = match (callee.generic && self.tape.below(3) == 2, self.generic) {
+            (true, true) => "<?>",
+            (true, false) => "<scalar>",
+            (false, _) => "",
+        };
         format!("{}{generic}({})", callee.name, args.join(", "))
     }
 }
