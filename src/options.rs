@@ -30,7 +30,7 @@ pub enum Lower {
 ///
 /// ```
 /// let options = nnef_flatten::Options { strict: true, ..Default::default() };
-/// assert_eq!(options.max_depth, 1_000_000);
+/// assert_eq!(options.max_ops, 10_000_000);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -63,7 +63,7 @@ impl Default for Options {
             keep: Vec::new(),
             keep_unused: false,
             max_ops: 10_000_000,
-            max_depth: 1_000_000,
+            max_depth: 1 << 20,
             libraries: Vec::new(),
             input_shapes: Vec::new(),
         }

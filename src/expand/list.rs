@@ -327,7 +327,7 @@ impl List {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
         let range = other.base()..other.base() + other.len();
         with_same_cells!(&mut *cells, &*added, (x, y) => {
-            y.range(range).rev().for_each(|item| x.push_front(item.clone()));
+            y.range(range).rev().cloned().for_each(|item| x.push_front(item));
         }, else return false);
         self.buffer.front.set(self.buffer.front.get() + i64::from(other.len));
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len) * cells.weight()));

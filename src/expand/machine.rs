@@ -277,7 +277,9 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::IterNext(index) => self.iter_next(index)?,
                 Instr::Yield => {
                     let value = self.pop();
-                    self.loops.iter_mut().last().map(|running| running.items.push(value));
+                    if let Some(running) = self.loops.last_mut() {
+                        running.items.push(value);
+                    }
                 }
                 Instr::IterEnd => self.iter_end()?,
                 Instr::AsTensor => self.as_tensor()?,

@@ -102,6 +102,7 @@ impl BodyCheck<'_, '_> {
         }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
+        self.literal_label(call, fragment, &bound);
         let table = &mut self.checker.checked.modules[self.module.index()].bound;
         let start = table.len() as u32;
         table.extend_from_slice(&bound);

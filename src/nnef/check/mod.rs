@@ -8,6 +8,7 @@ mod calls;
 mod declarations;
 mod document;
 mod expressions;
+pub mod labels;
 mod operators;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -159,6 +160,8 @@ pub struct Checked<'d> {
     pub bodies: Vec<Option<BodyInfo>>,
     /// The body of the graph.
     pub graph: BodyInfo,
+    /// Calls of `variable` whose literal label was reported already.
+    pub wrong_labels: FxHashSet<Location>,
     document_scope: FxHashMap<Name, FragmentId>,
     standard_scope: FxHashMap<Name, FragmentId>,
 }
@@ -208,6 +211,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         modules,
         bodies: Vec::new(),
         graph: BodyInfo::default(),
+        wrong_labels: FxHashSet::default(),
         document_scope: FxHashMap::default(),
         standard_scope: FxHashMap::default(),
     };

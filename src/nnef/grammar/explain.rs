@@ -161,7 +161,8 @@ impl Run<'_, '_> {
         };
         let kind = self.split.kind(at);
         let name_expected = problem.expects(Kind::Ident) || problem.expected.contains(&"expression");
-        let clause = matches!(kind, Some(Kind::In | Kind::If | Kind::Else | Kind::Yield | Kind::For));
+        let type_argument = self.split.kind(at + 1) == Some(Kind::Gt);
+        let clause = type_argument || matches!(kind, Some(Kind::In | Kind::If | Kind::Else | Kind::Yield | Kind::For));
         let named = matches!(self.split.kind(at + 1), Some(Kind::Assign | Kind::Colon | Kind::Comma | Kind::RParen));
         if kind.is_some_and(Kind::is_keyword) && name_expected && (!clause || named) {
             return verdict(at);
