@@ -382,7 +382,7 @@ impl List {
 
     /// The bytes that `items` further items like these weigh.
     pub fn weight_of(&self, items: usize) -> u64 {
-        items as u64 * self.buffer.cells.borrow().weight()
+        (items as u64).saturating_mul(self.buffer.cells.borrow().weight())
     }
 
     /// The address of the buffer and the window, equal only for the same list.
