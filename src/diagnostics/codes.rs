@@ -184,7 +184,6 @@ codes! {
     DivisionByZero        "E0802" E2   error   "division by zero";
     IntegerRange          "E0803" E3   error   "integer out of range";
     NegativeRepeat        "E0804" E3   error   "negative repetition";
-    LazyCycle             "E0805" E1   error   "value depends on itself";
     OperationBudget       "E0811" E1   error   "too many operations";
     LengthBudget          "E0812" E1   error   "array or string too long";
     MemoryBudget          "E0813" E1   error   "too much compile-time data";
