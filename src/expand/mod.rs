@@ -13,6 +13,7 @@ pub mod list;
 mod lowering;
 mod machine;
 mod rules;
+mod shapes;
 mod trace;
 pub mod value;
 
@@ -73,7 +74,9 @@ fn expand_graph(
         Mode::Graph,
     );
     let body = compiler.graph(declared);
-    machine.run(&body, Vec::new())?;
+    let outcome = machine.run(&body, Vec::new());
+    diagnostics.extend(machine.shapes.take());
+    outcome?;
     let tensors = |machine: &Machine, idents: &[Ident]| {
         idents.iter().map(|ident| named_tensor(machine, document, ident)).collect::<Result<Vec<TensorId>, _>>()
     };
@@ -86,7 +89,7 @@ fn expand_graph(
     kept::demand_input(checked, &mut graph);
     graph.finish_names();
     rules::check(checked, &graph, diagnostics);
-    kept::keep(checked, &mut graph, options)?;
+    kept::keep(checked, &mut graph, options, diagnostics)?;
     Ok(graph)
 }
 

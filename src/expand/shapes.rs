@@ -1,0 +1,119 @@
+//! Shapes while expanding: each operation's are inferred as it is added to the graph, so that
+//! `shape_of` can be answered and errors know the calls they are in.
+
+use rustc_hash::FxHashSet;
+
+use super::arithmetic::{Failure, Outcome};
+use super::list::List;
+use super::machine::Machine;
+use super::value::Value;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::graph::shapes::{self, DEFECTIVE, Plan, Shape, ShapeError};
+use crate::graph::{KindId, OperationId, TensorId};
+use crate::nnef::check::Checked;
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::options::Options;
+
+/// The fewest extents that `shape_of` gives in the draft.
+const DRAFT_RANK: usize = 2;
+
+/// What shape inference keeps during an expansion.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    draft: bool,
+    strict: bool,
+    /// The plans of the kinds seen so far.
+    plans: Vec<Option<Plan>>,
+    /// Tensors whose shape is unknown because of an error that is reported already.
+    broken: FxHashSet<TensorId>,
+    found: Diagnostics,
+}
+
+impl Shapes {
+    pub(super) fn new(checked: &Checked, options: &Options) -> Self {
+        Shapes {
+            draft: checked.document.dialect() == Dialect::Draft,
+            strict: options.strict,
+            plans: Vec::new(),
+            broken: FxHashSet::default(),
+            found: Diagnostics::new(options.strict),
+        }
+    }
+
+    /// What was found so far.
+    pub(super) fn take(&mut self) -> Diagnostics {
+        std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
+    }
+}
+
+impl Machine<'_, '_> {
+    fn plan(&mut self, kind: KindId) -> Option<Plan> {
+        while self.shapes.plans.len() <= kind.index() {
+            let next = KindId(self.shapes.plans.len() as u32);
+            self.shapes.plans.push(Plan::new(&self.graph, next, self.shapes.draft));
+        }
+        self.shapes.plans[kind.index()]
+    }
+
+    /// Gives the results of a new operation their shapes.
+    pub(super) fn infer_shapes(&mut self, id: OperationId) {
+        let kind = self.graph.operations[id.index()].kind;
+        let Some(plan) = self.plan(kind) else { return };
+        match shapes::infer(&self.graph, id, &plan) {
+            Ok(inferred) => self.graph.set_shapes(id, &inferred),
+            Err(error) => self.report_shape(id, error),
+        }
+    }
+
+    /// Reports an error, unless it follows from an earlier one or from a defect of a standard text.
+    fn report_shape(&mut self, id: OperationId, error: ShapeError) {
+        let mut broken = false;
+        if !self.shapes.broken.is_empty() {
+            let operation = &self.graph.operations[id.index()];
+            for argument in self.graph.arguments(operation) {
+                argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
+            }
+        }
+        if !broken && !self.in_defective(error.code) {
+            let at = self.graph.operations[id.index()].at;
+            let failure = Failure::new(error.code, error.message);
+            let diagnostic = self.diagnose_at(at, failure);
+            self.shapes.found.report(diagnostic);
+        }
+        let operation = &self.graph.operations[id.index()];
+        let tensors = self.graph.outputs_of(operation).iter().flat_map(|output| output.tensors());
+        self.shapes.broken.extend(tensors.copied());
+    }
+
+    /// Whether the running call is within a standard fragment that breaks this rule by itself.
+    fn in_defective(&self, code: Code) -> bool {
+        let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
+        let mut standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        standard.any(|info| DEFECTIVE.contains(&(self.checked.text(info.name), code)))
+    }
+
+    /// The value of `shape_of`.
+    pub(super) fn shape_of(&self, value: &Value) -> Outcome<Value> {
+        let meter = Some(&self.space.meter);
+        let least = if self.shapes.draft { DRAFT_RANK } else { 0 };
+        let Value::Tensor(tensor) = value else {
+            // What is no tensor has the shape of a single number.
+            return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
+        };
+        let shape = self.graph.tensors[tensor.index()].shape.as_ref();
+        let Some(mut extents) = shape.and_then(Shape::known) else {
+            return Err(unknown_shape(shape));
+        };
+        extents.resize(extents.len().max(least), 1);
+        Ok(Value::Array(List::from_ints(extents, meter)))
+    }
+}
+
+fn unknown_shape(shape: Option<&Shape>) -> Failure {
+    let message = match shape {
+        Some(shape) => format!("`shape_of` needs a shape that is known while expanding, this one is {shape:?}"),
+        None => "`shape_of` needs a shape that is known while expanding".to_string(),
+    };
+    Failure::new(Code::NotCompileTime, message).help("give the shapes of the inputs with --input-shape")
+}
