@@ -213,6 +213,10 @@ codes! {
     GatherAxis            "E1013" H13  error   "gather along an axis that there is not";
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
+    NormalizationParameters "E1021" H1 liberty "parameters of a batch normalization do not fit the input";
+    BiasShape             "E1022" H2   liberty "bias has another shape than [1, C]";
+    EmptyWindow           "E1023" H3   liberty "size or step of a pooling window is not positive";
+    NormalizationAxes     "E1024" H4   liberty "axis of a normalization out of range";
 }
 
 impl Code {

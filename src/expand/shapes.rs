@@ -8,7 +8,7 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::graph::shapes::{self, DEFECTIVE, Plan, Shape, ShapeError};
+use crate::graph::shapes::{self, Inferred, Plan, Shape, ShapeError, WITHIN};
 use crate::graph::{KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
 use crate::nnef::dialect::Dialect;
@@ -75,22 +75,32 @@ impl Machine<'_, '_> {
                 argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
             }
         }
-        if !broken && !self.in_defective(error.code) {
+        if let Some(code) = self.told(error.code).filter(|_| !broken) {
             let at = self.graph.operations[id.index()].at;
-            let failure = Failure::new(error.code, error.message);
-            let diagnostic = self.diagnose_at(at, failure);
+            let diagnostic = self.diagnose_at(at, Failure::new(code, error.message));
             self.shapes.found.report(diagnostic);
+        }
+        if error.results != Inferred::UNKNOWN {
+            self.graph.set_shapes(id, &error.results);
+            return;
         }
         let operation = &self.graph.operations[id.index()];
         let tensors = self.graph.outputs_of(operation).iter().flat_map(|output| output.tensors());
         self.shapes.broken.extend(tensors.copied());
     }
 
-    /// Whether the running call is within a standard fragment that breaks this rule by itself.
-    fn in_defective(&self, code: Code) -> bool {
+    /// What the document is told about a broken rule: the standard fragment around the operation
+    /// may have its own word for it.
+    fn told(&self, code: Code) -> Option<Code> {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
-        let mut standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
-        standard.any(|info| DEFECTIVE.contains(&(self.checked.text(info.name), code)))
+        let standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        for info in standard {
+            let name = self.checked.text(info.name);
+            if let Some(within) = WITHIN.iter().find(|within| within.fragment == name && within.code == code) {
+                return within.told;
+            }
+        }
+        Some(code)
     }
 
     /// The value of `shape_of`.

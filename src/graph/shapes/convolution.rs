@@ -35,7 +35,6 @@ impl Step<'_> {
         }
         let groups = self.groups(input)?;
         let channels = self.channels(input, groups)?;
-        self.check_bias(channels)?;
         let mut output: Extents = [input[0], channels].into_iter().collect();
         match self.output_shape {
             Some([]) => {
@@ -48,6 +47,7 @@ impl Step<'_> {
             Some(reference) => output = self.reference(reference, input, &output)?,
             None => output.resize(input.len(), Extent::UNKNOWN),
         }
+        self.check_bias(output[1]).map_err(|error| error.but(Some(Shape::new(&output))))?;
         Ok(Some(output))
     }
 
@@ -93,7 +93,8 @@ impl Step<'_> {
         if bias.iter().enumerate().all(fits) {
             return Ok(());
         }
-        error(format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number"))
+        let message = format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number");
+        Err(ShapeError::new(Code::BiasShape, message))
     }
 
     fn reference(&self, reference: &[Option<i64>], input: &[Extent], output: &[Extent]) -> Result<Extents, ShapeError> {
@@ -133,7 +134,7 @@ fn convolve(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1]);
     let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
     let known = input.as_ref().or(filter.as_ref()).map(|extents| extents.len());
-    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE)?;
+    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE, CODE)?;
     positive_filter(filter.as_deref())?;
     let output_shape = call.ints(Role::OutputShape);
     let step = Step {
@@ -161,7 +162,7 @@ pub fn deconv(call: &Call) -> Outcome {
 fn planewise(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1]);
     let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
-    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE)?;
+    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE, CODE)?;
     let step = Step {
         filter: filter.as_deref(),
         bias: call.extents(2),
@@ -187,7 +188,7 @@ fn separable(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1, 2]);
     let [input, plane, point] = [0, 1, 2].map(|i| call.extents_to(i, rank));
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
-    let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
+    let (window, unit) = (Window::read(call, axes, CODE, CODE)?, Window::plain(CODE));
     let output_shape = call.ints(Role::OutputShape);
     let planes = Step {
         filter: plane.as_deref(),

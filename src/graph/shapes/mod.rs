@@ -35,11 +35,18 @@ pub struct ShapeError {
     pub code: Code,
     /// The sentence.
     pub message: String,
+    /// What holds of the results all the same.
+    pub results: Inferred,
 }
 
 impl ShapeError {
     fn new(code: Code, message: String) -> Self {
-        ShapeError { code, message }
+        ShapeError { code, message, results: Inferred::UNKNOWN }
+    }
+
+    /// Says what holds of the results all the same.
+    fn but(self, shape: Option<Shape>) -> Self {
+        ShapeError { results: Inferred::Same(shape), ..self }
     }
 }
 
@@ -83,11 +90,12 @@ const RULES: &[(Rule, &[&str])] = &[
             // Two.
             "add", "sub", "mul", "div", "pow", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "min", "max", "prelu",
             // More.
-            "select", "clamp", "batch_normalization", "min_max_linear_quantize", "zero_point_linear_quantize",
+            "select", "clamp", "min_max_linear_quantize", "zero_point_linear_quantize",
             "linear_quantize", "logarithmic_quantize",
         ],
     ),
     (elementwise::sum, &["add_n"]),
+    (elementwise::normalization, &["batch_normalization"]),
     (convolution::conv, &["conv"]),
     (convolution::deconv, &["deconv"]),
     (convolution::planewise_conv, &["planewise_conv"]),
@@ -139,12 +147,28 @@ const RULES: &[(Rule, &[&str])] = &[
     (roi::roi, &["avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align"]),
 ];
 
-/// Standard fragments whose printed bodies break a rule. Their primitives have unknown shapes
-/// then, and that is all: the document that calls them is not to blame.
-pub const DEFECTIVE: &[(&str, Code)] = &[
+/// What an error of a primitive means when it is met in the body of a standard fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The fragment.
+    pub fragment: &'static str,
+    /// The rule that the primitive finds broken.
+    pub code: Code,
+    /// What the document is told. Nothing where the printed body breaks the rule by itself: the
+    /// document that calls the fragment is not to blame.
+    pub told: Option<Code>,
+}
+
+/// The fragments of which this is so. Where something is told, it is what the rule of the
+/// fragment itself says when it is not expanded.
+pub const WITHIN: &[Within] = &[
     // They pool four axes with a window of two.
-    ("avg_roi_align", Code::PoolingShapes),
-    ("max_roi_align", Code::PoolingShapes),
+    Within { fragment: "avg_roi_align", code: Code::PoolingShapes, told: None },
+    Within { fragment: "max_roi_align", code: Code::PoolingShapes, told: None },
+    Within { fragment: "batch_normalization", code: Code::BroadcastShapes, told: Some(Code::NormalizationParameters) },
+    Within { fragment: "softmax", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+    Within { fragment: "l1_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+    Within { fragment: "l2_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
 ];
 
 /// The rule of a kind of operation, and where its attributes stand among its parameters.

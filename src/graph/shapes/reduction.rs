@@ -1,9 +1,8 @@
 //! Reductions and normalizations along axes (H4). A reduced axis stays, with extent 1.
 
-use super::call::{Call, MAX_RANK, Role};
-use super::elementwise::elementwise;
+use super::call::{Call, Role};
 use super::shape::{Extent, Shape};
-use super::{Inferred, Outcome};
+use super::{Inferred, Outcome, ShapeError};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::ReduceAxes;
@@ -28,6 +27,8 @@ pub fn reduce(call: &Call) -> Outcome {
 /// Computes along axes, and keeps the shape.
 pub fn along(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes).unwrap_or_default();
-    call.check_axes(&axes, call.extents(0).map(<[Extent]>::len).filter(|&rank| rank < MAX_RANK), CODE)?;
-    elementwise(call)
+    let rank = call.extents(0).map(<[Extent]>::len);
+    let stays = |error: ShapeError| error.but(call.shape(0).cloned());
+    call.check_axes(&axes, rank, Code::NormalizationAxes).map_err(stays)?;
+    Ok(Inferred::Same(call.shape(0).cloned()))
 }
