@@ -548,6 +548,9 @@ fn first_name(target: &Target) -> Option<NameId> {
 
 fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
     value.freeze(0).ok_or_else(|| {
+        if value.any(&Value::is_unknown) {
+            return super::shapes::unknown_extent();
+        }
         let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
         Failure::new(Code::TooDeep, message)
     })

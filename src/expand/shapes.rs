@@ -1,6 +1,8 @@
 //! Shapes while expanding: each operation's are inferred as it is added to the graph, so that
 //! `shape_of` can be answered and errors know the calls they are in.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 use super::arithmetic::{Failure, Outcome};
@@ -8,7 +10,8 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::graph::shapes::{self, Inferred, Plan, Shape, ShapeError, WITHIN};
+use crate::graph::shapes::{self, Extent, Inferred, Plan, ShapeError, WITHIN};
+use crate::graph::symbolic::Symbolic;
 use crate::graph::{KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
 use crate::nnef::dialect::Dialect;
@@ -112,18 +115,29 @@ impl Machine<'_, '_> {
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
         };
         let shape = self.graph.tensors[tensor.index()].shape.as_ref();
-        let Some(mut extents) = shape.and_then(Shape::known) else {
-            return Err(unknown_shape(shape));
+        let Some(shape) = shape else {
+            let message = "`shape_of` needs a tensor whose shape is known while expanding";
+            return Err(Failure::new(Code::NotCompileTime, message).help(HELP));
         };
-        extents.resize(extents.len().max(least), 1);
-        Ok(Value::Array(List::from_ints(extents, meter)))
+        if let Some(mut extents) = shape.known() {
+            extents.resize(extents.len().max(least), 1);
+            return Ok(Value::Array(List::from_ints(extents, meter)));
+        }
+        // An extent that is not known is no matter as long as nothing depends on it.
+        let extent = |extent: &Extent| match extent.known() {
+            Some(extent) => Value::Int(extent),
+            None => Value::Symbol(Arc::new(Symbolic::unknown())),
+        };
+        let mut extents: Vec<Value> = shape.extents().iter().map(extent).collect();
+        extents.resize(extents.len().max(least), Value::Int(1));
+        Ok(Value::Array(List::from_values(extents, meter)))
     }
 }
 
-fn unknown_shape(shape: Option<&Shape>) -> Failure {
-    let message = match shape {
-        Some(shape) => format!("`shape_of` needs a shape that is known while expanding, this one is {shape:?}"),
-        None => "`shape_of` needs a shape that is known while expanding".to_string(),
-    };
-    Failure::new(Code::NotCompileTime, message).help("give the shapes of the inputs with --input-shape")
+const HELP: &str = "give the shapes of the inputs with --input-shape";
+
+/// The failure of an attribute that depends on an extent that is not known.
+pub(super) fn unknown_extent() -> Failure {
+    let message = "this depends on an extent that is not known while expanding";
+    Failure::new(Code::NotCompileTime, message).help(HELP)
 }
