@@ -196,6 +196,26 @@ codes! {
     ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
     UpdateTarget          "E0906" G6   error   "update of something that is no variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
+    // Shapes.
+    BroadcastShapes       "E1001" H1   error   "shapes of operands do not agree";
+    ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
+    PoolingShapes         "E1003" H3   error   "window does not fit the input";
+    ReduceAxes            "E1004" H4   error   "axis out of range";
+    ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
+    TransposeAxes         "E1006" H6   error   "axes are no permutation";
+    ConcatShapes          "E1007" H7   error   "shapes of concatenated tensors do not agree";
+    SplitRatios           "E1008" H8   error   "tensor cannot be split like this";
+    SliceRange            "E1009" H9   error   "slice is malformed or out of range";
+    AxisInsertion         "E1010" H10  error   "axis cannot be added or dropped";
+    MatmulShapes          "E1011" H11  error   "matrices do not fit together";
+    TilePadLengths        "E1012" H12  error   "repeats or padding do not fit the input";
+    GatherAxis            "E1013" H13  error   "gather along an axis that there is not";
+    UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
+    RoiShapes             "E1015" H15  error   "regions of interest are malformed";
+    NormalizationParameters "E1021" H1 liberty "parameters of a batch normalization do not fit the input";
+    BiasShape             "E1022" H2   liberty "bias has another shape than [1, C]";
+    EmptyWindow           "E1023" H3   liberty "size or step of a pooling window is not positive";
+    NormalizationAxes     "E1024" H4   liberty "axis of a normalization out of range";
 }
 
 impl Code {

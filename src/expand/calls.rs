@@ -211,12 +211,14 @@ impl Machine<'_, '_> {
             Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
             None => self.undeclared_outputs(site),
         };
-        self.note_shape(site, &mut arguments, &outputs);
+        self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
         let file = self.frame().file;
         let origin = self.origin();
         let dtype = (dtype, site.explicit);
-        self.graph.add_operation(kind, dtype, arguments, outputs, (Location::new(file, site.span), origin));
+        let at = Location::new(file, site.span);
+        let operation = self.graph.add_operation(kind, dtype, arguments, outputs, (at, origin));
+        self.infer_shapes(operation);
         Ok(())
     }
 
@@ -302,27 +304,17 @@ impl Machine<'_, '_> {
         OutputValue::Array(targets.iter().enumerate().map(tensor).collect())
     }
 
-    /// Remembers the shape that an operation is given, and replaces that of an external where the
-    /// caller asks for it.
-    fn note_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
-        let introduces = site.fragment.is_some_and(|fragment| {
-            self.checked.fragment(fragment).module == ModuleId::STANDARD
-                && [standard::EXTERNAL, standard::VARIABLE, standard::CONSTANT].contains(&self.checked.text(site.name))
-        });
-        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
-        let is_shape = |argument: &&mut Argument| match argument.key {
-            Key::Param(_) => introduces && matches!(argument.value, crate::graph::Value::Integers(_)),
-            _ => false,
-        };
-        let Some(shape) = arguments.iter_mut().find(is_shape) else { return };
-        let name = self.graph.tensors[tensor.index()].name;
-        if self.checked.text(site.name) == standard::EXTERNAL
-            && let Some(given) = self.graph.names.user_name(name).and_then(|name| self.shapes.get(&name))
-        {
-            shape.value = crate::graph::Value::Integers(Arc::clone(given));
+    /// Replaces the shape of an external where the caller asks for it.
+    fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
+        if self.input_shapes.is_empty() || site.fragment.is_none() || self.checked.text(site.name) != standard::EXTERNAL {
+            return;
         }
-        if let crate::graph::Value::Integers(extents) = &shape.value {
-            self.graph.tensors[tensor.index()].shape = Some(Arc::clone(extents));
+        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
+        let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
+        let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
+        // The shape is the first parameter of `external`, in both dialects.
+        if let Some(shape) = arguments.iter_mut().find(|argument| argument.key == Key::Param(0)) {
+            shape.value = crate::graph::Value::Integers(Arc::clone(given));
         }
     }
 
@@ -556,6 +548,9 @@ fn first_name(target: &Target) -> Option<NameId> {
 
 fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
     value.freeze(0).ok_or_else(|| {
+        if value.any(&Value::is_unknown) {
+            return super::shapes::unknown_extent();
+        }
         let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
         Failure::new(Code::TooDeep, message)
     })

@@ -14,6 +14,7 @@ use super::code::{Body, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
+use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
@@ -109,7 +110,9 @@ pub(super) struct Machine<'c, 'd> {
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
     /// The tensors of names of the graph that stand for constants, by slot.
     pub(super) bound: FxHashMap<u32, TensorId>,
-    pub(super) shapes: FxHashMap<Name, Arc<[i64]>>,
+    /// Shapes that replace those of externals.
+    pub(super) input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    pub(super) shapes: Shapes,
     max_depth: u64,
     pub(super) max_ops: u64,
     steps: u64,
@@ -118,7 +121,7 @@ pub(super) struct Machine<'c, 'd> {
 impl<'c, 'd> Machine<'c, 'd> {
     pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
         let names = checked.document.names();
-        let shapes = options
+        let input_shapes = options
             .input_shapes
             .iter()
             .filter_map(|(name, shape)| Some((names.get(name)?, shape.as_slice().into())))
@@ -141,7 +144,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
-            shapes,
+            input_shapes,
+            shapes: Shapes::new(checked, options),
             max_depth: options.max_depth,
             max_ops: options.max_ops,
             steps: options.max_ops.saturating_mul(STEPS_PER_OPERATION),
@@ -195,6 +199,11 @@ impl<'c, 'd> Machine<'c, 'd> {
             let pc = (frame.pc as usize).saturating_sub(1);
             Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
         });
+        self.diagnose_at(at, failure)
+    }
+
+    /// Attaches a place and the calls around it to a failure.
+    pub(super) fn diagnose_at(&self, at: Location, failure: Failure) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(failure.code, at, failure.message);
         diagnostic.help = failure.help;
         trace::attach(&mut diagnostic, self.frames.len().saturating_sub(1), |depth| {
@@ -455,10 +464,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn builtin(&mut self, function: Builtin) -> Outcome<()> {
         let value = self.pop();
         let result = match (&value, function) {
-            (Value::Tensor(tensor), Builtin::ShapeOf) => match &self.graph.tensors[tensor.index()].shape {
-                Some(shape) => Value::Array(List::from_ints(shape.iter().copied(), Some(&self.space.meter))),
-                None => return Err(builtins::unknown("shape_of")),
-            },
+            (_, Builtin::ShapeOf) => self.shape_of(&value)?,
             _ => builtins::apply(function, &value, &self.space)?,
         };
         self.stack.push(result);

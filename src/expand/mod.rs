@@ -13,6 +13,7 @@ pub mod list;
 mod lowering;
 mod machine;
 mod rules;
+mod shapes;
 mod trace;
 pub mod value;
 
@@ -73,7 +74,9 @@ fn expand_graph(
         Mode::Graph,
     );
     let body = compiler.graph(declared);
-    machine.run(&body, Vec::new())?;
+    let outcome = machine.run(&body, Vec::new());
+    diagnostics.extend(machine.shapes.take());
+    outcome?;
     machine.graph.inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs)?;
     machine.graph.outputs = tensors(&machine, document, &declared.results, &checked.graph.results)?;
     let mut graph = machine.graph;
@@ -83,7 +86,7 @@ fn expand_graph(
     kept::demand_input(checked, &mut graph);
     graph.finish_names();
     rules::check(checked, &graph, diagnostics);
-    kept::keep(checked, &mut graph, options)?;
+    kept::keep(checked, &mut graph, options, diagnostics)?;
     Ok(graph)
 }
 

@@ -59,18 +59,28 @@ impl Value {
         }
     }
 
-    /// Whether a tensor occurs in it; arrays of numbers are seen at once.
+    /// Whether a tensor, or an extent that is not known, occurs in it.
     pub fn has_tensor(&self) -> bool {
+        self.any(&|value| matches!(value, Value::Tensor(_)) || value.is_unknown())
+    }
+
+    /// Whether it is computed from an extent that is not known.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
+    }
+
+    /// Whether something is true of it or of one of its items; arrays of numbers are seen at once.
+    pub fn any(&self, test: &dyn Fn(&Value) -> bool) -> bool {
         match self {
-            Value::Tensor(_) => true,
             Value::Array(list) | Value::Tuple(list) if list.ints().is_none() && list.scalars().is_none() => {
-                list.to_values().iter().any(|value| stacker::maybe_grow(32 * 1024, 1024 * 1024, || value.has_tensor()))
+                list.to_values().iter().any(|value| stacker::maybe_grow(32 * 1024, 1024 * 1024, || value.any(test)))
             }
-            _ => false,
+            _ => test(self),
         }
     }
 
-    /// The value as the graph keeps it; none where it is nested too deep.
+    /// The value as the graph keeps it; none where it is nested too deep, or depends on an extent
+    /// that is not known.
     pub fn freeze(&self, depth: usize) -> Option<graph::Value> {
         if depth > MAX_VALUE_DEPTH {
             return None;
@@ -80,6 +90,7 @@ impl Value {
             Value::Scalar(s) => graph::Value::Scalar(*s),
             Value::Logical(b) => graph::Value::Logical(*b),
             Value::Tensor(t) => graph::Value::Tensor(*t),
+            Value::Symbol(symbolic) if symbolic.is_unknown() => return None,
             Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
             Value::String(list) => graph::Value::String(list.text().into()),
             Value::Array(list) => match (list.ints(), list.scalars()) {

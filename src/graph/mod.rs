@@ -3,6 +3,7 @@
 pub mod json;
 pub mod names;
 pub mod prune;
+pub mod shapes;
 pub mod symbolic;
 pub mod text;
 pub mod value;
@@ -15,6 +16,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 use names::{NameId, TensorNames};
+pub use shapes::{Extent, Shape};
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].
@@ -57,8 +59,8 @@ pub struct Tensor {
     pub name: NameId,
     /// The type of its elements, where known.
     pub dtype: Option<Primitive>,
-    /// Its extents, where known.
-    pub shape: Option<Arc<[i64]>>,
+    /// Its extents, where their number is known.
+    pub shape: Option<Shape>,
     /// The operation that makes it.
     pub producer: Option<OperationId>,
 }
@@ -248,6 +250,15 @@ impl Graph {
             origin: source.1,
         });
         id
+    }
+
+    /// Gives the results of an operation their shapes.
+    pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: &shapes::Inferred) {
+        let (first, last) = self.operations[operation.index()].outputs;
+        let outputs = &self.results[first as usize..last as usize];
+        for (i, tensor) in outputs.iter().flat_map(|output| output.tensors()).enumerate() {
+            self.tensors[tensor.index()].shape = inferred.get(i);
+        }
     }
 
     /// Makes the names of all tensors distinct.
