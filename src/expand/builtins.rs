@@ -9,6 +9,9 @@ use crate::nnef::ast::Builtin;
 
 /// Applies a built-in function; `shape_of` a tensor is a matter of the machine.
 pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {
+    if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
+        space.spend(text.len())?;
+    }
     match (function, value) {
         (Builtin::ShapeOf, Value::Tensor(_)) => Err(unknown("shape_of")),
         // The shape of what is no tensor is that of rank 0.

@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
         let first = self.stack.len() - count;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
-            arguments.push(Argument { key: *key, value: freeze(value)? });
+            arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
         }
         self.stack.truncate(first);
         self.emit_with(&site, arguments)
@@ -340,7 +340,7 @@ impl Machine<'_, '_> {
             Some(fragment) => {
                 self.kinds[fragment.index()] = Some(id);
                 let info = self.checked.fragment(fragment);
-                let default = |id| super::literal(self.checked, info.module, id).freeze(0);
+                let default = |id| super::literal(self.checked, info.module, id).freeze(&self.space).ok();
                 Kind {
                     name: site.name,
                     params: info
@@ -409,7 +409,7 @@ impl Machine<'_, '_> {
         let site = self.implied(name, span, Hint::None, None)?;
         let mut arguments = SmallVec::new();
         for (i, operand) in operands.iter().enumerate() {
-            arguments.push(Argument { key: Key::Param(i as u32), value: freeze(operand)? });
+            arguments.push(Argument { key: Key::Param(i as u32), value: operand.freeze(&self.space)? });
         }
         self.emit_with(&site, arguments)
     }
@@ -537,7 +537,7 @@ impl Machine<'_, '_> {
         let span = self.here();
         let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
-        let argument = Argument { key: Key::Param(0), value: freeze(value)? };
+        let argument = Argument { key: Key::Param(0), value: value.freeze(&self.space)? };
         self.emit_with(&site, smallvec::smallvec![argument])?;
         match self.pop() {
             Value::Tensor(tensor) => Ok(tensor),
@@ -552,13 +552,6 @@ fn first_name(target: &Target) -> Option<NameId> {
         Target::Name(id) => Some(*id),
         Target::Items(items) => items.iter().find_map(first_name),
     }
-}
-
-fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
-    value.freeze(0).ok_or_else(|| {
-        let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
-        Failure::new(Code::TooDeep, message)
-    })
 }
 
 fn literal_type(value: &Value) -> Option<Primitive> {

@@ -6,6 +6,10 @@ use super::value::Value;
 use crate::graph;
 use crate::nnef::ast::Primitive;
 
+/// The most items of a constant tensor; nested arrays can share their parts, and so have any
+/// number of items.
+const MAX_ITEMS: usize = 10_000_000;
+
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
 /// arrays of anything but numbers and logicals.
 pub fn flatten(value: &Value) -> Option<(Vec<i64>, Vec<Value>)> {
@@ -17,6 +21,9 @@ pub fn flatten(value: &Value) -> Option<(Vec<i64>, Vec<Value>)> {
         for value in &level {
             let Value::Array(list) = value else { return None };
             if *extent.get_or_insert(list.len()) != list.len() {
+                return None;
+            }
+            if below.len() + list.len() > MAX_ITEMS {
                 return None;
             }
             below.extend(list.to_values());
@@ -38,7 +45,11 @@ pub fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
         return (graph::Value::Integers(ints.into()), Some(Primitive::Integer));
     }
     if items.iter().all(|item| matches!(item, Value::Logical(_))) && !items.is_empty() {
-        let values: Arc<[graph::Value]> = items.iter().filter_map(|item| item.freeze(0)).collect();
+        let logical = |item: &Value| match item {
+            Value::Logical(b) => Some(graph::Value::Logical(*b)),
+            _ => None,
+        };
+        let values: Arc<[graph::Value]> = items.iter().filter_map(logical).collect();
         return (graph::Value::Array(values), Some(Primitive::Logical));
     }
     let scalar = |item: &Value| match item {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
+use crate::diagnostics::Code;
 use crate::graph::{self, TensorId};
 use crate::graph::symbolic::Symbolic;
 
@@ -30,6 +32,9 @@ pub enum Value {
 /// Nesting of arrays in an attribute of the flat graph. Deeper ones are refused, because what
 /// reads them recurses.
 pub const MAX_VALUE_DEPTH: usize = 1000;
+
+/// What an array of the graph weighs without its items.
+const LIST_BYTES: u64 = 64;
 
 impl Value {
     /// What it is, for messages.
@@ -59,23 +64,29 @@ impl Value {
         }
     }
 
-    /// Whether a tensor occurs in it; arrays of numbers are seen at once.
-    pub fn has_tensor(&self) -> bool {
-        match self {
-            Value::Tensor(_) => true,
-            Value::Array(list) | Value::Tuple(list) if list.ints().is_none() && list.scalars().is_none() => {
-                list.to_values().iter().any(|value| stacker::maybe_grow(32 * 1024, 1024 * 1024, || value.has_tensor()))
-            }
-            _ => false,
-        }
+    /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
+    /// arrays that share their parts here do not share them there.
+    pub fn freeze(&self, space: &Space) -> Outcome<graph::Value> {
+        self.freeze_within(space, 0)
     }
 
-    /// The value as the graph keeps it; none where it is nested too deep.
-    pub fn freeze(&self, depth: usize) -> Option<graph::Value> {
+    fn freeze_within(&self, space: &Space, depth: usize) -> Outcome<graph::Value> {
         if depth > MAX_VALUE_DEPTH {
-            return None;
+            let message = format!("an attribute is nested deeper than {MAX_VALUE_DEPTH}");
+            return Err(Failure::new(Code::TooDeep, message));
         }
-        Some(match self {
+        if let Value::String(list) | Value::Array(list) | Value::Tuple(list) = self {
+            let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
+            space.allow(list.len(), bytes)?;
+            space.meter.keep(bytes);
+        }
+        let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
+            let freeze = |value: &Value| {
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(space, depth + 1))
+            };
+            list.to_values().iter().map(freeze).collect()
+        };
+        Ok(match self {
             Value::Int(i) => graph::Value::Int(*i),
             Value::Scalar(s) => graph::Value::Scalar(*s),
             Value::Logical(b) => graph::Value::Logical(*b),
@@ -85,9 +96,9 @@ impl Value {
             Value::Array(list) => match (list.ints(), list.scalars()) {
                 (Some(ints), _) => graph::Value::Integers(ints.into()),
                 (_, Some(scalars)) => graph::Value::Scalars(scalars.into()),
-                _ => graph::Value::Array(freeze_items(list, depth)?),
+                _ => graph::Value::Array(items(list)?),
             },
-            Value::Tuple(list) => graph::Value::Tuple(freeze_items(list, depth)?),
+            Value::Tuple(list) => graph::Value::Tuple(items(list)?),
         })
     }
 
@@ -106,8 +117,4 @@ impl Value {
             graph::Value::Tuple(items) => Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None)),
         }
     }
-}
-
-fn freeze_items(list: &List, depth: usize) -> Option<Arc<[graph::Value]>> {
-    list.to_values().iter().map(|value| value.freeze(depth + 1)).collect()
 }
