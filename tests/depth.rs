@@ -280,6 +280,12 @@ fn doubling(first: &str, open: &str, close: &str, n: usize) -> String {
 
 #[test]
 fn values_that_share_their_parts_end() {
+    let options = Options { max_ops: 100_000, ..Options::default() };
+    let ends = |text: &str| {
+        if let Err(diagnostics) = timed(|| run(text, &options)) {
+            assert!(!error_codes(&diagnostics).is_empty());
+        }
+    };
     for n in [20, 100] {
         let ty = format!("integer{}", "[]".repeat(n + 1));
         let pi = format!("fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n");

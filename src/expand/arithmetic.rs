@@ -254,7 +254,7 @@ pub fn equal(a: &Value, b: &Value, space: &Space) -> Outcome<Option<bool>> {
             a.len() == b.len() && a.text() == b.text()
         }
         (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
-            space.spend(a.len().min(b.len()) + 1)?;
+            space.spend((a.len().min(b.len()) + 1) * 4)?;
             let mut same = a.len() == b.len();
             for (a, b) in (0..a.len()).map_while(|i| a.get(i).zip(b.get(i))) {
                 match stacker::maybe_grow(64 * 1024, 1024 * 1024, || equal(&a, &b, space))? {

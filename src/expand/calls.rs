@@ -476,7 +476,7 @@ impl Machine<'_, '_> {
     }
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constants::flatten(value) else {
+        let Some((shape, items)) = super::constants::flatten(value, &self.space)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
@@ -500,7 +500,7 @@ impl Machine<'_, '_> {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if super::constants::flatten(&value).is_some() && !list.is_empty() => {
+            Value::Array(list) if !list.is_empty() && super::constants::flatten(&value, &self.space)?.is_some() => {
                 self.constant(&value, Hint::Named(binding.id))?;
                 let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
                 self.literals.insert(list.identity(), (value.clone(), tensor));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::arithmetic::{Outcome, Space};
 use super::value::Value;
 use crate::graph;
 use crate::nnef::ast::Primitive;
@@ -12,30 +13,31 @@ const MAX_ITEMS: usize = 10_000_000;
 
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
 /// arrays of anything but numbers and logicals.
-pub fn flatten(value: &Value) -> Option<(Vec<i64>, Vec<Value>)> {
+pub fn flatten(value: &Value, space: &Space) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
     while matches!(level.first(), Some(Value::Array(_))) {
         let mut extent = None;
         let mut below = Vec::new();
         for value in &level {
-            let Value::Array(list) = value else { return None };
+            let Value::Array(list) = value else { return Ok(None) };
             if *extent.get_or_insert(list.len()) != list.len() {
-                return None;
+                return Ok(None);
             }
             if below.len() + list.len() > MAX_ITEMS {
-                return None;
+                return Ok(None);
             }
+            space.spend(list.len() + 1)?;
             below.extend(list.to_values());
         }
-        shape.push(extent? as i64);
+        shape.push(extent.unwrap_or(0) as i64);
         level = below;
         if shape.len() > 64 {
-            return None;
+            return Ok(None);
         }
     }
     let number = |value: &Value| matches!(value, Value::Int(_) | Value::Scalar(_) | Value::Logical(_));
-    level.iter().all(number).then_some((shape, level))
+    Ok(level.iter().all(number).then_some((shape, level)))
 }
 
 /// Items packed for the `value` of `constant`, and their type.
