@@ -167,8 +167,10 @@ const DOWN: &str = "fragment down( x: tensor<scalar>, n: integer ) -> ( y: tenso
 
 #[test]
 fn recursion_as_deep_as_the_budget_works() {
-    gives(&tensor(DOWN, "relu(down(x, n = 999998))"), "y = relu(x);");
-    refused_with(&tensor(DOWN, "relu(down(x, n = 1000001))"), &Options::default(), &["E0801"]);
+    gives(&tensor(DOWN, "relu(down(x, n = 1000000))"), "y = relu(x);");
+    let exact = Options { max_depth: 1001, ..Options::default() };
+    assert!(run(&tensor(DOWN, "relu(down(x, n = 1000))"), &exact).is_ok());
+    refused_with(&tensor(DOWN, "relu(down(x, n = 1001))"), &exact, &["E0801"]);
     refused_with(&tensor(DOWN, "relu(down(x, n = -1))"), &Options::default(), &["E0801"]);
     let options = Options { max_depth: 10, ..Options::default() };
     refused_with(&tensor(DOWN, "relu(down(x, n = 20))"), &options, &["E0801"]);
@@ -265,4 +267,63 @@ fn a_crossed_budget_tells_the_calls() {
     let error = diagnostics.iter().find(|diagnostic| diagnostic.is_error()).expect("an error");
     assert_eq!(error.code.as_str(), "E0811");
     assert!(!error.expansion.is_empty() && error.expansion.iter().all(|frame| frame.fragment == "f"));
+}
+
+/// `a0 = first; a1 = next(a0); ..`, where each refers twice to the one before.
+fn doubling(first: &str, open: &str, close: &str, n: usize) -> String {
+    let mut text = format!("a0 = {first}; ");
+    for i in 1..=n {
+        text.push_str(&format!("a{i} = {open}a{}, a{}{close}; ", i - 1, i - 1));
+    }
+    text
+}
+
+#[test]
+fn values_that_share_their_parts_end() {
+    let options = Options { max_ops: 100_000, ..Options::default() };
+    let ends = |text: &str| {
+        if let Err(diagnostics) = timed(|| run(text, &options)) {
+            assert!(!error_codes(&diagnostics).is_empty());
+        }
+    };
+    for n in [20, 100] {
+        let ty = format!("integer{}", "[]".repeat(n + 1));
+        let pi = format!("fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n");
+        let local = |end: &str| {
+            let body = doubling("[1]", "[", "]", n);
+            format!("{pi}fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {end} }}\n")
+        };
+        ends(&tensor(&local(&format!("y = pi(x, a = a{n});")), "f(x)"));
+        ends(&tensor(&local(&format!("y = x if a{n} in [a{n}, []] else -x;")), "f(x)"));
+        ends(&tensor(&local(&format!("y = x + a{n};")), "f(x)"));
+        ends(&tensor(&local(&format!("y = pi(x, a = a{n} if length_of(a{n}) == 2 else []);")), "f(x)"));
+        ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {} y = x; }}", doubling("[1]", "[", "]", n)));
+        for first in ["(1, 2)", "(x, x)", "('a', [])", "[x]"] {
+            let body = doubling(first, "(", ")", n);
+            for end in [format!("y = x if length_of([a{n}]) == 1 else -x;"), format!("y = unknown(a{n}, a{n} == a{n});")] {
+                let f = format!("fragment f<?>( x: tensor<?> ) -> ( y: tensor<?> ) {{ {body} {end} }}\n");
+                ends(&tensor(&f, "f(x)"));
+            }
+            let two = body.replace('a', "b").replace("[]", "['c']");
+            let f = format!("fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {two} y = x if length_of([a{n}, b{n}]) == 2 else -x; }}\n");
+            ends(&tensor(&f, "f(x)"));
+        }
+    }
+}
+
+#[test]
+fn work_on_long_arrays_is_bounded() {
+    let codes = ["E0812", "E0813", "E0814"];
+    let options = Options { max_ops: 1_000_000, ..Options::default() };
+    let pi = "fragment pi( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> );\n";
+    let of = |value: &str| {
+        let f = format!("fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> ) {{ y = pi(x, a = {value}); }}\n");
+        tensor(&format!("{pi}{f}"), "f(x, a = [1] * 9000000)")
+    };
+    refused_with(&of("[for i in a if 2 in a yield i]"), &options, &codes);
+    refused_with(&of("[for i in a yield length_of(range_of(a))]"), &options, &codes);
+    refused_with(&of("[for i in a yield integer(string(1) * 5000000)]"), &options, &["E0803", "E0812", "E0813", "E0814"]);
+    let many = "fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> )
+        { y = add_n([for i in a[0:1000] yield pi(x, a = a)]); }\n";
+    refused_with(&tensor(&format!("{pi}{many}"), "f(x, a = [1] * 9000000)"), &Options::default(), &codes);
 }

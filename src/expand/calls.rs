@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
         let first = self.stack.len() - count;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
-            arguments.push(Argument { key: *key, value: freeze(value)? });
+            arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
         }
         self.stack.truncate(first);
         self.emit_with(&site, arguments)
@@ -332,7 +332,7 @@ impl Machine<'_, '_> {
             Some(fragment) => {
                 self.kinds[fragment.index()] = Some(id);
                 let info = self.checked.fragment(fragment);
-                let default = |id| super::literal(self.checked, info.module, id).freeze(0);
+                let default = |id| super::literal(self.checked, info.module, id).freeze(&self.space).ok();
                 Kind {
                     name: site.name,
                     params: info
@@ -401,7 +401,7 @@ impl Machine<'_, '_> {
         let site = self.implied(name, span, Hint::None, None)?;
         let mut arguments = SmallVec::new();
         for (i, operand) in operands.iter().enumerate() {
-            arguments.push(Argument { key: Key::Param(i as u32), value: freeze(operand)? });
+            arguments.push(Argument { key: Key::Param(i as u32), value: operand.freeze(&self.space)? });
         }
         self.emit_with(&site, arguments)
     }
@@ -468,7 +468,7 @@ impl Machine<'_, '_> {
     }
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constants::flatten(value) else {
+        let Some((shape, items)) = super::constants::flatten(value, &self.space)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
@@ -492,7 +492,7 @@ impl Machine<'_, '_> {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if super::constants::flatten(&value).is_some() && !list.is_empty() => {
+            Value::Array(list) if !list.is_empty() && super::constants::flatten(&value, &self.space)?.is_some() => {
                 self.constant(&value, Hint::Named(binding.id))?;
                 let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
                 self.literals.insert(list.identity(), (value.clone(), tensor));
@@ -529,7 +529,7 @@ impl Machine<'_, '_> {
         let span = self.here();
         let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
-        let argument = Argument { key: Key::Param(0), value: freeze(value)? };
+        let argument = Argument { key: Key::Param(0), value: value.freeze(&self.space)? };
         self.emit_with(&site, smallvec::smallvec![argument])?;
         match self.pop() {
             Value::Tensor(tensor) => Ok(tensor),
@@ -544,16 +544,6 @@ fn first_name(target: &Target) -> Option<NameId> {
         Target::Name(id) => Some(*id),
         Target::Items(items) => items.iter().find_map(first_name),
     }
-}
-
-fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
-    value.freeze(0).ok_or_else(|| {
-        if value.any(&Value::is_unknown) {
-            return super::shapes::unknown_extent();
-        }
-        let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
-        Failure::new(Code::TooDeep, message)
-    })
 }
 
 fn literal_type(value: &Value) -> Option<Primitive> {

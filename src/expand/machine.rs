@@ -33,6 +33,10 @@ const MAX_LENGTH: usize = 10_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 /// How many calls and loop turns are allowed for each operation that may be emitted.
 const STEPS_PER_OPERATION: u64 = 20;
+/// How many cells of arrays and strings may be made or compared for each such operation.
+const CELLS_PER_OPERATION: u64 = 80;
+/// How many of them are allowed in any case.
+const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
 const MAX_SLOTS: usize = 1 << 28;
 
@@ -139,7 +143,12 @@ impl<'c, 'd> Machine<'c, 'd> {
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
             forces: Vec::new(),
-            space: Space { meter: Rc::new(Meter::default()), max_len: MAX_LENGTH, max_bytes: MAX_BYTES },
+            space: Space {
+                meter: Rc::new(Meter::default()),
+                max_len: MAX_LENGTH,
+                max_bytes: MAX_BYTES,
+                max_work: options.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
+            },
             kinds: vec![None; checked.fragments.len()],
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),

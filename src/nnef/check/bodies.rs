@@ -21,6 +21,9 @@ pub(super) enum Place {
     Fragment(FragmentId),
 }
 
+/// How deep left sides nest. What works on them recurses.
+const MAX_TARGET_DEPTH: usize = 100;
+
 /// The state of the check of one body.
 pub(super) struct BodyCheck<'c, 'd> {
     pub(super) checker: &'c mut Checker<'d>,
@@ -182,7 +185,23 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             self.external_rules(assignment);
         }
         let ty = self.expr_in(assignment.value, context);
+        if self.target_depth(assignment.target) > MAX_TARGET_DEPTH {
+            let message = format!("a left side is nested deeper than {MAX_TARGET_DEPTH}");
+            self.report(Code::TooDeep, self.ast.span(assignment.target), message);
+            return;
+        }
         self.assign(assignment.target, ty, assignment.value);
+    }
+
+    fn target_depth(&self, target: ExprId) -> usize {
+        let (mut open, mut deepest) = (vec![(target, 1)], 0);
+        while let Some((id, depth)) = open.pop() {
+            deepest = deepest.max(depth);
+            if let Expr::Array(items) | Expr::Tuple(items) = self.ast.expr(id) {
+                open.extend(self.ast.items(items).iter().map(|&item| (item, depth + 1)));
+            }
+        }
+        deepest
     }
 
     /// Whether a left side gives an array result its length: by its items, or as a result of the

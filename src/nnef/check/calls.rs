@@ -262,8 +262,7 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            let unknown = |ty| matches!(ty, Type::Unknown | Type::Tensor(Element::Unknown) | Type::EmptyArray);
-            open |= self.checker.checked.types.any(actual, unknown);
+            open |= self.checker.checked.types.has_unknown(actual);
             let param = self.checker.checked.fragment(fragment).params[i];
             let before = generic;
             let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);

@@ -7,7 +7,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::METADATA_FRAGMENTS;
-use crate::nnef::types::{Element, Fit, Type};
+use crate::nnef::types::{Fit, Type};
 use crate::source::Location;
 use rustc_hash::FxHashMap;
 
@@ -168,7 +168,7 @@ impl Checker<'_> {
         for (result, declared) in info.results.iter().zip(&fragment.results) {
             let at = self.at(module, ast.type_spans[declared.ty.index()]);
             let name = self.checked.text(result.name).to_string();
-            if self.checked.types.any(result.ty, |ty| ty == Type::Tensor(Element::Any)) {
+            if self.checked.types.has_any_tensor(result.ty) {
                 self.report(Code::AnyTensorResult, at, format!("result `{name}` must name its element type"));
             } else if self.checked.types.has_attribute(result.ty) {
                 let ty = self.describe(result.ty);
