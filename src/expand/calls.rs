@@ -15,6 +15,7 @@ use crate::graph::names::NameId;
 use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
@@ -207,6 +208,8 @@ impl Machine<'_, '_> {
             generic => generic,
         };
         let kind = self.kind(site);
+        // The draft has data-types, but no type arguments.
+        let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
         let outputs = match site.fragment {
             Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
             None => self.undeclared_outputs(site),
@@ -215,8 +218,7 @@ impl Machine<'_, '_> {
         self.push_outputs(site, &outputs);
         let file = self.frame().file;
         let origin = self.origin();
-        let dtype = (dtype, site.explicit);
-        self.graph.add_operation(kind, dtype, arguments, outputs, (Location::new(file, site.span), origin));
+        self.graph.add_operation(kind, (written, site.explicit), arguments, outputs, (Location::new(file, site.span), origin));
         Ok(())
     }
 

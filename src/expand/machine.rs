@@ -21,6 +21,7 @@ use crate::graph::names::NameId;
 use crate::graph::{Graph, KindId, OriginId, TensorId};
 use crate::nnef::ast::{Builtin, Primitive};
 use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
 use crate::nnef::types::Type;
 use crate::options::Options;
@@ -326,6 +327,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
                 Err(Failure::new(Code::LengthMismatch, message))
             }
+            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
             (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
             (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
             (value, _) => Ok(value),
@@ -437,13 +439,25 @@ impl<'c, 'd> Machine<'c, 'd> {
         let value = self.pop();
         let result = match (&value, function) {
             (Value::Tensor(tensor), Builtin::ShapeOf) => match &self.graph.tensors[tensor.index()].shape {
-                Some(shape) => Value::Array(List::from_ints(shape.iter().copied(), Some(&self.space.meter))),
+                Some(shape) => {
+                    let padding = std::iter::repeat_n(1, self.least_rank().saturating_sub(shape.len()));
+                    Value::Array(List::from_ints(shape.iter().copied().chain(padding), Some(&self.space.meter)))
+                }
                 None => return Err(builtins::unknown("shape_of")),
             },
+            (_, Builtin::ShapeOf) => Value::Array(List::from_ints(std::iter::repeat_n(1, self.least_rank()), None)),
             _ => builtins::apply(function, &value, &self.space)?,
         };
         self.stack.push(result);
         Ok(())
+    }
+
+    /// The least length of what `shape_of` gives: in the draft shapes have two extents or more.
+    fn least_rank(&self) -> usize {
+        match self.checked.document.dialect() {
+            Dialect::Draft => 2,
+            Dialect::V1 => 0,
+        }
     }
 
     fn unpack(&mut self, count: u32) -> Outcome<()> {

@@ -7,6 +7,7 @@ mod code;
 mod compile;
 mod compile_expr;
 mod constants;
+mod datatypes;
 mod demand;
 mod kept;
 pub mod list;
@@ -85,6 +86,7 @@ fn expand_graph(
     }
     kept::demand_input(checked, &mut graph);
     graph.finish_names();
+    datatypes::check(checked, &mut graph, diagnostics);
     rules::check(checked, &graph, diagnostics);
     kept::keep(checked, &mut graph, options)?;
     Ok(graph)

@@ -61,7 +61,7 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
 }
 
 /// Adds the calls around an operation to a diagnostic.
-fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
+pub(super) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;
     while next != OriginId::NONE {

@@ -285,12 +285,17 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// T2: the value converts to the declared type of the result.
     fn result_type(&mut self, name: &str, declared: Type, ty: Type, value: ExprId) {
-        let code = match self.fit(declared, ty) {
+        let mut fit = self.fit(declared, ty);
+        if self.draft() {
+            fit = self.checker.checked.types.fit_in_draft(declared, ty, fit);
+        }
+        let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
             Fit::LiteralAsTensor => Code::LiteralAsTensor,
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::Structure | Fit::None => Code::ResultType,
+            Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
         };
         let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
         let span = self.ast.span(value);

@@ -254,7 +254,10 @@ impl BodyCheck<'_, '_> {
             open |= self.checker.checked.types.any(actual, unknown);
             let param = self.checker.checked.fragment(fragment).params[i];
             let before = generic;
-            let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            let mut fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            if self.draft() {
+                fit = self.checker.checked.types.fit_in_draft(param.ty, actual, fit);
+            }
             self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
@@ -283,7 +286,9 @@ impl BodyCheck<'_, '_> {
     fn argument_fit(&mut self, fragment: FragmentId, i: usize, value: ExprId, actual: Type, fit: Fit, generic: Option<Primitive>) {
         let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
+            Fit::ExtentAsScalar => Code::ExtentAsScalar,
             Fit::LiteralAsTensor => match actual {
                 Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
                 _ => Code::LiteralAsTensor,
@@ -299,11 +304,11 @@ impl BodyCheck<'_, '_> {
         };
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
-        let (formal, actual) = (checked.types.describe(formal), checked.types.describe(actual));
         let name = checked.text(param.name).to_string();
+        let (formal, actual) = (self.checker.describe(formal), self.checker.describe(actual));
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is {formal}, this is {actual}");
-        let help = (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
+        let help = (formal == "scalar" && ["integer", "extent"].contains(&actual.as_str())).then(|| "write the number with a point: `1.0`".to_string());
         self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
     }
 }

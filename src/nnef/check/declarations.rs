@@ -2,7 +2,8 @@
 
 use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Fragment, Ident, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Fragment, Ident, Primitive, TypeSpec, TypeSpecId};
+use crate::nnef::datatypes::{data_type, with_data_type};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -30,11 +31,25 @@ impl Checker<'_> {
         let fragment = document.fragment(module, index);
         let metadata = METADATA_FRAGMENTS.contains(&document.names().text(fragment.name.name));
         let ast = self.ast(module);
-        let mut ty = |spec| self.checked.types.from_spec(ast, spec);
-        let params: Vec<(Ident, TypeSpecId, Type)> =
-            fragment.params.iter().map(|param| (param.name, param.ty, ty(param.ty))).collect();
-        let results: Vec<ResultInfo> =
-            fragment.results.iter().map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty) }).collect();
+        // The notation of the draft does not say what tensors hold; of its own operations we know.
+        let standard_draft = module == ModuleId::STANDARD && document.dialect() == Dialect::Draft;
+        let mut any_data_type = false;
+        let mut ty = |spec: TypeSpecId, name: Name| {
+            let ty = self.checked.types.from_spec(ast, spec);
+            if !standard_draft {
+                return ty;
+            }
+            let data_type = data_type(document.names().text(fragment.name.name), document.names().text(name));
+            any_data_type |= data_type == Primitive::Generic;
+            with_data_type(&mut self.checked.types, ty, data_type)
+        };
+        let params: Vec<(Ident, Type)> =
+            fragment.params.iter().map(|param| (param.name, ty(param.ty, param.name.name))).collect();
+        let results: Vec<ResultInfo> = fragment
+            .results
+            .iter()
+            .map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty, result.name.name) })
+            .collect();
         let info = FragmentInfo {
             module,
             index,
@@ -42,7 +57,7 @@ impl Checker<'_> {
             params: params
                 .iter()
                 .zip(&fragment.params)
-                .map(|(&(ident, _, ty), param)| ParamInfo {
+                .map(|(&(ident, ty), param)| ParamInfo {
                     name: ident.name,
                     ty,
                     default: param.default,
@@ -51,6 +66,7 @@ impl Checker<'_> {
                 .collect(),
             results,
             generic: match fragment.generic {
+                None if any_data_type => Generic::Yes(None),
                 None => Generic::No,
                 Some(generic) => Generic::Yes(generic.default),
             },

@@ -13,6 +13,8 @@ mod operators;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, ExprId, Primitive};
+use super::datatypes::plural;
+use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
 use super::types::{Type, Types};
@@ -249,7 +251,16 @@ impl<'d> Checker<'d> {
         self.diagnostics.report(Diagnostic::new(code, at, message));
     }
 
+    /// A type in the words of the document's dialect.
     fn describe(&self, ty: Type) -> String {
-        self.checked.types.describe(ty)
+        let text = self.checked.types.describe(ty);
+        if self.checked.document.dialect() != Dialect::Draft {
+            return text;
+        }
+        let data_types = [Primitive::Scalar, Primitive::Logical, Primitive::Integer];
+        let text = data_types.iter().fold(text.replace("tensor<?>", "tensor"), |text, &data_type| {
+            text.replace(&format!("tensor<{}>", data_type.text()), &format!("tensor of {}", plural(data_type)))
+        });
+        text.replace(Primitive::Integer.text(), "extent")
     }
 }
