@@ -14,7 +14,7 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
 use crate::nnef::ast::Primitive;
-use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -341,24 +341,7 @@ impl Machine<'_, '_> {
         let kind = match site.fragment {
             Some(fragment) => {
                 self.kinds[fragment.index()] = Some(id);
-                let info = self.checked.fragment(fragment);
-                let default = |id| super::literal(self.checked, info.module, id).freeze(0);
-                Kind {
-                    name: site.name,
-                    params: info
-                        .params
-                        .iter()
-                        .map(|param| KindParam {
-                            name: param.name,
-                            tensor: param.tensor,
-                            default: param.default.and_then(default),
-                        })
-                        .collect(),
-                    results: info.results.iter().map(|result| result.name).collect(),
-                    declared: true,
-                    standard: info.module == ModuleId::STANDARD,
-                    generic: info.generic != Generic::No,
-                }
+                kind_of(self.checked, fragment)
             }
             None => {
                 self.undeclared.insert(site.name, id);
@@ -545,6 +528,25 @@ impl Machine<'_, '_> {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
         }
+    }
+}
+
+/// What a declaration says about an operation.
+pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId) -> Kind {
+    let info = checked.fragment(fragment);
+    let default = |id| super::literal(checked, info.module, id).freeze(0);
+    let param = |param: &ParamInfo| KindParam {
+        name: param.name,
+        tensor: param.tensor,
+        default: param.default.and_then(default),
+    };
+    Kind {
+        name: info.name,
+        params: info.params.iter().map(param).collect(),
+        results: info.results.iter().map(|result| result.name).collect(),
+        declared: true,
+        standard: info.module == ModuleId::STANDARD,
+        generic: info.generic != Generic::No,
     }
 }
 

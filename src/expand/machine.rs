@@ -117,7 +117,7 @@ pub(super) struct Machine<'c, 'd> {
 }
 
 impl<'c, 'd> Machine<'c, 'd> {
-    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
+    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, more: &[String], graph: Graph) -> Self {
         let names = checked.document.names();
         let shapes = options
             .input_shapes
@@ -126,7 +126,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             .collect();
         Machine {
             checked,
-            lowering: Lowering::new(checked, options),
+            lowering: Lowering::new(checked, options, more),
             program: Program::default(),
             bodies: vec![None; checked.fragments.len()],
             graph,

@@ -5,7 +5,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, Operation, OperationId, OriginId, TensorId, Value};
-use crate::nnef::check::Checked;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 
@@ -37,7 +36,7 @@ struct Check<'a> {
 }
 
 /// Checks a graph.
-pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
+pub fn check(graph: &Graph, diagnostics: &mut Diagnostics) {
     let by_kind: Vec<Option<&[Rule]>> = graph
         .kinds
         .iter()
@@ -49,7 +48,7 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
     let mut check = Check {
         graph,
         diagnostics,
-        draft: checked.document.dialect() == Dialect::Draft,
+        draft: graph.dialect == Dialect::Draft,
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
         current: OperationId(0),
@@ -61,7 +60,7 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
 }
 
 /// Adds the calls around an operation to a diagnostic.
-pub(super) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
+pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;
     while next != OriginId::NONE {

@@ -174,7 +174,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             several: !matches!(target, Expr::Name(_)) || self.draft(),
             open_array: self.covers_array(target),
         };
-        if self.place == Place::Graph {
+        if self.place == Place::Graph && !self.draft() {
             self.external_rules(assignment);
         }
         let ty = self.expr_in(assignment.value, context);
