@@ -211,8 +211,8 @@ impl Machine<'_, '_> {
         // The draft has data-types, but no type arguments.
         let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
         let outputs = match site.fragment {
-            Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
-            None => self.undeclared_outputs(site),
+            Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
+            _ => self.undeclared_outputs(site),
         };
         self.note_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
@@ -222,13 +222,18 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
+    /// Whether the left side says how many results there are.
+    fn open_results(&self, site: &Site) -> bool {
+        site.fragment.is_some_and(|fragment| self.checked.fragment(fragment).open_results)
+    }
+
     fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
         let meter = Rc::clone(&self.space.meter);
         let value = |output: &OutputValue| match output {
             OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
             OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
-        let tuple = site.fragment.is_none() && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let tuple = (site.fragment.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
         let value = match &outputs[..] {
             [single] if !tuple => value(single),
             several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),

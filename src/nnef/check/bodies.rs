@@ -326,7 +326,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn is_input_source(&self, value: ExprId) -> bool {
         let Expr::Call(call) = self.ast.expr(value) else { return self.ast.expr(value) == Expr::Error };
         let name = self.ast.call(call).name.name;
-        self.checker.checked.text(name) == EXTERNAL || self.checker.checked.find(self.module, name).is_none()
+        let checked = &self.checker.checked;
+        let of_vendor = |id| !checked.fragment(id).has_body && checked.fragment(id).module != ModuleId::STANDARD;
+        checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
     /// I5, I10, I2: every result is assigned somewhere.

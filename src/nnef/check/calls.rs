@@ -106,11 +106,14 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
+        if self.checker.checked.fragment(fragment).open_results {
+            return Type::Tensor(Element::Unknown);
+        }
         self.result_rules(call, fragment, context);
         let checked = &mut self.checker.checked;
         let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
         let results: SmallVec<[Type; 4]> =
-            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).collect();
+            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).map(known_later).collect();
         match results[..] {
             [single] => single,
             _ => checked.types.tuple(&results),
@@ -311,4 +314,9 @@ impl BodyCheck<'_, '_> {
         let help = (formal == "scalar" && ["integer", "extent"].contains(&actual.as_str())).then(|| "write the number with a point: `1.0`".to_string());
         self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
     }
+}
+
+/// A result of any items has items all the same: which, nobody knows before the graph runs.
+fn known_later(ty: Type) -> Type {
+    if ty == Type::Tensor(Element::Any) { Type::Tensor(Element::Unknown) } else { ty }
 }

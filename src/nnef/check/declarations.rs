@@ -22,7 +22,7 @@ impl Checker<'_> {
             }
         }
         if let Some(graph) = document.main().graphs.first() {
-            self.unique(graph.params.iter().chain(&graph.results).copied());
+            self.unique(document.main_id(), graph.params.iter().chain(&graph.results).copied());
         }
     }
 
@@ -72,11 +72,20 @@ impl Checker<'_> {
             },
             has_body: fragment.body.is_some() && !metadata,
             metadata,
+            open_results: false,
         };
-        if module == document.main_id() && !metadata {
+        let info = FragmentInfo { open_results: self.open_results(&info), ..info };
+        if module != ModuleId::STANDARD && !metadata {
             self.declaration_rules(module, fragment, &info);
         }
         self.add_fragment(module, fragment, info);
+    }
+
+    fn open_results(&self, info: &FragmentInfo) -> bool {
+        let foreign = info.module != ModuleId::STANDARD && info.module != self.checked.document.main_id();
+        let [ResultInfo { ty: Type::Array(array), .. }] = info.results[..] else { return false };
+        let item = self.checked.types.item(array);
+        foreign && !info.has_body && matches!(item, Type::Tensor(Element::Any | Element::Unknown))
     }
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
@@ -114,27 +123,29 @@ impl Checker<'_> {
 
     fn declaration_rules(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let params = fragment.params.iter().map(|param| param.name);
-        self.unique(params.chain(fragment.results.iter().map(|result| result.name)));
+        self.unique(module, params.chain(fragment.results.iter().map(|result| result.name)));
         let draft = self.checked.document.dialect() == Dialect::Draft;
         let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
-        if !draft {
+        // Declaration files describe what a vendor made, whether the standard likes it or not.
+        if !draft && module == self.checked.document.main_id() {
             self.parameter_order(module, fragment, info);
             specs.for_each(|spec| self.mixed_tuples(module, spec));
             self.result_types(module, fragment, info);
+        }
+        if !draft {
             self.generic_use(module, fragment, info);
         }
         self.defaults(module, fragment, info);
     }
 
     /// D2: no name twice among parameters and results.
-    fn unique(&mut self, idents: impl Iterator<Item = Ident>) {
+    fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident>) {
         let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
-        let main = self.checked.document.main_id();
         for ident in idents {
             if let Some(first) = seen.get(&ident.name) {
-                let see = self.at(main, first.span);
+                let see = self.at(module, first.span);
                 let message = format!("`{}` is declared twice", self.checked.text(ident.name));
-                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(main, ident.span), message);
+                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
                 self.diagnostics.report(diagnostic.see(see, "first declared here"));
             } else {
                 seen.insert(ident.name, ident);

@@ -83,6 +83,9 @@ pub struct FragmentInfo {
     pub has_body: bool,
     /// Whether its body is metadata and not code.
     pub metadata: bool,
+    /// Whether it has as many results as the left side of the call: an operation of a vendor,
+    /// declared in a file of its own with the one result `tensor<>[]`.
+    pub open_results: bool,
 }
 
 /// What an identifier stands for.
