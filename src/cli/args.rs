@@ -172,8 +172,10 @@ pub enum From {
 /// Notations that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
-    /// Flat NNEF 1.0.
+    /// Flat NNEF 1.0; documents of the provisional dialect are migrated.
     Nnef,
+    /// Flat NNEF of 2017, for documents of that dialect.
+    NnefDraft,
     /// The graph as JSON.
     Json,
 }

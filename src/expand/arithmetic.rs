@@ -49,6 +49,11 @@ pub struct Space {
 }
 
 impl Space {
+    /// Without limits, for the literals of declarations: the parser bounds these.
+    pub fn unlimited() -> Self {
+        Space { meter: Rc::new(Meter::default()), max_len: usize::MAX, max_bytes: u64::MAX, max_work: u64::MAX }
+    }
+
     /// Refuses a list that would be too long, or one that no memory is left for.
     pub fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
         if len > self.max_len {

@@ -205,7 +205,7 @@ fn flat_body(
         }
     }
     let inputs = std::mem::take(&mut graph.inputs);
-    let mut machine = Machine::new(checked, options, graph);
+    let mut machine = Machine::new(checked, options, &[], graph);
     let names = &mut machine.graph.names;
     let compiler =
         Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);

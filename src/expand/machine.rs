@@ -123,7 +123,7 @@ pub(super) struct Machine<'c, 'd> {
 }
 
 impl<'c, 'd> Machine<'c, 'd> {
-    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
+    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, more: &[String], graph: Graph) -> Self {
         let names = checked.document.names();
         let input_shapes = options
             .input_shapes
@@ -132,7 +132,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             .collect();
         Machine {
             checked,
-            lowering: Lowering::new(checked, options),
+            lowering: Lowering::new(checked, options, more),
             program: Program::default(),
             bodies: vec![None; checked.fragments.len()],
             graph,
@@ -363,6 +363,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
                 Err(Failure::new(Code::LengthMismatch, message))
             }
+            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
             (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
             (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
             (value, _) => Ok(value),

@@ -181,7 +181,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             several: !matches!(target, Expr::Name(_)) || self.draft(),
             open_array: self.covers_array(target),
         };
-        if self.place == Place::Graph {
+        if self.place == Place::Graph && !self.draft() {
             self.external_rules(assignment);
         }
         let ty = self.expr_in(assignment.value, context);
@@ -312,15 +312,20 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// T2: the value converts to the declared type of the result.
     fn result_type(&mut self, name: &str, declared: Type, ty: Type, value: ExprId) {
-        let code = match self.fit(declared, ty) {
+        let mut fit = self.fit(declared, ty);
+        if self.draft() {
+            fit = self.checker.checked.types.fit_in_draft(declared, ty, fit);
+        }
+        let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
             Fit::LiteralAsTensor => match ty {
                 Type::Primitive(Primitive::Logical | Primitive::String) => Code::ResultType,
                 _ => Code::LiteralAsTensor,
             },
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::Structure | Fit::None => Code::ResultType,
+            Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
         };
         let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
         let span = self.ast.span(value);
@@ -351,7 +356,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn is_input_source(&self, value: ExprId) -> bool {
         let Expr::Call(call) = self.ast.expr(value) else { return self.ast.expr(value) == Expr::Error };
         let name = self.ast.call(call).name.name;
-        self.checker.checked.text(name) == EXTERNAL || self.checker.checked.find(self.module, name).is_none()
+        let checked = &self.checker.checked;
+        let of_vendor = |id| !checked.fragment(id).has_body && checked.fragment(id).module != ModuleId::STANDARD;
+        checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
     /// I5, I10, I2: every result is assigned somewhere.

@@ -107,13 +107,16 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
+        if self.checker.checked.fragment(fragment).open_results {
+            return Type::Tensor(Element::Unknown);
+        }
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
         let checked = &mut self.checker.checked;
         let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
         let results: SmallVec<[Type; 4]> =
-            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).collect();
+            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).map(known_later).collect();
         match results[..] {
             [single] => single,
             _ => checked.types.tuple(&results),
@@ -265,7 +268,10 @@ impl BodyCheck<'_, '_> {
             open |= self.checker.checked.types.has_unknown(actual);
             let param = self.checker.checked.fragment(fragment).params[i];
             let before = generic;
-            let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            let mut fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            if self.draft() {
+                fit = self.checker.checked.types.fit_in_draft(param.ty, actual, fit);
+            }
             self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
@@ -302,7 +308,9 @@ impl BodyCheck<'_, '_> {
     ) {
         let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
+            Fit::ExtentAsScalar => Code::ExtentAsScalar,
             Fit::LiteralAsTensor => match actual {
                 Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
                 _ => Code::LiteralAsTensor,
@@ -318,12 +326,17 @@ impl BodyCheck<'_, '_> {
         };
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
-        let (formal, actual) = (checked.types.describe(formal), checked.types.describe(actual));
         let name = checked.text(param.name).to_string();
+        let (formal, actual) = (self.checker.describe(formal), self.checker.describe(actual));
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
-        let help =
-            (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
+        let whole = ["integer", "extent"].contains(&actual.as_str());
+        let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
         self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
     }
+}
+
+/// A result of any items has items all the same: which, nobody knows before the graph runs.
+fn known_later(ty: Type) -> Type {
+    if ty == Type::Tensor(Element::Any) { Type::Tensor(Element::Unknown) } else { ty }
 }

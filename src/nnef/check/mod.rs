@@ -15,6 +15,8 @@ mod scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, ExprId, Primitive};
+use super::datatypes::plural;
+use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
 use super::types::{Type, Types};
@@ -83,6 +85,9 @@ pub struct FragmentInfo {
     pub has_body: bool,
     /// Whether its body is metadata and not code.
     pub metadata: bool,
+    /// Whether it has as many results as the left side of the call: an operation of a vendor,
+    /// declared in a file of its own with the one result `tensor<>[]`.
+    pub open_results: bool,
 }
 
 /// What an identifier stands for.
@@ -259,7 +264,16 @@ impl<'d> Checker<'d> {
         self.diagnostics.report(Diagnostic::new(code, at, message));
     }
 
+    /// A type in the words of the document's dialect.
     fn describe(&self, ty: Type) -> String {
-        self.checked.types.describe(ty)
+        let text = self.checked.types.describe(ty);
+        if self.checked.document.dialect() != Dialect::Draft {
+            return text;
+        }
+        let data_types = [Primitive::Scalar, Primitive::Logical, Primitive::Integer];
+        let text = data_types.iter().fold(text.replace("tensor<?>", "tensor"), |text, &data_type| {
+            text.replace(&format!("tensor<{}>", data_type.text()), &format!("tensor of {}", plural(data_type)))
+        });
+        text.replace(Primitive::Integer.text(), "extent")
     }
 }
