@@ -145,3 +145,27 @@ fn valid_cases_of_the_corpus_become_valid_documents() {
     }
     assert!(count == 0 || count >= 120, "{count}");
 }
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_migrates_what_it_writes_as_nnef() {
+    use std::process::Command;
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.nnef"), folder.path().join("new.nnef"));
+    std::fs::write(&old, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [0,2])\n    y = idn(x)\n}\n").unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let (status, _, errors) = run(&[old]);
+    assert!(status == Some(1) && errors.contains("E1103"), "{errors}");
+    assert_eq!(run(&[old, "--input-shape", "x=1,2", "-o", new]).0, Some(0));
+    assert_eq!(run(&["check", "--strict", new]).0, Some(0));
+    let (status, json, _) = run(&[old, "--to", "json"]);
+    assert!(status == Some(0) && json.contains("\"idn\""), "{json}");
+    let (status, draft, _) = run(&[old, "--to", "nnef-draft"]);
+    assert!(status == Some(0) && draft.starts_with("version 1.0\n") && draft.contains("idn(x)"), "{draft}");
+    let (status, _, errors) = run(&[new, "--to", "nnef-draft"]);
+    assert!(status == Some(2) && errors.contains("provisional"), "{errors}");
+}

@@ -51,7 +51,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
     let Some(graph) = document.main().graphs.first().filter(|_| !diagnostics.has_errors()) else {
         return Err(diagnostics);
     };
-    let mut more = Vec::new();
+    let mut more = migrate::always_expanded(document, options);
     loop {
         let mut found = diagnostics.clone();
         match expand_graph(&checked, graph, options, &more, &mut found) {

@@ -18,6 +18,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::Document;
 use crate::nnef::standard::EXTERNAL;
+use crate::options::Options;
 use crate::source::Location;
 use table::{Condition, Constant, Row, Step};
 use target::{Declarations, Declared, Target};
@@ -31,9 +32,10 @@ pub struct Blocked {
     pub diagnostic: Diagnostic,
 }
 
-/// Whether an operation of the draft has a counterpart, whatever its arguments.
-pub fn is_expanded(operation: &str) -> bool {
-    table::EXPANDED.contains(&operation)
+/// The compounds that a document is migrated without, whatever their arguments.
+pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<String> {
+    let wanted = options.migrate && document.dialect() == Dialect::Draft;
+    table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()
 }
 
 /// Turns a graph of the draft into one of 1.0, or tells what stands in the way.
@@ -318,7 +320,7 @@ fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Dia
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, parse};
+    use crate::parse;
 
     fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
         let parsed = parse("t", text.to_string(), &Options::default());
@@ -337,7 +339,7 @@ mod tests {
         let one = library("version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }");
         for (name, params, body) in &draft {
             let rows = table::ROWS.iter().filter(|row| row.draft == name).count();
-            let expanded = is_expanded(name);
+            let expanded = table::EXPANDED.contains(&name.as_str());
             assert_eq!(rows + usize::from(expanded), 1, "{name}");
             assert!(!expanded || *body, "{name} cannot be expanded");
             let Some(row) = table::find(name) else { continue };
