@@ -10,7 +10,7 @@ fn flatten(text: &str, options: &Options) -> Result<Graph, Vec<Diagnostic>> {
 }
 
 fn graph(text: &str, options: &Options) -> Graph {
-    flatten(text, options).unwrap_or_else(|found| panic!("{text}: {found:?}"))
+    flatten(text, options).expect(text)
 }
 
 /// The known extents of a tensor.
