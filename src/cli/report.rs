@@ -1,9 +1,10 @@
 //! Messages on standard error.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Stderr, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use nnef_flatten::diagnostics::{Diagnostic, Diagnostics, json, render};
+use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics, json, render};
 use nnef_flatten::source::Sources;
 
 use super::args::{MessageFormat, Reporting};
@@ -16,7 +17,11 @@ pub struct Reporter {
     format: MessageFormat,
     quiet: bool,
     total: Counts,
+    warned: BTreeMap<Code, usize>,
 }
+
+/// How many warnings of one code a person is shown; a program gets them all.
+const SHOWN_PER_CODE: usize = 3;
 
 /// How many findings there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +55,7 @@ impl Reporter {
             format: options.message_format,
             quiet: options.quiet,
             total: Counts::default(),
+            warned: BTreeMap::new(),
         }
     }
 
@@ -60,6 +66,12 @@ impl Reporter {
         } else if self.quiet {
             return;
         } else {
+            let count = self.warned.entry(diagnostic.code).or_default();
+            *count += 1;
+            if *count > SHOWN_PER_CODE && self.format == MessageFormat::Human {
+                self.total.suppressed += 1;
+                return;
+            }
             self.total.warnings += 1;
         }
         let _ = match self.format {

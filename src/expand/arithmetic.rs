@@ -44,9 +44,16 @@ pub struct Space {
     pub max_len: usize,
     /// The most bytes of live cells.
     pub max_bytes: u64,
+    /// The most cells that may be made or compared.
+    pub max_work: u64,
 }
 
 impl Space {
+    /// Without limits, for the literals of declarations: the parser bounds these.
+    pub fn unlimited() -> Self {
+        Space { meter: Rc::new(Meter::default()), max_len: usize::MAX, max_bytes: u64::MAX, max_work: u64::MAX }
+    }
+
     /// Refuses a list that would be too long, or one that no memory is left for.
     pub fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
         if len > self.max_len {
@@ -57,7 +64,21 @@ impl Space {
             let message = format!("arrays and strings take more than {} MB while expanding", self.max_bytes >> 20);
             return Err(Failure::new(Code::MemoryBudget, message));
         }
-        Ok(())
+        self.check_work()
+    }
+
+    /// Notes that so many items are looked at, and refuses to look at too many.
+    pub fn spend(&self, items: usize) -> Outcome<()> {
+        self.meter.spend(items as u64);
+        self.check_work()
+    }
+
+    fn check_work(&self) -> Outcome<()> {
+        if self.meter.work() <= self.max_work {
+            return Ok(());
+        }
+        let message = "the expansion takes too many steps on arrays and strings";
+        Err(Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops"))
     }
 }
 
@@ -99,12 +120,10 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Valu
             BinaryOp::Add => concat(a, b, space),
             BinaryOp::Mul => repeat(a, b, space),
             BinaryOp::Eq | BinaryOp::Ne => {
-                if a.has_tensor() || b.has_tensor() {
-                    return Err(mistyped(op.info().text, &[a, b]));
-                }
-                Ok(Value::Logical(equal(a, b) == (op == BinaryOp::Eq)))
+                let same = equal(a, b, space)?.ok_or_else(|| mistyped(op.info().text, &[a, b]))?;
+                Ok(Value::Logical(same == (op == BinaryOp::Eq)))
             }
-            BinaryOp::In => member(a, b),
+            BinaryOp::In => member(a, b, space),
             BinaryOp::And | BinaryOp::Or => match (a, b) {
                 (Value::Logical(a), Value::Logical(b)) => {
                     Ok(Value::Logical(if op == BinaryOp::And { *a && *b } else { *a || *b }))
@@ -212,32 +231,49 @@ fn repeat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
     Ok(if matches!(a, Value::Array(_)) { Value::Array(list) } else { Value::String(list) })
 }
 
-fn member(a: &Value, b: &Value) -> Outcome<Value> {
-    let Value::Array(list) = b else { return Err(mistyped("in", &[a, b])) };
-    if a.has_tensor() || b.has_tensor() {
-        return Err(mistyped("in", &[a, b]));
+fn member(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+    let (Value::Array(list), false) = (b, matches!(a, Value::Tensor(_))) else { return Err(mistyped("in", &[a, b])) };
+    for i in 0..list.len() {
+        // In portions, since most searches end early.
+        if i % 64 == 0 {
+            space.spend(64)?;
+        }
+        let Some(item) = list.get(i) else { break };
+        if equal(a, &item, space)?.ok_or_else(|| mistyped("in", &[a, b]))? {
+            return Ok(Value::Logical(true));
+        }
     }
-    let found = (0..list.len()).any(|i| list.get(i).is_some_and(|item| equal(a, &item)));
-    Ok(Value::Logical(found))
+    Ok(Value::Logical(false))
 }
 
-/// Whether two values are the same, item by item.
-pub fn equal(a: &Value, b: &Value) -> bool {
-    stacker::maybe_grow(32 * 1024, 1024 * 1024, || match (a, b) {
+/// Whether two values are the same, item by item; none where tensors or symbols, of which this is
+/// not known, are among what is compared.
+pub fn equal(a: &Value, b: &Value, space: &Space) -> Outcome<Option<bool>> {
+    Ok(Some(match (a, b) {
+        (Value::Tensor(_), _) | (_, Value::Tensor(_)) => return Ok(None),
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Scalar(a), Value::Scalar(b)) => a == b,
         (Value::Logical(a), Value::Logical(b)) => a == b,
-        (Value::Symbol(a), Value::Symbol(b)) => a == b,
-        (Value::String(a), Value::String(b)) => a.len() == b.len() && a.text() == b.text(),
+        (Value::Symbol(a), Value::Symbol(b)) if a == b && !a.is_unknown() => true,
+        // What a symbol stands for is known only to the reader of the graph.
+        (Value::Symbol(_), _) | (_, Value::Symbol(_)) => return Ok(None),
+        (Value::String(a), Value::String(b)) => {
+            space.spend(a.len().min(b.len()))?;
+            a.len() == b.len() && a.text() == b.text()
+        }
         (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
-            a.len() == b.len()
-                && (0..a.len()).all(|i| match (a.get(i), b.get(i)) {
-                    (Some(a), Some(b)) => equal(&a, &b),
-                    _ => false,
-                })
+            space.spend((a.len().min(b.len()) + 1) * 4)?;
+            let mut same = a.len() == b.len();
+            for (a, b) in (0..a.len()).map_while(|i| a.get(i).zip(b.get(i))) {
+                match stacker::maybe_grow(64 * 1024, 1024 * 1024, || equal(&a, &b, space))? {
+                    Some(equal) => same &= equal,
+                    None => return Ok(None),
+                }
+            }
+            same
         }
         _ => false,
-    })
+    }))
 }
 
 /// The item at an index of an array, a string or a tuple.

@@ -9,6 +9,9 @@ use crate::nnef::ast::Builtin;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.
 pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {
+    if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
+        space.spend(text.len())?;
+    }
     match (function, value) {
         (Builtin::LengthOf, Value::Array(list) | Value::String(list)) => Ok(Value::Int(list.len() as i64)),
         (Builtin::RangeOf, Value::Array(list) | Value::String(list)) => {

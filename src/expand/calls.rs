@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
+use super::arithmetic::{Failure, Outcome, Space};
 use super::code::{Hint, Site};
 use super::list::List;
 use super::machine::{Active, Frame, Machine, Slot};
@@ -14,7 +14,8 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
 use crate::nnef::ast::Primitive;
-use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
@@ -191,7 +192,7 @@ impl Machine<'_, '_> {
         let first = self.stack.len() - count;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
-            arguments.push(Argument { key: *key, value: freeze(value)? });
+            arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
         }
         self.stack.truncate(first);
         self.emit_with(&site, arguments)
@@ -207,19 +208,25 @@ impl Machine<'_, '_> {
             generic => generic,
         };
         let kind = self.kind(site);
+        // The draft has data-types, but no type arguments.
+        let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
         let outputs = match site.fragment {
-            Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
-            None => self.undeclared_outputs(site),
+            Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
+            _ => self.undeclared_outputs(site),
         };
         self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
         let file = self.frame().file;
         let origin = self.origin();
-        let dtype = (dtype, site.explicit);
         let at = Location::new(file, site.span);
-        let operation = self.graph.add_operation(kind, dtype, arguments, outputs, (at, origin));
+        let operation = self.graph.add_operation(kind, (written, site.explicit), arguments, outputs, (at, origin));
         self.infer_shapes(operation);
         Ok(())
+    }
+
+    /// Whether the left side says how many results there are.
+    fn open_results(&self, site: &Site) -> bool {
+        site.fragment.is_some_and(|fragment| self.checked.fragment(fragment).open_results)
     }
 
     fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
@@ -228,7 +235,7 @@ impl Machine<'_, '_> {
             OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
             OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
-        let tuple = site.fragment.is_none() && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let tuple = (site.fragment.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
         let value = match &outputs[..] {
             [single] if !tuple => value(single),
             several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
@@ -331,24 +338,7 @@ impl Machine<'_, '_> {
         let kind = match site.fragment {
             Some(fragment) => {
                 self.kinds[fragment.index()] = Some(id);
-                let info = self.checked.fragment(fragment);
-                let default = |id| super::literal(self.checked, info.module, id).freeze(0);
-                Kind {
-                    name: site.name,
-                    params: info
-                        .params
-                        .iter()
-                        .map(|param| KindParam {
-                            name: param.name,
-                            tensor: param.tensor,
-                            default: param.default.and_then(default),
-                        })
-                        .collect(),
-                    results: info.results.iter().map(|result| result.name).collect(),
-                    declared: true,
-                    standard: info.module == ModuleId::STANDARD,
-                    generic: info.generic != Generic::No,
-                }
+                kind_of(self.checked, fragment, &self.space)
             }
             None => {
                 self.undeclared.insert(site.name, id);
@@ -401,7 +391,7 @@ impl Machine<'_, '_> {
         let site = self.implied(name, span, Hint::None, None)?;
         let mut arguments = SmallVec::new();
         for (i, operand) in operands.iter().enumerate() {
-            arguments.push(Argument { key: Key::Param(i as u32), value: freeze(operand)? });
+            arguments.push(Argument { key: Key::Param(i as u32), value: operand.freeze(&self.space)? });
         }
         self.emit_with(&site, arguments)
     }
@@ -468,7 +458,7 @@ impl Machine<'_, '_> {
     }
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constants::flatten(value) else {
+        let Some((shape, items)) = super::constants::flatten(value, &self.space)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
@@ -492,7 +482,7 @@ impl Machine<'_, '_> {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if super::constants::flatten(&value).is_some() && !list.is_empty() => {
+            Value::Array(list) if !list.is_empty() && super::constants::flatten(&value, &self.space)?.is_some() => {
                 self.constant(&value, Hint::Named(binding.id))?;
                 let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
                 self.literals.insert(list.identity(), (value.clone(), tensor));
@@ -500,8 +490,8 @@ impl Machine<'_, '_> {
             }
             _ => None,
         };
-        if let Some(tensor) = tensor {
-            self.bound.insert(binding.name, tensor);
+        if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
+            self.bound.insert(binding.slot, tensor);
         }
         let value = match (&value, tensor) {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
@@ -529,12 +519,31 @@ impl Machine<'_, '_> {
         let span = self.here();
         let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
-        let argument = Argument { key: Key::Param(0), value: freeze(value)? };
+        let argument = Argument { key: Key::Param(0), value: value.freeze(&self.space)? };
         self.emit_with(&site, smallvec::smallvec![argument])?;
         match self.pop() {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
         }
+    }
+}
+
+/// What a declaration says about an operation.
+pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId, space: &Space) -> Kind {
+    let info = checked.fragment(fragment);
+    let default = |id| super::literal(checked, info.module, id).freeze(space).ok();
+    let param = |param: &ParamInfo| KindParam {
+        name: param.name,
+        tensor: param.tensor,
+        default: param.default.and_then(default),
+    };
+    Kind {
+        name: info.name,
+        params: info.params.iter().map(param).collect(),
+        results: info.results.iter().map(|result| result.name).collect(),
+        declared: true,
+        standard: info.module == ModuleId::STANDARD,
+        generic: info.generic != Generic::No,
     }
 }
 
@@ -544,16 +553,6 @@ fn first_name(target: &Target) -> Option<NameId> {
         Target::Name(id) => Some(*id),
         Target::Items(items) => items.iter().find_map(first_name),
     }
-}
-
-fn freeze(value: &Value) -> Outcome<crate::graph::Value> {
-    value.freeze(0).ok_or_else(|| {
-        if value.any(&Value::is_unknown) {
-            return super::shapes::unknown_extent();
-        }
-        let message = format!("an attribute is nested deeper than {}", super::value::MAX_VALUE_DEPTH);
-        Failure::new(Code::TooDeep, message)
-    })
 }
 
 fn literal_type(value: &Value) -> Option<Primitive> {

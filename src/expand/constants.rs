@@ -2,33 +2,42 @@
 
 use std::sync::Arc;
 
+use super::arithmetic::{Outcome, Space};
 use super::value::Value;
 use crate::graph;
 use crate::nnef::ast::Primitive;
 
+/// The most items of a constant tensor; nested arrays can share their parts, and so have any
+/// number of items.
+const MAX_ITEMS: usize = 10_000_000;
+
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
 /// arrays of anything but numbers and logicals.
-pub fn flatten(value: &Value) -> Option<(Vec<i64>, Vec<Value>)> {
+pub fn flatten(value: &Value, space: &Space) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
     while matches!(level.first(), Some(Value::Array(_))) {
         let mut extent = None;
         let mut below = Vec::new();
         for value in &level {
-            let Value::Array(list) = value else { return None };
+            let Value::Array(list) = value else { return Ok(None) };
             if *extent.get_or_insert(list.len()) != list.len() {
-                return None;
+                return Ok(None);
             }
+            if below.len() + list.len() > MAX_ITEMS {
+                return Ok(None);
+            }
+            space.spend(list.len() + 1)?;
             below.extend(list.to_values());
         }
-        shape.push(extent? as i64);
+        shape.push(extent.unwrap_or(0) as i64);
         level = below;
         if shape.len() > 64 {
-            return None;
+            return Ok(None);
         }
     }
     let number = |value: &Value| matches!(value, Value::Int(_) | Value::Scalar(_) | Value::Logical(_));
-    level.iter().all(number).then_some((shape, level))
+    Ok(level.iter().all(number).then_some((shape, level)))
 }
 
 /// Items packed for the `value` of `constant`, and their type.
@@ -38,7 +47,11 @@ pub fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
         return (graph::Value::Integers(ints.into()), Some(Primitive::Integer));
     }
     if items.iter().all(|item| matches!(item, Value::Logical(_))) && !items.is_empty() {
-        let values: Arc<[graph::Value]> = items.iter().filter_map(|item| item.freeze(0)).collect();
+        let logical = |item: &Value| match item {
+            Value::Logical(b) => Some(graph::Value::Logical(*b)),
+            _ => None,
+        };
+        let values: Arc<[graph::Value]> = items.iter().filter_map(logical).collect();
         return (graph::Value::Array(values), Some(Primitive::Logical));
     }
     let scalar = |item: &Value| match item {

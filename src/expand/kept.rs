@@ -205,7 +205,7 @@ fn flat_body(
         }
     }
     let inputs = std::mem::take(&mut graph.inputs);
-    let mut machine = Machine::new(checked, options, graph);
+    let mut machine = Machine::new(checked, options, &[], graph);
     let names = &mut machine.graph.names;
     let compiler =
         Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
@@ -214,10 +214,10 @@ fn flat_body(
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-    let outputs: Result<Vec<_>, _> =
-        idents.iter().map(|ident| super::named_tensor(&machine, checked.document, ident)).collect();
+    let slots = checked.bodies[id.index()].as_ref().map_or(&[][..], |body| &body.results);
+    let outputs = super::tensors(&machine, checked.document, &idents, slots)?;
     let mut graph = machine.graph;
-    (graph.inputs, graph.outputs) = (inputs, outputs?);
+    (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }

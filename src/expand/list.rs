@@ -82,10 +82,11 @@ impl Cells {
     }
 }
 
-/// Counts the bytes of live cells, and what may be alive at once.
+/// Counts the bytes of live cells, and the cells that were ever made or compared.
 #[derive(Debug, Default)]
 pub struct Meter {
     live: Cell<u64>,
+    work: Cell<u64>,
 }
 
 impl Meter {
@@ -94,8 +95,24 @@ impl Meter {
         self.live.get()
     }
 
-    fn add(&self, bytes: u64) {
-        self.live.set(self.live.get() + bytes);
+    /// The cells that were made or looked at by operations that take time for each.
+    pub fn work(&self) -> u64 {
+        self.work.get()
+    }
+
+    /// Counts bytes that stay alive, as those of the flat graph.
+    pub fn keep(&self, bytes: u64) {
+        self.live.set(self.live.get().saturating_add(bytes));
+    }
+
+    /// Counts cells that are looked at.
+    pub fn spend(&self, cells: u64) {
+        self.work.set(self.work.get().saturating_add(cells));
+    }
+
+    fn add(&self, cells: u64, weight: u64) {
+        self.keep(cells * weight);
+        self.spend(cells);
     }
 
     fn remove(&self, bytes: u64) {
@@ -149,7 +166,7 @@ impl List {
     fn new(cells: Cells, meter: Option<&Rc<Meter>>) -> List {
         let len = cells.len() as u32;
         if let Some(meter) = meter {
-            meter.add(u64::from(len) * cells.weight());
+            meter.add(u64::from(len), cells.weight());
         }
         let grows = meter.is_some();
         let buffer = Buffer { cells: RefCell::new(cells), front: Cell::new(0), grows, meter: meter.cloned() };
@@ -318,7 +335,7 @@ impl List {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
         let range = other.base()..other.base() + other.len();
         with_same_cells!(&mut *cells, &*added, (x, y) => x.extend(y.range(range).cloned()), else return false);
-        self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len) * cells.weight()));
+        self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
     }
 
@@ -327,10 +344,10 @@ impl List {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
         let range = other.base()..other.base() + other.len();
         with_same_cells!(&mut *cells, &*added, (x, y) => {
-            y.range(range).rev().for_each(|item| x.push_front(item.clone()));
+            y.range(range).rev().cloned().for_each(|item| x.push_front(item));
         }, else return false);
         self.buffer.front.set(self.buffer.front.get() + i64::from(other.len));
-        self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len) * cells.weight()));
+        self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
     }
 
@@ -382,7 +399,7 @@ impl List {
 
     /// The bytes that `items` further items like these weigh.
     pub fn weight_of(&self, items: usize) -> u64 {
-        items as u64 * self.buffer.cells.borrow().weight()
+        (items as u64).saturating_mul(self.buffer.cells.borrow().weight())
     }
 
     /// The address of the buffer and the window, equal only for the same list.

@@ -33,6 +33,10 @@ const MAX_LENGTH: usize = 10_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 /// How many calls and loop turns are allowed for each operation that may be emitted.
 const STEPS_PER_OPERATION: u64 = 20;
+/// How many cells of arrays and strings may be made or compared for each such operation.
+const CELLS_PER_OPERATION: u64 = 80;
+/// How many of them are allowed in any case.
+const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
 const MAX_SLOTS: usize = 1 << 28;
 
@@ -108,8 +112,8 @@ pub(super) struct Machine<'c, 'd> {
     pub(super) undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph.
-    pub(super) bound: FxHashMap<Name, TensorId>,
+    /// The tensors of names of the graph that stand for constants, by slot.
+    pub(super) bound: FxHashMap<u32, TensorId>,
     /// Shapes that replace those of externals.
     pub(super) input_shapes: FxHashMap<Name, Arc<[i64]>>,
     pub(super) shapes: Shapes,
@@ -119,7 +123,7 @@ pub(super) struct Machine<'c, 'd> {
 }
 
 impl<'c, 'd> Machine<'c, 'd> {
-    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
+    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, more: &[String], graph: Graph) -> Self {
         let names = checked.document.names();
         let input_shapes = options
             .input_shapes
@@ -128,7 +132,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             .collect();
         Machine {
             checked,
-            lowering: Lowering::new(checked, options),
+            lowering: Lowering::new(checked, options, more),
             program: Program::default(),
             bodies: vec![None; checked.fragments.len()],
             graph,
@@ -139,7 +143,12 @@ impl<'c, 'd> Machine<'c, 'd> {
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
             forces: Vec::new(),
-            space: Space { meter: Rc::new(Meter::default()), max_len: MAX_LENGTH, max_bytes: MAX_BYTES },
+            space: Space {
+                meter: Rc::new(Meter::default()),
+                max_len: MAX_LENGTH,
+                max_bytes: MAX_BYTES,
+                max_work: options.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
+            },
             kinds: vec![None; checked.fragments.len()],
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
@@ -158,8 +167,14 @@ impl<'c, 'd> Machine<'c, 'd> {
             return Arc::clone(body);
         }
         let module = self.checked.fragment(id).module;
-        let compiler =
-            Compiler::new(self.checked, &self.lowering, &mut self.program, &mut self.graph.names, module, Mode::Fragment);
+        let compiler = Compiler::new(
+            self.checked,
+            &self.lowering,
+            &mut self.program,
+            &mut self.graph.names,
+            module,
+            Mode::Fragment,
+        );
         let body = Arc::new(compiler.fragment(id));
         self.bodies[id.index()] = Some(Arc::clone(&body));
         body
@@ -211,6 +226,14 @@ impl<'c, 'd> Machine<'c, 'd> {
         diagnostic
     }
 
+    /// The tensor in a slot of the graph.
+    pub(super) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
+        match self.slots.get(slot as usize) {
+            Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
+            _ => self.bound.get(&slot).copied(),
+        }
+    }
+
     pub(super) fn frame(&mut self) -> &mut Frame {
         let last = self.frames.len() - 1;
         &mut self.frames[last]
@@ -241,7 +264,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
             return Ok(());
         }
-        let message = format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
+        let message =
+            format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
         Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
     }
 
@@ -286,7 +310,9 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::IterNext(index) => self.iter_next(index)?,
                 Instr::Yield => {
                     let value = self.pop();
-                    self.loops.iter_mut().last().map(|running| running.items.push(value));
+                    if let Some(running) = self.loops.last_mut() {
+                        running.items.push(value);
+                    }
                 }
                 Instr::IterEnd => self.iter_end()?,
                 Instr::AsTensor => self.as_tensor()?,
@@ -322,7 +348,9 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
         let types = &self.checked.types;
         match (value, ty) {
-            (Value::Array(list), Type::Array(array)) if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) => {
+            (Value::Array(list), Type::Array(array))
+                if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) =>
+            {
                 let items: Outcome<Vec<Value>> =
                     list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
                 Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
@@ -335,6 +363,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
                 Err(Failure::new(Code::LengthMismatch, message))
             }
+            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
             (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
             (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
             (value, _) => Ok(value),
@@ -486,7 +515,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
         let len = lists.first().map_or(0, List::len);
         if let Some(other) = lists.iter().find(|list| list.len() != len) {
-            let message = format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+            let message =
+                format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
         self.loops.push(Running { lists, next: 0, len, items: Vec::new() });

@@ -6,6 +6,7 @@ use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, Operation, OperationId, OriginId, TensorId, Value};
 use crate::nnef::check::Checked;
+use crate::nnef::check::labels::label_problem;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 
@@ -28,6 +29,7 @@ const RULES: &[(&str, &[Rule])] = &[
 ];
 
 struct Check<'a> {
+    checked: &'a Checked<'a>,
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
@@ -37,7 +39,7 @@ struct Check<'a> {
 }
 
 /// Checks a graph.
-pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
+pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mut Diagnostics) {
     let by_kind: Vec<Option<&[Rule]>> = graph
         .kinds
         .iter()
@@ -47,9 +49,10 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
         })
         .collect();
     let mut check = Check {
+        checked,
         graph,
         diagnostics,
-        draft: checked.document.dialect() == Dialect::Draft,
+        draft: graph.dialect == Dialect::Draft,
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
         current: OperationId(0),
@@ -61,7 +64,7 @@ pub fn check(checked: &Checked, graph: &Graph, diagnostics: &mut Diagnostics) {
 }
 
 /// Adds the calls around an operation to a diagnostic.
-fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
+pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;
     while next != OriginId::NONE {
@@ -101,12 +104,12 @@ impl Check<'_> {
 
     /// G1 and G2
     fn label(&mut self, operation: &Operation) {
-        let Some(label) = self.label_text(operation) else { return };
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./\\".contains(c);
-        if label.is_empty() {
-            self.report(operation, Code::EmptyLabel, "the label of a variable is empty".into());
-        } else if let Some(c) = label.chars().find(|&c| !allowed(c)).filter(|_| !self.draft) {
-            self.report(operation, Code::LabelCharacters, format!("`{c}` is not allowed in the label '{label}'"));
+        if self.checked.wrong_labels.contains(&operation.at) {
+            return;
+        }
+        let problem = self.label_text(operation).and_then(|label| label_problem(&label, self.checked.document.dialect()));
+        if let Some((code, message)) = problem {
+            self.report(operation, code, message);
         }
     }
 

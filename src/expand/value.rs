@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
+use super::shapes::unknown_extent;
+use crate::diagnostics::Code;
 use crate::graph::{self, TensorId};
 use crate::graph::symbolic::Symbolic;
 
@@ -30,6 +33,9 @@ pub enum Value {
 /// Nesting of arrays in an attribute of the flat graph. Deeper ones are refused, because what
 /// reads them recurses.
 pub const MAX_VALUE_DEPTH: usize = 1000;
+
+/// What an array of the graph weighs without its items.
+const LIST_BYTES: u64 = 64;
 
 impl Value {
     /// What it is, for messages.
@@ -59,46 +65,47 @@ impl Value {
         }
     }
 
-    /// Whether a tensor, or an extent that is not known, occurs in it.
-    pub fn has_tensor(&self) -> bool {
-        self.any(&|value| matches!(value, Value::Tensor(_)) || value.is_unknown())
-    }
-
     /// Whether it is computed from an extent that is not known.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
     }
 
-    /// Whether something is true of it or of one of its items; arrays of numbers are seen at once.
-    pub fn any(&self, test: &dyn Fn(&Value) -> bool) -> bool {
-        match self {
-            Value::Array(list) | Value::Tuple(list) if list.ints().is_none() && list.scalars().is_none() => {
-                list.to_values().iter().any(|value| stacker::maybe_grow(32 * 1024, 1024 * 1024, || value.any(test)))
-            }
-            _ => test(self),
-        }
+    /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
+    /// arrays that share their parts here do not share them there.
+    pub fn freeze(&self, space: &Space) -> Outcome<graph::Value> {
+        self.freeze_within(space, 0)
     }
 
-    /// The value as the graph keeps it; none where it is nested too deep, or depends on an extent
-    /// that is not known.
-    pub fn freeze(&self, depth: usize) -> Option<graph::Value> {
+    fn freeze_within(&self, space: &Space, depth: usize) -> Outcome<graph::Value> {
         if depth > MAX_VALUE_DEPTH {
-            return None;
+            let message = format!("an attribute is nested deeper than {MAX_VALUE_DEPTH}");
+            return Err(Failure::new(Code::TooDeep, message));
         }
-        Some(match self {
+        if let Value::String(list) | Value::Array(list) | Value::Tuple(list) = self {
+            let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
+            space.allow(list.len(), bytes)?;
+            space.meter.keep(bytes);
+        }
+        let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
+            let freeze = |value: &Value| {
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(space, depth + 1))
+            };
+            list.to_values().iter().map(freeze).collect()
+        };
+        Ok(match self {
             Value::Int(i) => graph::Value::Int(*i),
             Value::Scalar(s) => graph::Value::Scalar(*s),
             Value::Logical(b) => graph::Value::Logical(*b),
             Value::Tensor(t) => graph::Value::Tensor(*t),
-            Value::Symbol(symbolic) if symbolic.is_unknown() => return None,
+            Value::Symbol(symbolic) if symbolic.is_unknown() => return Err(unknown_extent()),
             Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
             Value::String(list) => graph::Value::String(list.text().into()),
             Value::Array(list) => match (list.ints(), list.scalars()) {
                 (Some(ints), _) => graph::Value::Integers(ints.into()),
                 (_, Some(scalars)) => graph::Value::Scalars(scalars.into()),
-                _ => graph::Value::Array(freeze_items(list, depth)?),
+                _ => graph::Value::Array(items(list)?),
             },
-            Value::Tuple(list) => graph::Value::Tuple(freeze_items(list, depth)?),
+            Value::Tuple(list) => graph::Value::Tuple(items(list)?),
         })
     }
 
@@ -117,8 +124,4 @@ impl Value {
             graph::Value::Tuple(items) => Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None)),
         }
     }
-}
-
-fn freeze_items(list: &List, depth: usize) -> Option<Arc<[graph::Value]>> {
-    list.to_values().iter().map(|value| value.freeze(depth + 1)).collect()
 }

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::nnef::ast::Primitive;
+use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 use names::{NameId, TensorNames};
@@ -173,6 +174,8 @@ pub enum KeptFragment {
 #[derive(Clone, Debug)]
 pub struct Graph {
     pub(crate) symbols: Arc<Names>,
+    /// The dialect whose operations it is made of.
+    pub dialect: Dialect,
     /// Its name.
     pub name: Name,
     /// Its inputs.
@@ -200,6 +203,7 @@ impl Graph {
     pub(crate) fn new(name: Name, symbols: Arc<Names>) -> Self {
         Graph {
             symbols,
+            dialect: Dialect::default(),
             name,
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -258,6 +262,22 @@ impl Graph {
         let outputs = &self.results[first as usize..last as usize];
         for (i, tensor) in outputs.iter().flat_map(|output| output.tensors()).enumerate() {
             self.tensors[tensor.index()].shape = inferred.get(i);
+        }
+    }
+
+    /// The table of names, to add some.
+    pub(crate) fn symbols_mut(&mut self) -> &mut Names {
+        Arc::make_mut(&mut self.symbols)
+    }
+
+    /// Replaces the arguments of every operation.
+    pub(crate) fn map_arguments(&mut self, mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>) {
+        let old = std::mem::take(&mut self.arguments);
+        for operation in &mut self.operations {
+            let given = old[operation.arguments.0 as usize..operation.arguments.1 as usize].to_vec();
+            let start = self.arguments.len() as u32;
+            self.arguments.extend(f(operation, &self.tensors, given));
+            operation.arguments = (start, self.arguments.len() as u32);
         }
     }
 

@@ -112,6 +112,9 @@ impl TensorNames {
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
     pub fn resolve(&mut self, names: &Names) {
+        if !self.entries.iter().any(|entry| entry.used && !entry.user) {
+            return;
+        }
         let mut taken = Taken::default();
         for entry in self.entries.iter().filter(|entry| entry.user && entry.used) {
             taken.set.insert(hash_text(FNV_START, names.text(entry.segment)));
@@ -155,10 +158,11 @@ impl TensorNames {
             }
             out.write_str(names.text(entry.segment))?;
             if entry.ordinal > 0 {
-                write!(out, "{}", entry.ordinal)?;
+                write_number(out, entry.ordinal)?;
             }
             if entry.suffix > 0 {
-                write!(out, "_{}", entry.suffix)?;
+                out.write_char('_')?;
+                write_number(out, entry.suffix)?;
             }
         }
         Ok(())
@@ -202,22 +206,28 @@ fn hash_text(hash: u64, text: &str) -> u64 {
     text.bytes().fold(hash, hash_byte)
 }
 
-fn hash_number(mut hash: u64, number: u32) -> u64 {
-    let mut digits = [0u8; 10];
+fn hash_number(hash: u64, number: u32) -> u64 {
+    let (digits, start) = digits(number);
+    digits[start..].iter().copied().fold(hash, hash_byte)
+}
+
+/// Writes a number without the machinery of formatting, which costs more than the number.
+fn write_number(out: &mut impl fmt::Write, number: u32) -> fmt::Result {
+    let (digits, start) = digits(number);
+    digits[start..].iter().try_for_each(|&digit| out.write_char(char::from(digit)))
+}
+
+/// The decimal digits of a number, and where they start.
+fn digits(number: u32) -> ([u8; 10], usize) {
+    let mut digits = [b'0'; 10];
+    let mut start = 10;
     let mut rest = number;
-    let mut count = 0;
-    loop {
-        digits[count] = b'0' + (rest % 10) as u8;
+    while start == 10 || rest > 0 {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
         rest /= 10;
-        count += 1;
-        if rest == 0 {
-            break;
-        }
     }
-    for digit in digits[..count].iter().rev() {
-        hash = hash_byte(hash, *digit);
-    }
-    hash
+    (digits, start)
 }
 
 #[cfg(test)]

@@ -140,6 +140,6 @@ impl Document {
     /// The document in canonical layout, comments kept.
     pub fn format(&self) -> String {
         let module = self.main();
-        { let _ = module; String::new() }
+        super::print::print_module(module, &self.names, self.sources.file(module.file).text(), self.dialect)
     }
 }

@@ -504,3 +504,6 @@ fn number_help(word: &str) -> Option<String> {
     let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
     (plain && known).then(|| format!("drop the suffix: `{number}`"))
 }
+
+#[cfg(test)]
+mod tests;

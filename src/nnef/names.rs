@@ -1,6 +1,9 @@
 //! Interned identifiers: every name of a run is a number, compared and hashed as such.
 
-use indexmap::IndexSet;
+use std::hash::BuildHasher;
+
+use indexmap::IndexMap;
+use indexmap::map::raw_entry_v1::{RawEntryApiV1, RawEntryMut};
 use rustc_hash::FxBuildHasher;
 
 /// An interned identifier or string.
@@ -17,7 +20,7 @@ impl Name {
 /// The table of interned names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    set: IndexSet<Box<str>, FxBuildHasher>,
+    set: IndexMap<Box<str>, (), FxBuildHasher>,
 }
 
 impl Names {
@@ -28,10 +31,16 @@ impl Names {
 
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(index) = self.set.get_index_of(text) {
-            return Name(index as u32);
+        // Most names of a large text are met once: one hash serves the look-up and the insertion.
+        let hash = FxBuildHasher.hash_one(text);
+        match self.set.raw_entry_mut_v1().from_key_hashed_nocheck(hash, text) {
+            RawEntryMut::Occupied(entry) => Name(entry.index() as u32),
+            RawEntryMut::Vacant(entry) => {
+                let index = entry.index();
+                entry.insert_hashed_nocheck(hash, text.into(), ());
+                Name(index as u32)
+            }
         }
-        Name(self.set.insert_full(text.into()).0 as u32)
     }
 
     /// The name of a text, if it was ever interned.
@@ -41,7 +50,7 @@ impl Names {
 
     /// The text of a name.
     pub fn text(&self, name: Name) -> &str {
-        self.set.get_index(name.index()).map_or("", |text| text)
+        self.set.get_index(name.index()).map_or("", |(text, ())| text)
     }
 
     /// How many names there are.

@@ -1,1 +1,365 @@
-//! Canonical printing.
+//! From syntax trees back to text, in one canonical form.
+//!
+//! Parsing what is printed gives the same tree: parentheses stand where precedence needs them and
+//! nowhere else, strings are escaped again, and scalars have a point or an exponent.
+
+mod module;
+
+use super::ast::{Ast, BinaryOp, Builtin, ElementSpec, Expr, ExprId, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use super::dialect::{Dialect, Rules};
+use super::names::Names;
+pub use module::print_module;
+
+/// Binding strength of what is not an operator.
+const ATOM: u8 = 8;
+const UNARY: u8 = 7;
+
+/// Prints an expression.
+pub fn print_expr(ast: &Ast, names: &Names, dialect: Dialect, id: ExprId, out: &mut String) {
+    Printer { ast, names, rules: dialect.rules(), out }.expr(id, 0);
+}
+
+/// Prints a type specification.
+pub fn print_type(ast: &Ast, dialect: Dialect, id: TypeSpecId, out: &mut String) {
+    Printer { ast, names: &Names::new(), rules: dialect.rules(), out }.spec(id);
+}
+
+/// Prints a scalar so that it reads back as the same number.
+pub fn print_scalar(value: f64, out: &mut String) {
+    use std::fmt::Write;
+    let result = match value {
+        f64::INFINITY => out.write_str("1e999"),
+        f64::NEG_INFINITY => out.write_str("-1e999"),
+        value if value.is_nan() => out.write_str("nan"),
+        value => write!(out, "{value:?}"),
+    };
+    debug_assert!(result.is_ok(), "writing to a string cannot fail");
+}
+
+/// Prints a string literal: in single quotes, unless that would need escapes and double ones not.
+pub fn print_string(value: &str, out: &mut String) {
+    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for c in value.chars() {
+        if c == quote || c == '\\' {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push(quote);
+}
+
+/// Prints one tree into a buffer.
+struct Printer<'a> {
+    ast: &'a Ast,
+    names: &'a Names,
+    rules: &'static Rules,
+    out: &'a mut String,
+}
+
+impl Printer<'_> {
+    /// Prints an expression, in parentheses when it binds weaker than its place demands.
+    fn expr(&mut self, id: ExprId, place: u8) {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            if strength(self.ast.expr(id)) < place {
+                self.out.push('(');
+                self.bare(id);
+                self.out.push(')');
+            } else {
+                self.bare(id);
+            }
+        });
+    }
+
+    fn bare(&mut self, id: ExprId) {
+        match self.ast.expr(id) {
+            Expr::Error => self.out.push_str("<error>"),
+            Expr::Name(name) => self.out.push_str(self.names.text(name)),
+            Expr::Int(value) => self.out.push_str(&value.to_string()),
+            Expr::Scalar(value) => print_scalar(value, self.out),
+            Expr::Logical(value) => self.out.push_str(if value { "true" } else { "false" }),
+            Expr::String(value) => print_string(self.names.text(value), self.out),
+            Expr::Array(_) | Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Tuple(_) => self.list(id),
+            Expr::Unary { op, operand } => {
+                self.out.push_str(match op {
+                    UnaryOp::Plus => "+",
+                    UnaryOp::Minus => "-",
+                    UnaryOp::Not => "!",
+                });
+                self.expr(operand, UNARY);
+            }
+            Expr::Binary { .. } => self.chain(id),
+            Expr::Select { condition, yes, no } => {
+                self.expr(yes, 1);
+                self.out.push_str(" if ");
+                self.expr(condition, 0);
+                self.out.push_str(" else ");
+                self.expr(no, 0);
+            }
+            Expr::Index { .. } | Expr::Slice { .. } => self.subscripts(id),
+            Expr::Comprehension(_) => self.comprehension(id),
+            Expr::Builtin { function, argument } => {
+                self.out.push_str(self.builtin(function));
+                self.out.push('(');
+                self.expr(argument, 0);
+                self.out.push(')');
+            }
+            Expr::Call(_) => {
+                self.callee(id);
+                self.out.push('(');
+                for index in 0..self.count(id) {
+                    self.separate(index);
+                    self.item(id, index);
+                }
+                self.out.push(')');
+            }
+        }
+    }
+
+    fn separate(&mut self, index: usize) {
+        if index > 0 {
+            self.out.push_str(", ");
+        }
+    }
+
+    /// How many items or arguments an array, tuple or call has; none for everything else.
+    fn count(&self, id: ExprId) -> usize {
+        match self.ast.expr(id) {
+            Expr::Array(range) | Expr::Tuple(range) | Expr::IntArray(range) | Expr::ScalarArray(range) => {
+                range.len as usize
+            }
+            Expr::Call(call) => self.ast.call(call).args.len as usize,
+            _ => 0,
+        }
+    }
+
+    /// One item of an array or tuple, or one argument of a call.
+    fn item(&mut self, id: ExprId, index: usize) {
+        match self.ast.expr(id) {
+            Expr::Array(range) | Expr::Tuple(range) => self.expr(self.ast.items(range)[index], 0),
+            Expr::IntArray(range) => self.out.push_str(&self.ast.ints[range.range()][index].to_string()),
+            Expr::ScalarArray(range) => print_scalar(self.ast.scalars[range.range()][index], self.out),
+            Expr::Call(call) => {
+                let argument = self.ast.arguments(self.ast.call(call))[index];
+                if let Some(name) = argument.name {
+                    self.out.push_str(self.names.text(name.name));
+                    self.out.push_str(" = ");
+                }
+                self.expr(argument.value, 0);
+            }
+            _ => {}
+        }
+    }
+
+    fn list(&mut self, id: ExprId) {
+        let (open, close) = brackets(self.ast.expr(id));
+        self.out.push(open);
+        for index in 0..self.count(id) {
+            self.separate(index);
+            self.item(id, index);
+        }
+        self.out.push(close);
+    }
+
+    /// The name of a call with its type argument.
+    fn callee(&mut self, id: ExprId) {
+        let Expr::Call(call) = self.ast.expr(id) else { return };
+        let call = self.ast.call(call);
+        self.out.push_str(self.names.text(call.name.name));
+        if let Some((primitive, _)) = call.generic {
+            self.out.push('<');
+            self.out.push_str(self.primitive(primitive));
+            self.out.push('>');
+        }
+    }
+
+    /// A chain of binary operators, its left spine by iteration.
+    fn chain(&mut self, id: ExprId) {
+        let mut spine = Vec::new();
+        let mut first = id;
+        let mut place = 0;
+        while let Expr::Binary { op, lhs, rhs, .. } = self.ast.expr(first) {
+            if level(op) < place {
+                break;
+            }
+            spine.push((op, rhs));
+            (first, place) = (lhs, level(op));
+        }
+        self.expr(first, place);
+        for (op, rhs) in spine.into_iter().rev() {
+            self.out.push(' ');
+            self.out.push_str(symbol(op));
+            self.out.push(' ');
+            self.expr(rhs, level(op) + 1);
+        }
+    }
+
+    /// A chain of subscripts, by iteration.
+    fn subscripts(&mut self, id: ExprId) {
+        let mut spine = Vec::new();
+        let mut first = id;
+        while let Expr::Index { base, .. } | Expr::Slice { base, .. } = self.ast.expr(first) {
+            spine.push(self.ast.expr(first));
+            first = base;
+        }
+        self.expr(first, ATOM);
+        for subscript in spine.into_iter().rev() {
+            self.out.push('[');
+            match subscript {
+                Expr::Index { index, .. } => self.expr(index, 0),
+                Expr::Slice { begin, end, .. } => {
+                    if let Some(begin) = begin {
+                        self.expr(begin, 0);
+                    }
+                    self.out.push(':');
+                    if let Some(end) = end {
+                        self.expr(end, 0);
+                    }
+                }
+                _ => {}
+            }
+            self.out.push(']');
+        }
+    }
+
+    fn comprehension(&mut self, id: ExprId) {
+        let Expr::Comprehension(id) = self.ast.expr(id) else { return };
+        let loops = self.ast.comprehensions[id.index()];
+        let postfix = self.rules.postfix_comprehension;
+        self.out.push('[');
+        if postfix {
+            self.expr(loops.item, 0);
+            self.out.push(' ');
+        }
+        self.out.push_str("for ");
+        for (index, iterator) in self.ast.iterators[loops.iterators.range()].iter().enumerate() {
+            self.separate(index);
+            self.out.push_str(self.names.text(iterator.name.name));
+            self.out.push_str(" in ");
+            self.expr(iterator.iterable, 1);
+        }
+        if let Some(filter) = loops.filter {
+            self.out.push_str(" if ");
+            self.expr(filter, 0);
+        }
+        if !postfix {
+            self.out.push_str(" yield ");
+            self.expr(loops.item, 0);
+        }
+        self.out.push(']');
+    }
+
+    fn spec(&mut self, id: TypeSpecId) {
+        let mut base = id;
+        let mut arrays = 0;
+        while let TypeSpec::Array(item) = self.ast.type_spec(base) {
+            arrays += 1;
+            base = item;
+        }
+        match self.ast.type_spec(base) {
+            TypeSpec::Primitive(primitive) => self.out.push_str(self.primitive(primitive)),
+            TypeSpec::Tensor(element) => {
+                self.out.push_str("tensor");
+                match element {
+                    ElementSpec::Untyped => {}
+                    ElementSpec::Any => self.out.push_str("<>"),
+                    ElementSpec::Of(primitive) => {
+                        self.out.push('<');
+                        self.out.push_str(self.primitive(primitive));
+                        self.out.push('>');
+                    }
+                }
+            }
+            TypeSpec::Tuple(range) => {
+                self.out.push('(');
+                for (index, item) in self.ast.type_lists[range.range()].iter().enumerate() {
+                    self.separate(index);
+                    stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.spec(*item));
+                }
+                self.out.push(')');
+            }
+            TypeSpec::Array(_) | TypeSpec::Error => self.out.push_str("<error>"),
+        }
+        for _ in 0..arrays {
+            self.out.push_str("[]");
+        }
+    }
+
+    fn primitive(&self, primitive: Primitive) -> &'static str {
+        if let Some(row) = self.rules.extra_types.iter().find(|row| row.1 == primitive) {
+            return row.0;
+        }
+        match primitive {
+            Primitive::Integer => "integer",
+            Primitive::Scalar => "scalar",
+            Primitive::Logical => "logical",
+            Primitive::String => "string",
+            Primitive::Generic => "?",
+        }
+    }
+
+    fn builtin(&self, function: Builtin) -> &'static str {
+        if let Some(row) = self.rules.extra_types.iter().find(|row| row.2 == function) {
+            return row.0;
+        }
+        match function {
+            Builtin::ShapeOf => "shape_of",
+            Builtin::LengthOf => "length_of",
+            Builtin::RangeOf => "range_of",
+            Builtin::Integer => "integer",
+            Builtin::Scalar => "scalar",
+            Builtin::Logical => "logical",
+            Builtin::String => "string",
+        }
+    }
+}
+
+/// The brackets around the items of an expression.
+fn brackets(expr: Expr) -> (char, char) {
+    if matches!(expr, Expr::Tuple(_) | Expr::Call(_)) { ('(', ')') } else { ('[', ']') }
+}
+
+/// How strong an expression holds together.
+fn strength(expr: Expr) -> u8 {
+    match expr {
+        Expr::Select { .. } => 0,
+        Expr::Binary { op, .. } => level(op),
+        Expr::Unary { .. } => UNARY,
+        Expr::Int(value) if value < 0 => UNARY,
+        Expr::Scalar(value) if value.is_sign_negative() => UNARY,
+        _ => ATOM,
+    }
+}
+
+/// The level of a binary operator; all are left-associative.
+fn level(op: BinaryOp) -> u8 {
+    use BinaryOp::*;
+    match op {
+        In => 1,
+        And | Or => 2,
+        Lt | Le | Gt | Ge | Eq | Ne => 3,
+        Add | Sub => 4,
+        Mul | Div => 5,
+        Pow => 6,
+    }
+}
+
+fn symbol(op: BinaryOp) -> &'static str {
+    use BinaryOp::*;
+    match op {
+        In => "in",
+        And => "&&",
+        Or => "||",
+        Lt => "<",
+        Le => "<=",
+        Gt => ">",
+        Ge => ">=",
+        Eq => "==",
+        Ne => "!=",
+        Add => "+",
+        Sub => "-",
+        Mul => "*",
+        Div => "/",
+        Pow => "^",
+    }
+}

@@ -41,11 +41,43 @@ pub struct ArrayType(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TupleType(u32);
 
+/// The most types that an array or tuple type is made of, counted with repetition. Bigger ones,
+/// which sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values
+/// are checked while expanding, and whatever walks over a type ends.
+const MAX_SIZE: u32 = 50_000;
+
+/// What occurs in an array or tuple type, and how much.
+#[derive(Clone, Copy, Debug, Default)]
+struct Content {
+    size: u32,
+    tensor: bool,
+    attribute: bool,
+    generic: bool,
+    unknown: bool,
+    /// Something that is no part of a literal that can become a tensor.
+    unliteral: bool,
+}
+
+impl Content {
+    fn with(self, other: Content) -> Content {
+        Content {
+            size: self.size.saturating_add(other.size),
+            tensor: self.tensor || other.tensor,
+            attribute: self.attribute || other.attribute,
+            generic: self.generic || other.generic,
+            unknown: self.unknown || other.unknown,
+            unliteral: self.unliteral || other.unliteral,
+        }
+    }
+}
+
 /// The table of array and tuple types.
 #[derive(Debug, Default)]
 pub struct Types {
     arrays: IndexSet<Type, FxBuildHasher>,
+    array_contents: Vec<Content>,
     tuples: IndexSet<Box<[Type]>, FxBuildHasher>,
+    tuple_contents: Vec<Content>,
 }
 
 /// How well a value suits a parameter. Worse ones are greater.
@@ -55,6 +87,8 @@ pub enum Fit {
     Exact,
     /// A tensor of other elements.
     Elements,
+    /// An extent where a scalar is declared, in the draft.
+    ExtentAsScalar,
     /// A constant of another type, or an array of constants, where a tensor is declared.
     LiteralAsTensor,
     /// A single value where an array is declared, or an array where a tuple is.
@@ -92,7 +126,38 @@ impl Type {
 impl Types {
     /// The type of arrays of `item`.
     pub fn array(&mut self, item: Type) -> Type {
-        Type::Array(ArrayType(self.arrays.insert_full(item).0 as u32))
+        let content = Content { size: 1, ..Content::default() }.with(self.content(item));
+        if content.size > MAX_SIZE {
+            return Type::Unknown;
+        }
+        let (index, new) = self.arrays.insert_full(item);
+        if new {
+            self.array_contents.push(content);
+        }
+        Type::Array(ArrayType(index as u32))
+    }
+
+    fn content(&self, ty: Type) -> Content {
+        let leaf = Content { size: 1, ..Content::default() };
+        match ty {
+            Type::Array(array) => self.array_contents[array.0 as usize],
+            Type::Tuple(tuple) => self.tuple_contents[tuple.0 as usize],
+            Type::Unknown => Content { unknown: true, unliteral: true, ..leaf },
+            Type::EmptyArray => Content { unknown: true, ..leaf },
+            Type::Primitive(primitive) => Content {
+                attribute: true,
+                generic: primitive == Primitive::Generic,
+                unliteral: primitive == Primitive::String,
+                ..leaf
+            },
+            Type::Tensor(element) => Content {
+                tensor: true,
+                generic: element == Element::Of(Primitive::Generic),
+                unknown: element == Element::Unknown,
+                unliteral: true,
+                ..leaf
+            },
+        }
     }
 
     /// The type of tuples of `items`.
@@ -100,6 +165,12 @@ impl Types {
         if let Some(index) = self.tuples.get_index_of(items) {
             return Type::Tuple(TupleType(index as u32));
         }
+        let tuple = Content { size: 1, unliteral: true, ..Content::default() };
+        let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
+        if content.size > MAX_SIZE {
+            return Type::Unknown;
+        }
+        self.tuple_contents.push(content);
         Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
     }
 
@@ -132,12 +203,33 @@ impl Types {
         })
     }
 
-    /// Whether a type or one that it is made of satisfies a test.
-    pub fn any(&self, root: Type, test: impl Fn(Type) -> bool) -> bool {
-        let mut open = vec![root];
+    /// Whether tensors occur anywhere in a type.
+    pub fn has_tensor(&self, ty: Type) -> bool {
+        self.content(ty).tensor
+    }
+
+    /// Whether attributes occur anywhere in a type.
+    pub fn has_attribute(&self, ty: Type) -> bool {
+        self.content(ty).attribute
+    }
+
+    /// Whether the type argument `?` occurs in a type.
+    pub fn has_generic(&self, ty: Type) -> bool {
+        self.content(ty).generic
+    }
+
+    /// Whether something occurs in a type that is not known: a symbol, the items of `[]`, the
+    /// elements of what an operation that is not declared gives.
+    pub fn has_unknown(&self, ty: Type) -> bool {
+        self.content(ty).unknown
+    }
+
+    /// Whether `tensor<>` occurs in a type.
+    pub fn has_any_tensor(&self, ty: Type) -> bool {
+        let mut open = vec![ty];
         while let Some(ty) = open.pop() {
             match ty {
-                _ if test(ty) => return true,
+                Type::Tensor(Element::Any) => return true,
                 Type::Array(array) => open.push(self.item(array)),
                 Type::Tuple(tuple) => open.extend(self.items(tuple)),
                 _ => {}
@@ -146,25 +238,9 @@ impl Types {
         false
     }
 
-    /// Whether tensors occur anywhere in a type.
-    pub fn has_tensor(&self, ty: Type) -> bool {
-        self.any(ty, Type::is_tensor)
-    }
-
-    /// Whether attributes occur anywhere in a type.
-    pub fn has_attribute(&self, ty: Type) -> bool {
-        self.any(ty, |ty| matches!(ty, Type::Primitive(_)))
-    }
-
-    /// Whether the type argument `?` occurs in a type.
-    pub fn has_generic(&self, ty: Type) -> bool {
-        let generic = |ty| matches!(ty, Type::Primitive(Primitive::Generic) | Type::Tensor(Element::Of(Primitive::Generic)));
-        self.any(ty, generic)
-    }
-
     /// Whether a type is a primitive or nested arrays of one primitive, which can become a tensor.
     pub fn is_literal_tensor(&self, ty: Type) -> bool {
-        !self.any(ty, |ty| matches!(ty, Type::Tensor(_) | Type::Tuple(_) | Type::Unknown | Type::STRING))
+        !self.content(ty).unliteral
     }
 
     /// The primitive that nested arrays are made of.
@@ -207,11 +283,13 @@ impl Types {
             (Type::Array(formal), Type::Array(actual)) => {
                 self.grow(|types| types.fit(types.item(formal), types.item(actual), generic))
             }
-            (Type::Array(formal), Type::Primitive(_)) if self.fit(self.item(formal), actual, generic) == Fit::Exact => {
+            (Type::Array(formal), Type::Primitive(_))
+                if self.grow(|types| types.fit(types.item(formal), actual, generic)) == Fit::Exact =>
+            {
                 Fit::Structure
             }
             (Type::Tuple(formal), Type::Array(actual)) => {
-                let mut suits = |&item: &Type| self.fit(item, self.item(actual), generic) == Fit::Exact;
+                let mut suits = |&item: &Type| self.grow(|types| types.fit(item, types.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
             (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
@@ -226,6 +304,30 @@ impl Types {
         }
     }
 
+    /// What the draft adds to [`Types::fit`]: a scalar or a logical can stand for a tensor, an
+    /// extent or a string cannot, although the notation does not say what the tensor holds; and
+    /// its own examples give an extent for a scalar.
+    pub fn fit_in_draft(&self, formal: Type, actual: Type, fit: Fit) -> Fit {
+        if fit == Fit::None && formal == Type::SCALAR && actual == Type::INTEGER {
+            return Fit::ExtentAsScalar;
+        }
+        if fit == Fit::Exact && self.extent_as_tensor(formal, actual) { Fit::LiteralAsTensor } else { fit }
+    }
+
+    fn extent_as_tensor(&self, formal: Type, actual: Type) -> bool {
+        match (formal, actual) {
+            (Type::Tensor(_), Type::INTEGER | Type::STRING) => true,
+            (Type::Array(formal), Type::Array(actual)) => {
+                self.grow(|types| types.extent_as_tensor(types.item(formal), types.item(actual)))
+            }
+            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
+                let pairs = types.items(formal).iter().zip(types.items(actual));
+                pairs.into_iter().any(|(&formal, &actual)| types.extent_as_tensor(formal, actual))
+            }),
+            _ => false,
+        }
+    }
+
     /// Whether a value converts implicitly to another type.
     pub fn castable(&self, from: Type, to: Type) -> bool {
         // `?` is a type like any other here, so nothing may bind to it.
@@ -234,7 +336,12 @@ impl Types {
 
     /// The type to which both convert, one of the two (3.3.2).
     pub fn common(&mut self, a: Type, b: Type) -> Option<Type> {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.common_type(a, b))
+    }
+
+    fn common_type(&mut self, a: Type, b: Type) -> Option<Type> {
         match (a, b) {
+            _ if a == b => Some(a),
             (Type::Unknown, other) | (other, Type::Unknown) => Some(other),
             _ if self.castable(a, b) => Some(b),
             _ if self.castable(b, a) => Some(a),
@@ -253,6 +360,10 @@ impl Types {
 
     /// A type with `?` replaced.
     pub fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.instance(ty, generic))
+    }
+
+    fn instance(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
         match ty {
             Type::Primitive(Primitive::Generic) => generic.map_or(Type::Unknown, Type::Primitive),
             Type::Tensor(Element::Of(Primitive::Generic)) => {
@@ -273,7 +384,13 @@ impl Types {
 
     /// The type as the specification writes it.
     pub fn describe(&self, ty: Type) -> String {
+        self.describe_within(ty, false)
+    }
+
+    /// Tuples within tuples are not spelled out.
+    fn describe_within(&self, ty: Type, tuple: bool) -> String {
         match ty {
+            Type::Tuple(_) if tuple => "(…)".into(),
             Type::Unknown => "unknown".into(),
             Type::Primitive(primitive) => primitive.text().into(),
             Type::Tensor(Element::Of(primitive)) => format!("tensor<{}>", primitive.text()),
@@ -288,13 +405,11 @@ impl Types {
                     depth += 1;
                 }
                 let brackets = if depth > 8 { format!("[]…[] ({depth} deep)") } else { "[]".repeat(depth) };
-                format!("{}{brackets}", self.describe(item))
+                format!("{}{brackets}", self.describe_within(item, tuple))
             }
             Type::Tuple(tuple) => {
-                let items: Vec<String> = self.items(tuple).iter().take(12).map(|&item| match item {
-                    Type::Tuple(_) => "(…)".into(),
-                    item => self.describe(item),
-                }).collect();
+                let items = self.items(tuple).iter().take(12).map(|&item| self.describe_within(item, true));
+                let items: Vec<String> = items.collect();
                 let more = if self.items(tuple).len() > 12 { ",…" } else { "" };
                 format!("({}{more})", items.join(","))
             }

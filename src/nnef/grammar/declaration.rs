@@ -161,7 +161,7 @@ pub(super) fn default_value<'s, E: Failure<'s>>(rules: &'static Rules) -> gramma
         let other = literal(&[Kind::Str, Kind::True, Kind::False]);
         let signs: &'static [Kind] = if rules.signed_defaults { &[Kind::Minus, Kind::Plus] } else { &[] };
         let sign = any().filter(move |kind: &Kind| signs.contains(kind));
-        let signed = sign.then(number.clone()).map_with(|(sign, operand), e: &mut With<'s, '_, E>| {
+        let signed = sign.then(number).map_with(|(sign, operand), e: &mut With<'s, '_, E>| {
             let (span, state) = here(e);
             let op = if sign == Kind::Minus { UnaryOp::Minus } else { UnaryOp::Plus };
             state.unary(op, operand, span)

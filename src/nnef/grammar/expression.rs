@@ -66,7 +66,8 @@ pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!(
             })
             .boxed(),
     };
-    targets().then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value })
+    let target = choice((lone(|kind| kind == Kind::Ident, |next| next == Kind::Assign), targets()));
+    target.then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value })
 }
 
 /// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
@@ -122,6 +123,38 @@ pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!(
             }
         })
     })
+}
+
+/// A name or literal with nothing to its right that could continue it: the most frequent
+/// expression by far, recognized by its two tokens.
+fn lone<'s, E: Failure<'s>>(first: fn(Kind) -> bool, next: fn(Kind) -> bool) -> grammar!('s, ExprId, E) {
+    custom(move |input: &mut Reader<'s, '_, E>| {
+        let at = *input.cursor().inner();
+        let found = input.peek();
+        if let Some(kind) = found.filter(|kind| first(*kind)) {
+            let state: &mut Build<'s> = input.state();
+            let token = state.base + at;
+            if state.kinds.get(token + 1).is_some_and(|kind| next(*kind)) {
+                let expr = match kind {
+                    Kind::Ident => Expr::Name(state.ident(at).name),
+                    _ => state.literal(kind, at),
+                };
+                let id = state.ast.push(expr, state.spans[token]);
+                input.skip();
+                return Ok(id);
+            }
+        }
+        Err(unexpected(None, at, found))
+    })
+}
+
+/// A name or literal before a token that ends it, or else any expression.
+fn item<'s, E: Failure<'s>>(
+    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
+) -> grammar!('s, ExprId, E) {
+    let first = |kind| matches!(kind, Kind::Ident | Kind::Int | Kind::Real | Kind::Str | Kind::True | Kind::False);
+    let next = |kind| matches!(kind, Kind::Comma | Kind::RParen | Kind::RBracket | Kind::Semicolon);
+    choice((lone(first, next), expr))
 }
 
 /// `<unary-expr>` and `<binary-expr>`: from loosest to tightest `in`, `&& ||`, comparisons,
@@ -200,6 +233,7 @@ fn atom<'s, E: Failure<'s>>(
     expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
     binary: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
 ) -> grammar!('s, ExprId, E) {
+    let expr = item(expr);
     let literal = select! {
         kind @ (Kind::Int | Kind::Real | Kind::Str | Kind::Bad | Kind::True | Kind::False) = e => {
             let (span, state) = here(e);

@@ -16,19 +16,37 @@ enum Part {
     Graph,
 }
 
+/// Which parts came already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    any: bool,
+    version: bool,
+    fragment: bool,
+    graph: bool,
+}
+
+impl Seen {
+    fn add(&mut self, part: Part) {
+        self.any = true;
+        self.version |= part == Part::Version;
+        self.fragment |= part == Part::Fragment;
+        self.graph |= part == Part::Graph;
+    }
+}
+
 impl Run<'_, '_> {
     /// `<document> ::= <version> <extension>* <fragment-definition>* <graph-definition>`
     pub(super) fn items(&mut self) {
         let mut at = 0;
-        let mut seen: Vec<Part> = Vec::new();
+        let mut seen = Seen::default();
         while at < self.tokens.kinds.len() {
             let Some(part) = self.part(at) else {
                 self.stray(at);
                 at = self.split.next_item(at + 1);
                 continue;
             };
-            self.check_order(part, at, &seen);
-            seen.push(part);
+            self.check_order(part, at, seen);
+            seen.add(part);
             at = match part {
                 Part::Version => self.version(at),
                 Part::Extension => self.extension(at),
@@ -36,7 +54,7 @@ impl Run<'_, '_> {
                 Part::Graph => self.graph(at),
             };
         }
-        if self.kind == ModuleKind::Document && !seen.contains(&Part::Graph) {
+        if self.kind == ModuleKind::Document && !seen.graph {
             let message = "the document has no graph";
             self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
         }
@@ -67,27 +85,24 @@ impl Run<'_, '_> {
         self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
     }
 
-    fn check_order(&mut self, part: Part, at: usize, seen: &[Part]) {
+    fn check_order(&mut self, part: Part, at: usize, seen: Seen) {
         let document = self.kind == ModuleKind::Document;
-        let graph = seen.contains(&Part::Graph);
+        let graph = seen.graph;
         let message = match part {
             Part::Graph if !document => "a library of declarations has no graph",
             _ if !document => return,
-            Part::Version if seen.contains(&Part::Version) => "the version is given twice",
-            Part::Version if !seen.is_empty() => "the version comes first in a document",
+            Part::Version if seen.version => "the version is given twice",
+            Part::Version if seen.any => "the version comes first in a document",
             Part::Version => return,
-            _ if seen.is_empty() => "a document starts with its version",
-            Part::Extension if graph || seen.contains(&Part::Fragment) => {
-                "extensions come before fragments and the graph"
-            }
+            _ if !seen.any => "a document starts with its version",
+            Part::Extension if graph || seen.fragment => "extensions come before fragments and the graph",
             Part::Fragment if graph => "fragments come before the graph",
             Part::Graph if graph => "a document has exactly one graph",
             _ => return,
         };
         let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
-        let help = (document && seen.is_empty()).then(|| format!("put `{version}` in front"));
-        self.diagnostics
-            .report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
+        let help = (document && !seen.any).then(|| format!("put `{version}` in front"));
+        self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
     }
 
     /// `<version> ::= "version" <major> "." <minor> ";"`
@@ -172,16 +187,12 @@ impl Run<'_, '_> {
         self.begin(start + 1);
         let mut words = vec![self.state.ident(0)];
         if odd.is_none() || listed {
-            for at in 1..kinds.len() {
-                if kinds[at] == Kind::Ident {
-                    words.push(self.state.ident(at));
-                }
-            }
+            let others = kinds.iter().enumerate().skip(1).filter(|(_, kind)| **kind == Kind::Ident);
+            words.extend(others.map(|(at, _)| self.state.ident(at)));
         }
         if let Some(odd) = odd {
             let message = "an extension is written as identifiers separated by spaces";
-            self.diagnostics
-                .report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
+            self.diagnostics.report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
         }
         let text = self.range(start + 1, end - 1);
         let span = self.range(start, if closed { end } else { end - 1 });
@@ -196,6 +207,11 @@ impl Run<'_, '_> {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);
+                if self.split.kind(start + 1) == Some(Kind::Ident) {
+                    self.begin(start + 1);
+                    let name = self.state.ident(0).name;
+                    self.module.broken.push(name);
+                }
                 None
             }
         };

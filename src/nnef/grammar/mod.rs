@@ -134,7 +134,7 @@ impl<'s, 'd> Run<'s, 'd> {
             spans,
             base: 0,
             names,
-            ast: Ast::default(),
+            ast: roomy(tokens.kinds.len()),
             findings: Vec::new(),
             failed: false,
         };
@@ -246,19 +246,21 @@ impl<'s, 'd> Run<'s, 'd> {
             };
             let at = problem.at;
             let merged = at > start && at < end && self.split.statement_starts(at);
-            if merged && self.split.enclosing(start, at).is_none() {
-                if let Ok(sides) = parse!(self, assignment, start, at) {
-                    self.missing_semicolon(start, at);
-                    let span = self.range(start, at - 1);
-                    assignments.push(Assignment { target: sides.target, value: sides.value, span });
-                    start = at;
-                    continue;
-                }
+            if merged
+                && self.split.enclosing(start, at).is_none()
+                && let Ok(sides) = parse!(self, assignment, start, at)
+            {
+                self.missing_semicolon(start, at);
+                let span = self.range(start, at - 1);
+                assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                start = at;
+                continue;
             }
             self.explain_statement(start, end, &problem);
-            self.keep_target(start, at, assignments);
             let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
-            match (at.max(start + 1)..end).find(resume) {
+            let next = (at.max(start + 1)..end).find(resume);
+            self.keep_target(start, next.unwrap_or(end), assignments);
+            match next {
                 Some(next) => start = next,
                 None => return,
             }
@@ -299,6 +301,16 @@ impl<'s, 'd> Run<'s, 'd> {
         let gap = self.span(at - 1).end as usize..self.span(at).start as usize;
         self.text.get(gap).is_some_and(|gap| gap.contains(['\n', '\r']))
     }
+}
+
+/// An empty tree with room for what so many tokens usually become.
+fn roomy(tokens: usize) -> Ast {
+    let mut ast = Ast::default();
+    ast.exprs.reserve(tokens / 3);
+    ast.spans.reserve(tokens / 3);
+    ast.args.reserve(tokens / 8);
+    ast.calls.reserve(tokens / 16);
+    ast
 }
 
 /// What went wrong, from the errors of the second pass.

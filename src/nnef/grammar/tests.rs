@@ -1,0 +1,421 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::nnef::ast::{BinaryOp, ExprId, UnaryOp};
+use crate::nnef::print::{print_expr, print_module};
+use crate::source::Sources;
+
+struct Parsed {
+    sources: Sources,
+    names: Names,
+    module: Module,
+    diagnostics: Diagnostics,
+}
+
+fn parse_as(text: &str, dialect: Dialect) -> Parsed {
+    let mut sources = Sources::new();
+    let file = sources.add("test", text);
+    let (mut names, mut diagnostics) = (Names::new(), Diagnostics::new(false));
+    let module = parse_module(file, text, dialect, ModuleKind::Document, &mut names, &mut diagnostics);
+    Parsed { sources, names, module, diagnostics }
+}
+
+fn findings(parsed: &Parsed) -> Vec<String> {
+    let line = |d: &Diagnostic| {
+        let at = parsed.sources.start(d.at);
+        format!("{:?} {}:{} {}", d.code, at.line, at.column, d.message)
+    };
+    parsed.diagnostics.iter().map(line).collect()
+}
+
+/// Codes and places only.
+fn places(text: &str, dialect: Dialect) -> Vec<(Code, u32, u32)> {
+    let parsed = parse_as(text, dialect);
+    let place = |d: &Diagnostic| {
+        let at = parsed.sources.start(d.at);
+        (d.code, at.line, at.column)
+    };
+    parsed.diagnostics.iter().map(place).collect()
+}
+
+fn body(text: &str) -> String {
+    format!("version 1.0;\ngraph g( x ) -> ( y )\n{{\n{text}\n}}\n")
+}
+
+fn draft_body(text: &str) -> String {
+    format!("version 1.0\nfragment f( x: tensor ) -> ( y: tensor )\n{{\n{text}\n}}\ngraph g( x ) -> ( y ) {{ y = f(x) }}\n")
+}
+
+/// A tree with all its parentheses.
+fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
+    let sub = |id| tree(ast, names, id);
+    let all = |ids: &[ExprId]| ids.iter().map(|id| sub(*id)).collect::<Vec<_>>().join(" ");
+    match ast.expr(id) {
+        Expr::Error => "error".into(),
+        Expr::Name(name) => names.text(name).into(),
+        Expr::Int(value) => format!("{value}"),
+        Expr::Scalar(value) => format!("{value:?}"),
+        Expr::Logical(value) => format!("{value}"),
+        Expr::String(name) => format!("{:?}", names.text(name)),
+        Expr::Array(list) => format!("[{}]", all(ast.items(list))),
+        Expr::IntArray(list) => format!("ints{:?}", &ast.ints[list.range()]),
+        Expr::ScalarArray(list) => format!("scalars{:?}", &ast.scalars[list.range()]),
+        Expr::Tuple(list) => format!("(, {})", all(ast.items(list))),
+        Expr::Unary { op, operand } => format!("({op:?} {})", sub(operand)),
+        Expr::Binary { op, lhs, rhs, .. } => format!("({op:?} {} {})", sub(lhs), sub(rhs)),
+        Expr::Select { condition, yes, no } => format!("(select {} {} {})", sub(condition), sub(yes), sub(no)),
+        Expr::Index { base, index } => format!("(at {} {})", sub(base), sub(index)),
+        Expr::Slice { base, begin, end } => {
+            format!("(slice {} {} {})", sub(base), begin.map_or("-".into(), sub), end.map_or("-".into(), sub))
+        }
+        Expr::Comprehension(id) => {
+            let loops = ast.comprehensions[id.index()];
+            let iterators = &ast.iterators[loops.iterators.range()];
+            let each = |i: &crate::nnef::ast::Iterator| format!("{}:{}", names.text(i.name.name), sub(i.iterable));
+            let iterators: Vec<_> = iterators.iter().map(each).collect();
+            format!("(for {} {} {})", iterators.join(" "), loops.filter.map_or("-".into(), sub), sub(loops.item))
+        }
+        Expr::Builtin { function, argument } => format!("({function:?} {})", sub(argument)),
+        Expr::Call(id) => {
+            let call = ast.call(id);
+            let argument = |arg: &crate::nnef::ast::Arg| match arg.name {
+                Some(name) => format!("{}={}", names.text(name.name), sub(arg.value)),
+                None => sub(arg.value),
+            };
+            let args: Vec<_> = ast.arguments(call).iter().map(argument).collect();
+            let generic = call.generic.map_or(String::new(), |g| format!("<{:?}>", g.0));
+            format!("{}{generic}({})", names.text(call.name.name), args.join(" "))
+        }
+    }
+}
+
+fn value(expr: &str) -> String {
+    let parsed = parse_as(&body(&format!("y = {expr};")), Dialect::V1);
+    assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
+    tree(&parsed.module.ast, &parsed.names, parsed.module.graphs[0].body.assignments[0].value)
+}
+
+fn draft_value(expr: &str) -> String {
+    let parsed = parse_as(&draft_body(&format!("y = {expr}")), Dialect::Draft);
+    assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
+    let body = parsed.module.fragments[0].body.as_ref().expect("a body");
+    tree(&parsed.module.ast, &parsed.names, body.assignments[0].value)
+}
+
+#[test]
+fn precedence_follows_the_table() {
+    let table = [
+        ("a in b && c", "(In a (And b c))"),
+        ("1 + 1 in [2]", "(In (Add 1 1) ints[2])"),
+        ("a || b && c", "(And (Or a b) c)"),
+        ("a && b || c", "(Or (And a b) c)"),
+        ("a && b < c", "(And a (Lt b c))"),
+        ("a < b == c", "(Eq (Lt a b) c)"),
+        ("a <= b + c", "(Le a (Add b c))"),
+        ("a - b + c", "(Add (Sub a b) c)"),
+        ("a - b * c", "(Sub a (Mul b c))"),
+        ("a / b * c", "(Mul (Div a b) c)"),
+        ("a * b ^ c", "(Mul a (Pow b c))"),
+        ("2 ^ 3 ^ 2", "(Pow (Pow 2 3) 2)"),
+        ("-x ^ 2", "(Pow (Minus x) 2)"),
+        ("2 ^ -x", "(Pow 2 (Minus x))"),
+        ("-a + b", "(Add (Minus a) b)"),
+        ("!a && b", "(And (Not a) b)"),
+        ("- - +a", "(Minus (Minus (Plus a)))"),
+        ("-a[0]", "(Minus (at a 0))"),
+        ("a if b else c if d else e", "(select b a (select d c e))"),
+        ("1 if true if false else true else 3", "(select (select false true true) 1 3)"),
+        ("a + b if c || d else e * f", "(select (Or c d) (Add a b) (Mul e f))"),
+        ("a in b if c else d", "(select c (In a b) d)"),
+        ("min < x", "(Lt min x)"),
+        ("a < integer(b)", "(Lt a (Integer b))"),
+        ("f<integer>(b)", "f<Integer>(b)"),
+        ("f<?>(b)", "f<Generic>(b)"),
+        ("t[1][0][:2][1:][:]", "(slice (slice (slice (at (at t 1) 0) - 2) 1 -) - -)"),
+        ("[1,2][0]", "(at ints[1, 2] 0)"),
+        ("'ab'[1:]", "(slice \"ab\" 1 -)"),
+        ("(a,b)[0]", "(at (, a b) 0)"),
+        ("f(a)[0]", "(at f(a) 0)"),
+        ("(a)", "a"),
+        ("f(x, a = [1,-2], b = (1, 2.0))", "f(x a=ints[1, -2] b=(, 1 2.0))"),
+        ("[for i in a, j in b if i < j yield i + j]", "(for i:a j:b (Lt i j) (Add i j))"),
+        ("[for i in a if b if c else d yield i]", "(for i:a (select c b d) i)"),
+        ("length_of(x)", "(LengthOf x)"),
+        ("string(1.5) + 'a'", "(Add (String 1.5) \"a\")"),
+    ];
+    for (text, wanted) in table {
+        assert_eq!(value(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn numbers_are_packed_where_they_stand_alone() {
+    assert_eq!(value("[1]"), "ints[1]");
+    assert_eq!(value("[-1, 2, - 3]"), "ints[-1, 2, -3]");
+    assert_eq!(value("[(1), -(2)]"), "ints[1, -2]");
+    assert_eq!(value("[1.0, -2e3]"), "scalars[1.0, -2000.0]");
+    assert_eq!(value("[1, 2.0]"), "[1 2.0]");
+    assert_eq!(value("[1, x, 2]"), "[1 x 2]");
+    assert_eq!(value("[[1], [2, 3]]"), "[ints[1] ints[2, 3]]");
+    assert_eq!(value("[1, 2 + 3]"), "[1 (Add 2 3)]");
+    assert_eq!(value("[+1]"), "[(Plus 1)]");
+    assert_eq!(value("[]"), "[]");
+    assert_eq!(value("[-9223372036854775808]"), "ints[-9223372036854775808]");
+    assert_eq!(value("-9223372036854775808"), "-9223372036854775808");
+    assert_eq!(value("9223372036854775807"), "9223372036854775807");
+    let too_large = places(&body("y = [9223372036854775808];"), Dialect::V1);
+    assert_eq!(too_large, [(Code::IntegerTooLarge, 4, 6)]);
+    let binary = places(&body("y = x - 9223372036854775808;"), Dialect::V1);
+    assert_eq!(binary, [(Code::IntegerTooLarge, 4, 9)]);
+}
+
+#[test]
+fn strings_are_unescaped() {
+    assert_eq!(value(r"'a'"), r#""a""#);
+    assert_eq!(value(r#"'it\'s "x"'"#), r#""it's \"x\"""#);
+    assert_eq!(value(r"'a\\b'"), r#""a\\b""#);
+    assert_eq!(value(r"'a\nb'"), r#""a\\nb""#);
+}
+
+#[test]
+fn draft_forms() {
+    assert_eq!(draft_value("[e for i in a if c]"), "(for i:a c e)");
+    assert_eq!(draft_value("[a if b else c for i in d]"), "(for i:d - (select b a c))");
+    assert_eq!(draft_value("a, f(b)"), "(, a f(b))");
+    assert_eq!(draft_value("extent(1.5)"), "(Integer 1.5)");
+    assert_eq!(draft_value("yield + version"), "(Add yield version)");
+    let text = draft_body("t = x\n(a, b) = g(t)\n[c] = split(a)\nd, e = h(c) s = d y = e;");
+    let parsed = parse_as(&text, Dialect::Draft);
+    assert!(parsed.diagnostics.is_empty(), "{:?}", findings(&parsed));
+    let body = parsed.module.fragments[0].body.as_ref().expect("a body");
+    assert_eq!(body.assignments.len(), 6);
+    let call = parse_as(&draft_body("t = g\n(x)\ny = t"), Dialect::Draft);
+    assert_eq!(call.module.fragments[0].body.as_ref().map(|b| b.assignments.len()), Some(2));
+}
+
+#[test]
+fn every_rule_points_at_its_token() {
+    use Code::*;
+    let cases: &[(&str, Code, u32)] = &[
+        ("y = exp(x", BadAssignment, 5),
+        ("y = exp((x + 1.0);", BadAssignment, 4),
+        ("t = y = exp(x);", BadAssignment, 4),
+        ("y = exp(x) z;", BadAssignment, 4),
+        ("-t = x;", BadTarget, 4),
+        ("1.0 = x;", BadTarget, 4),
+        ("t[0] = x;", BadTarget, 4),
+        ("f(x) = x;", BadTarget, 4),
+        ("a, y = exp(x), log(x);", BareTuple, 4),
+        ("y = [length_of([1], [2])];", BadBuiltinCall, 4),
+        ("y = length_of();", BadBuiltinCall, 4),
+        ("y = length_of(x = 1);", BadBuiltinCall, 4),
+        ("y = [i for i in x];", BadComprehension, 4),
+        ("y = [for i in x yield i if i > 1];", BadComprehension, 4),
+        ("y = [for in x yield i];", BadComprehension, 4),
+        ("y = x if true;", SelectWithoutElse, 4),
+        ("y = f(x if true);", SelectWithoutElse, 4),
+        ("y = x[];", BadExpression, 4),
+        ("y = x[0:2:1];", BadExpression, 4),
+        ("y = x * / x;", BadExpression, 4),
+        ("y = x +;", BadExpression, 4),
+        ("y = f(x,);", BadList, 4),
+        ("y = [x,];", BadList, 4),
+        ("y = f(x x);", BadList, 4),
+        ("for = x;", KeywordAsName, 4),
+        ("y = string;", KeywordAsName, 4),
+        ("y = f();", EmptyList, 4),
+        ("", EmptyBody, 5),
+    ];
+    for (text, code, line) in cases {
+        let found = places(&body(text), Dialect::V1);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!((found[0].0, found[0].1), (*code, *line), "{text}");
+    }
+    let heads: &[(&str, Code, u32)] = &[
+        ("fragment f( x ) -> ( y: tensor<scalar> );", BadType, 14),
+        ("fragment f( x: tensor ) -> ( y: tensor<scalar> );", BadType, 22),
+        ("fragment f( x: extent ) -> ( y: tensor<scalar> );", BadType, 16),
+        ("fragment f( x: (integer) ) -> ( y: tensor<scalar> );", BadType, 24),
+        ("fragment f( x: integer[2] ) -> ( y: tensor<scalar> );", BadType, 24),
+        ("fragment f( x: integer = y ) -> ( y: tensor<scalar> );", BadDefault, 26),
+        ("fragment f( x: integer = 1 + 2 ) -> ( y: tensor<scalar> );", BadDefault, 28),
+        ("fragment f( x: integer, ) -> ( y: tensor<scalar> );", BadList, 25),
+        ("fragment f( if: integer ) -> ( y: tensor<scalar> );", KeywordAsName, 13),
+        ("fragment f() -> ( y: tensor<scalar> );", EmptyList, 12),
+    ];
+    for (text, code, column) in heads {
+        let text = format!("version 1.0;\n{text}\ngraph g( x ) -> ( y ) {{ y = x; }}");
+        assert_eq!(places(&text, Dialect::V1), [(*code, 2, *column)], "{text}");
+    }
+}
+
+#[test]
+fn all_independent_errors_are_found_in_one_run() {
+    let text = body("a = ;\nb = f((x);\nc = x[];\nd = x\ne = f(c;\n1 = a;\ny = d;");
+    let found = places(&text, Dialect::V1);
+    let lines: Vec<u32> = found.iter().map(|place| place.1).collect();
+    assert_eq!(lines, [4, 5, 6, 8, 8, 9], "{found:?}");
+}
+
+#[test]
+fn an_unclosed_parenthesis_costs_one_statement() {
+    let found = places(&body("a = f((x\nb = g(x)\ny = h(b) +;"), Dialect::V1);
+    assert_eq!(found.iter().map(|place| place.1).collect::<Vec<_>>(), [5, 6, 6], "{found:?}");
+}
+
+#[test]
+fn documents_have_their_order() {
+    let structure = |text: &str| {
+        let found = places(text, Dialect::V1);
+        found.into_iter().filter(|f| f.0 == Code::DocumentStructure).map(|f| (f.1, f.2)).collect::<Vec<_>>()
+    };
+    let graph = "graph g( x ) -> ( y ) { y = x; }";
+    assert_eq!(structure(graph), [(1, 1)]);
+    assert_eq!(structure(&format!("version 1.0;\n{graph}\n{graph}")), [(3, 1)]);
+    assert_eq!(structure(&format!("version 1.0;\n{graph}\nextension a;")), [(3, 1)]);
+    assert_eq!(structure(&format!("version 1.0;\n{graph}\n}} x")), [(3, 1)]);
+    assert_eq!(structure("version 1.0;\n"), [(1, 13)]);
+}
+
+#[test]
+fn extensions_hold_free_text() {
+    let text = "version 1.0;\nextension a b;\nextension tract_assert T>=0 'it $ // 5L;\ngraph g( x ) -> ( y ) { y = x; }";
+    let parsed = parse_as(text, Dialect::V1);
+    assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
+    assert_eq!(parsed.module.extensions.len(), 2);
+    assert_eq!(parsed.module.extensions[0].words.len(), 2);
+    assert_eq!(&text[parsed.module.extensions[1].text.range()], "tract_assert T>=0 'it $ // 5L");
+    assert_eq!(places(text, Dialect::V1), [(Code::VendorSyntax, 3, 25)]);
+}
+
+#[test]
+fn deep_nesting_is_parsed_or_refused() {
+    let nested = |n: usize| body(&format!("y = {}x{};", "(".repeat(n), ")".repeat(n)));
+    assert!(parse_as(&nested(50_000), Dialect::V1).diagnostics.is_empty());
+    assert_eq!(places(&nested(200_000), Dialect::V1)[0].0, Code::TooDeep);
+    // A missing operand at the bottom of many operator levels is found without trying them all.
+    let bad = body(&format!("y = {}*{};", "(a + b * ".repeat(2000), ")".repeat(2000)));
+    assert_eq!(places(&bad, Dialect::V1).len(), 1);
+    let deep = parse_as(&body(&format!("y = {}x{};", "f(-".repeat(20_000), ")".repeat(20_000))), Dialect::V1);
+    let mut out = String::new();
+    print_expr(&deep.module.ast, &deep.names, Dialect::V1, deep.module.graphs[0].body.assignments[0].value, &mut out);
+    assert_eq!(out.len(), 4 * 20_000 + 1);
+    let chain = body(&format!("y = x{};", " + x".repeat(100_000)));
+    let long = parse_as(&chain, Dialect::V1);
+    assert!(print_module(&long.module, &long.names, &chain, Dialect::V1).len() > 400_000);
+}
+
+fn format_text(text: &str, dialect: Dialect) -> String {
+    let parsed = parse_as(text, dialect);
+    assert!(!parsed.diagnostics.has_errors(), "{:?}\n{text}", findings(&parsed));
+    print_module(&parsed.module, &parsed.names, text, dialect)
+}
+
+#[test]
+fn the_formatter_keeps_comments_and_is_idempotent() {
+    let text = "# top\nversion 1.0; # v\n\n\nextension  a\tb;\n# about f\nfragment f<?=scalar>(x:tensor<?>,n:integer=-1 # n\n)->(y:tensor<?>){\n# first\n\n\ny=f<?>(x,n=n-1) # last\n; # after\n# end\n}# closed\ngraph g(x)->(y){\nx=external(shape=[ ]);\n\n\n(y)=f(x);}\n#eof";
+    let wanted = "# top\nversion 1.0;  # v\n\nextension a b;\n\n# about f\n# n\nfragment f<? = scalar>( x: tensor<?>, n: integer = -1 ) -> ( y: tensor<?> )\n{\n    # first\n\n    # last\n    y = f<?>(x, n = n - 1);  # after\n    # end\n}  # closed\n\ngraph g( x ) -> ( y )\n{\n    x = external(shape = []);\n\n    y = f(x);\n}\n\n#eof\n";
+    let once = format_text(text, Dialect::V1);
+    assert_eq!(once, wanted);
+    assert_eq!(format_text(&once, Dialect::V1), once);
+}
+
+#[test]
+fn long_lists_are_broken() {
+    let names: Vec<String> = (0..30).map(|i| format!("parameter_{i}")).collect();
+    let text = body(&format!("    y = f({});", names.join(",")));
+    let once = format_text(&text, Dialect::V1);
+    assert!(once.lines().all(|line| line.len() <= 100));
+    assert_eq!(format_text(&once, Dialect::V1), once);
+}
+
+#[test]
+fn models_survive_formatting() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
+    let Ok(models) = std::fs::read_dir(&folder) else {
+        println!("skipped: no models");
+        return;
+    };
+    for model in models.flatten() {
+        let Ok(text) = std::fs::read_to_string(model.path().join("graph.nnef")) else { continue };
+        let once = format_text(&text, Dialect::V1);
+        assert_eq!(format_text(&once, Dialect::V1), once, "{}", model.path().display());
+        assert_eq!(trees(&text), trees(&once), "{}", model.path().display());
+        let comments = |text: &str| parse_as(text, Dialect::V1).module.comments.len();
+        assert_eq!(comments(&text), comments(&once), "{}", model.path().display());
+    }
+}
+
+/// All assignments of a document.
+fn trees(text: &str) -> Vec<String> {
+    let parsed = parse_as(text, Dialect::V1);
+    let bodies = parsed.module.fragments.iter().filter_map(|f| f.body.as_ref());
+    let bodies = bodies.chain(parsed.module.graphs.iter().map(|g| &g.body));
+    let show = |id| tree(&parsed.module.ast, &parsed.names, id);
+    bodies.flat_map(|body| body.assignments.iter().map(|a| format!("{} = {}", show(a.target), show(a.value)))).collect()
+}
+
+/// Expressions as fully parenthesized text, which says what the tree is.
+fn expressions() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        "[a-e]".prop_map(|name| name),
+        (0u32..100).prop_map(|n| n.to_string()),
+        (0u32..100).prop_map(|n| format!("{}", f64::from(n) / 8.0 + 0.001)),
+        Just("true".to_owned()),
+        Just("'it\\'s \\\\ \"'".to_owned()),
+        Just("[1, -2]".to_owned()),
+        Just("[0.5]".to_owned()),
+        Just("[]".to_owned()),
+    ];
+    leaf.prop_recursive(5, 40, 4, |inner| {
+        const OPERATORS: &[&str] = &["in", "&&", "||", "<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", "^"];
+        prop_oneof![
+            (inner.clone(), prop::sample::select(OPERATORS), inner.clone())
+                .prop_map(|(a, op, b)| format!("(({a}) {op} ({b}))")),
+            (prop::sample::select(&["-", "+", "!"][..]), inner.clone()).prop_map(|(op, a)| format!("({op}({a}))")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, c, b)| format!("(({a}) if ({c}) else ({b}))")),
+            (inner.clone(), inner.clone()).prop_map(|(a, i)| format!("({a})[({i})]")),
+            (inner.clone(), inner.clone()).prop_map(|(a, i)| format!("({a})[({i}):]")),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|items| format!("[{}]", items.join(", "))),
+            prop::collection::vec(inner.clone(), 2..4).prop_map(|items| format!("({})", items.join(", "))),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("f<scalar>(({a}), k = {b})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, c, b)| format!("[for i in ({a}), j in b if ({c}) yield ({b})]")),
+            inner.prop_map(|a| format!("range_of({a})")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn printed_expressions_parse_to_the_same_tree(text in expressions()) {
+        let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
+        prop_assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
+        let id = parsed.module.graphs[0].body.assignments[0].value;
+        let mut printed = String::new();
+        print_expr(&parsed.module.ast, &parsed.names, Dialect::V1, id, &mut printed);
+        prop_assert_eq!(value(&printed), tree(&parsed.module.ast, &parsed.names, id), "{}", printed);
+    }
+
+    #[test]
+    fn any_text_is_survived(text in "[a-c(){}\\[\\];:,=+*<>?!&|'\"#/$ \n0-9.é]{0,60}|(version 1.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|,|if |else |for |in |yield |extension a){0,20}") {
+        for dialect in [Dialect::V1, Dialect::Draft] {
+            let parsed = parse_as(&text, dialect);
+            for finding in parsed.diagnostics.iter() {
+                prop_assert!(text.get(finding.at.span.range()).is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn operators_know_their_place() {
+    let parsed = parse_as(&body("y = x + -x;"), Dialect::V1);
+    let at = parsed.module.ast.exprs.iter().find_map(|expr| match expr {
+        Expr::Binary { op: BinaryOp::Add, at, .. } => Some(*at),
+        _ => None,
+    });
+    assert_eq!(at.map(|at| &parsed.sources.file(parsed.module.file).text()[at as usize..][..1]), Some("+"));
+    assert!(parsed.module.ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
+    assert_eq!(parsed.module.ast.exprs.len(), 5, "no node is written twice or left behind");
+}

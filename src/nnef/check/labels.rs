@@ -1,0 +1,40 @@
+//! Rules on labels of variables (G1, G2). Labels that are literals are checked here, others once
+//! they are evaluated.
+
+use super::FragmentId;
+use super::bodies::BodyCheck;
+use crate::diagnostics::Code;
+use crate::nnef::ast::{Call, Expr, ExprId};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::nnef::standard::VARIABLE;
+
+/// What is wrong with a label, if anything is.
+pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./\\".contains(c);
+    if label.is_empty() {
+        return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
+    }
+    let odd = label.chars().find(|&c| !allowed(c)).filter(|_| dialect == Dialect::V1)?;
+    Some((Code::LabelCharacters, format!("`{odd}` is not allowed in the label '{label}'")))
+}
+
+impl BodyCheck<'_, '_> {
+    /// Checks the literal label of a variable.
+    pub(super) fn literal_label(&mut self, call: &Call, fragment: FragmentId, bound: &[Option<ExprId>]) {
+        let checked = &self.checker.checked;
+        let info = checked.fragment(fragment);
+        if info.module != ModuleId::STANDARD || checked.text(info.name) != VARIABLE {
+            return;
+        }
+        let label = info.params.iter().position(|param| checked.text(param.name) == "label");
+        let Some(value) = label.and_then(|i| bound[i]) else { return };
+        let Expr::String(name) = self.ast.expr(value) else { return };
+        let label = self.text(name);
+        if let Some((code, message)) = label_problem(&label, checked.document.dialect()) {
+            let at = self.at(call.name.span);
+            self.checker.checked.wrong_labels.insert(at);
+            self.report(code, self.ast.span(value), message);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The formatter: whole modules, with their comments.
+
+use super::{Printer, brackets};
+use crate::nnef::ast::{Assignment, Body, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
+use crate::nnef::dialect::{Dialect, Rules};
+use crate::nnef::names::Names;
+use crate::source::Span;
+
+/// Lists are broken over lines where a line would be longer.
+const WIDTH: usize = 100;
+const INDENT: &str = "    ";
+
+/// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long
+/// lists one item on a line. `text` is what the module was parsed from: comments come from there,
+/// and so do blank lines between assignments, one at most.
+pub fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
+    let mut writer = Writer {
+        module,
+        names,
+        rules: dialect.rules(),
+        text,
+        out: String::with_capacity(text.len() + text.len() / 8),
+        comment: 0,
+        last: 0,
+        fresh: true,
+    };
+    writer.module();
+    writer.out
+}
+
+struct Writer<'a> {
+    module: &'a Module,
+    names: &'a Names,
+    rules: &'static Rules,
+    text: &'a str,
+    out: String,
+    /// The next comment to print.
+    comment: usize,
+    /// Where in the text the last thing printed ended.
+    last: u32,
+    /// Nothing was printed yet in this block, so no blank line comes first.
+    fresh: bool,
+}
+
+impl Writer<'_> {
+    fn module(&mut self) {
+        let module = self.module;
+        let mut apart = false;
+        for item in &module.items {
+            let block = match item {
+                Item::Version | Item::Extension(_) => false,
+                Item::Fragment(index) => module.fragments[*index as usize].body.is_some(),
+                Item::Graph(_) => true,
+            };
+            let force = block || apart;
+            apart = block;
+            match item {
+                Item::Version => {
+                    let Some(version) = module.version else { continue };
+                    self.lead(version.span.end, version.span.start, "", force);
+                    self.out.push_str(&format!("version {}.{}", version.major, version.minor));
+                    self.out.push_str(if self.rules.semicolons { ";" } else { "" });
+                    self.trail(version.span.end);
+                }
+                Item::Extension(index) => self.extension(&module.extensions[*index as usize], force),
+                Item::Fragment(index) => self.fragment(&module.fragments[*index as usize], force),
+                Item::Graph(index) => self.graph(&module.graphs[*index as usize], force),
+            }
+        }
+        let end = self.text.len() as u32;
+        self.comments(end, "", apart);
+    }
+
+    /// Prints the comments that come before something, those within it up to `end` too, and the
+    /// blank line before it.
+    fn lead(&mut self, end: u32, start: u32, indent: &str, force: bool) {
+        let force = self.comments(end, indent, force) && force;
+        self.blank(start, force);
+        self.out.push_str(indent);
+    }
+
+    /// Prints the comments before a byte, each on a line; whether there were none.
+    fn comments(&mut self, end: u32, indent: &str, force: bool) -> bool {
+        let first = self.comment;
+        while let Some(&span) = self.module.comments.get(self.comment)
+            && span.start < end
+        {
+            self.blank(span.start, force && self.comment == first);
+            self.out.push_str(indent);
+            self.push_comment(span);
+            self.out.push('\n');
+            self.last = self.last.max(span.end);
+            self.comment += 1;
+        }
+        self.comment == first
+    }
+
+    fn push_comment(&mut self, span: Span) {
+        self.out.push_str(self.text.get(span.range()).unwrap_or("#").trim_end());
+    }
+
+    /// A blank line, if the text has one before this byte or if it must be.
+    fn blank(&mut self, start: u32, force: bool) {
+        let gap = self.text.get(self.last as usize..start as usize).unwrap_or("");
+        let mut lines = gap.split('\n').skip(1).peekable();
+        let mut blank = false;
+        while let Some(line) = lines.next() {
+            blank |= lines.peek().is_some() && line.trim().is_empty();
+        }
+        if (blank || force) && !self.fresh {
+            self.out.push('\n');
+        }
+        self.fresh = false;
+    }
+
+    /// Ends a line, with the comments that stand behind `end` on its line.
+    fn trail(&mut self, end: u32) {
+        self.last = self.last.max(end);
+        while let Some(&span) = self.module.comments.get(self.comment)
+            && let Some(gap) = self.text.get(self.last as usize..span.start as usize)
+            && gap.chars().all(|c| matches!(c, ' ' | '\t' | ';'))
+        {
+            self.out.push_str("  ");
+            self.push_comment(span);
+            self.last = span.end;
+            self.comment += 1;
+        }
+        self.out.push('\n');
+    }
+
+    fn printer(&mut self) -> Printer<'_> {
+        Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut self.out }
+    }
+
+    /// `extension A B;`: identifiers separated by one space, other text as it is.
+    fn extension(&mut self, extension: &Extension, force: bool) {
+        self.lead(extension.span.end, extension.span.start, "", force);
+        self.out.push_str("extension ");
+        let raw = self.raw(extension.text);
+        let plain = raw.chars().all(|c| c == '_' || c == ',' || c.is_ascii_alphanumeric() || c.is_whitespace());
+        if plain && extension.words.len() == raw.split([',', ' ', '\t']).filter(|word| !word.is_empty()).count() {
+            let words: Vec<&str> = extension.words.iter().map(|word| self.names.text(word.name)).collect();
+            self.out.push_str(&words.join(" "));
+        } else {
+            self.out.push_str(&raw);
+        }
+        self.out.push(';');
+        self.trail(extension.span.end);
+    }
+
+    /// A piece of the text on one line and without the comments in it.
+    fn raw(&self, span: Span) -> String {
+        let mut raw = String::new();
+        let mut start = span.start;
+        let inside = |comment: &&Span| comment.start >= span.start && comment.end <= span.end;
+        let comments = self.module.comments.iter().filter(inside);
+        for end in comments.chain([&Span { start: span.end, end: span.end }]) {
+            raw.push_str(self.text.get(start as usize..end.start as usize).unwrap_or(""));
+            start = end.end;
+        }
+        let lines: Vec<&str> = raw.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.join(" ")
+    }
+
+    fn fragment(&mut self, fragment: &Fragment, force: bool) {
+        let head_end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
+        self.lead(head_end, fragment.span.start, "", force);
+        let mut head = format!("fragment {}", self.names.text(fragment.name.name));
+        if let Some(generic) = fragment.generic {
+            head.push_str("<?");
+            if let Some(default) = generic.default {
+                head.push_str(" = ");
+                head.push_str(self.printer().primitive(default));
+            }
+            head.push('>');
+        }
+        let params = fragment.params.iter().map(|param| self.param(param)).collect();
+        let results = fragment.results.iter().map(|result| {
+            let param = Param { name: result.name, ty: result.ty, default: None };
+            self.param(&param)
+        });
+        let results = results.collect();
+        let close = if fragment.body.is_some() { "" } else { ";" };
+        self.head(head, params, results, close);
+        match &fragment.body {
+            Some(body) => self.body(body),
+            None => self.trail(fragment.span.end),
+        }
+    }
+
+    fn param(&self, param: &Param) -> String {
+        let mut text = format!("{}: ", self.names.text(param.name.name));
+        let mut printer =
+            Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut text };
+        printer.spec(param.ty);
+        if let Some(default) = param.default {
+            printer.out.push_str(" = ");
+            printer.expr(default, 0);
+        }
+        text
+    }
+
+    fn graph(&mut self, graph: &GraphDecl, force: bool) {
+        self.lead(graph.body.span.start, graph.span.start, "", force);
+        let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
+        let (params, results) = (texts(&graph.params), texts(&graph.results));
+        self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
+        self.body(&graph.body);
+    }
+
+    /// `name( a, b ) -> ( c )`, on one line if it fits.
+    fn head(&mut self, name: String, params: Vec<String>, results: Vec<String>, close: &str) {
+        let flat = |items: &[String]| match items {
+            [] => "()".to_owned(),
+            _ => format!("( {} )", items.join(", ")),
+        };
+        let broken = |items: &[String]| match items {
+            [] => "()".to_owned(),
+            _ => format!("(\n{INDENT}{}\n)", items.join(&format!(",\n{INDENT}"))),
+        };
+        let tail = format!(") -> {}{close}", flat(&results));
+        let line = format!("{name}{} -> {}{close}", flat(&params), flat(&results));
+        if line.len() <= WIDTH {
+            self.out.push_str(&line);
+        } else if tail.len() <= WIDTH {
+            self.out.push_str(&format!("{name}{} -> {}{close}", broken(&params), flat(&results)));
+        } else {
+            self.out.push_str(&format!("{name}{} -> {}{close}", broken(&params), broken(&results)));
+        }
+    }
+
+    fn body(&mut self, body: &Body) {
+        self.out.push_str("\n{\n");
+        self.last = self.last.max(body.span.start + 1);
+        self.fresh = true;
+        for assignment in &body.assignments {
+            self.assignment(assignment);
+        }
+        self.comments(body.span.end, INDENT, false);
+        self.fresh = false;
+        self.out.push('}');
+        self.trail(body.span.end);
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        self.lead(assignment.span.end, assignment.span.start, INDENT, false);
+        let line = self.out.len() - INDENT.len();
+        self.target(assignment.target);
+        self.out.push_str(" = ");
+        let value = self.out.len();
+        let semicolon = if self.rules.semicolons { ";" } else { "" };
+        self.printer().expr(assignment.value, 0);
+        self.out.push_str(semicolon);
+        if self.out.len() - line > WIDTH && self.breaks(assignment.value) {
+            self.out.truncate(value);
+            self.broken(assignment.value);
+            self.out.push_str(semicolon);
+        }
+        self.trail(assignment.span.end);
+    }
+
+    /// A left side; the outermost tuple goes without parentheses.
+    fn target(&mut self, id: ExprId) {
+        let Expr::Tuple(range) = self.module.ast.expr(id) else { return self.printer().expr(id, 0) };
+        for (index, item) in self.module.ast.items(range).iter().enumerate() {
+            let mut printer = self.printer();
+            printer.separate(index);
+            printer.expr(*item, 0);
+        }
+    }
+
+    /// Whether a value is a list that gains from being broken; packed arrays stay on a line.
+    fn breaks(&mut self, id: ExprId) -> bool {
+        let list = matches!(self.module.ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
+        list && self.printer().count(id) > 0
+    }
+
+    fn broken(&mut self, id: ExprId) {
+        let (open, close) = brackets(self.module.ast.expr(id));
+        let mut printer = self.printer();
+        printer.callee(id);
+        printer.out.push(open);
+        for index in 0..printer.count(id) {
+            printer.out.push_str(if index > 0 { ",\n" } else { "\n" });
+            printer.out.push_str(INDENT);
+            printer.out.push_str(INDENT);
+            printer.item(id, index);
+        }
+        printer.out.push('\n');
+        printer.out.push_str(INDENT);
+        printer.out.push(close);
+    }
+}

@@ -1,0 +1,329 @@
+//! Deep and endless documents. They run on the stack of a test thread, which is small: whatever
+//! recurses over what the user wrote shows up here as a crash.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{HEADER, error_codes, flat_text, run};
+use nnef_flatten::{Lower, Options};
+
+const MILLION: usize = 1_000_000;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A graph whose operation `pi` takes `value` as its attribute of type `ty`, and a value of that
+/// type in `t` beside it.
+fn attribute(fragments: &str, ty: &str, value: &str) -> String {
+    let mut text = String::with_capacity(value.len() + 1000);
+    text.push_str(HEADER);
+    text.push_str(&format!("fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n{fragments}"));
+    text.push_str("graph G( x ) -> ( y ) { x = external(shape = [1]); y = pi(x, a = ");
+    text.push_str(value);
+    text.push_str("); }\n");
+    text
+}
+
+/// A graph whose output is `value`.
+fn tensor(fragments: &str, value: &str) -> String {
+    format!("{HEADER}{fragments}graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = {value}; }}\n")
+}
+
+/// `open` n times, `middle`, `close` n times.
+fn nest(open: &str, middle: &str, close: &str, n: usize) -> String {
+    format!("{}{middle}{}", open.repeat(n), close.repeat(n))
+}
+
+fn timed<T>(f: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = f();
+    assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+    result
+}
+
+/// Expands, and checks the argument of the last operation as it is printed.
+fn gives(text: &str, printed: &str) {
+    let expansion = match timed(|| run(text, &Options::default())) {
+        Ok(expansion) => expansion,
+        Err(diagnostics) => panic!("{}", common::tell(&diagnostics)),
+    };
+    let flat = flat_text(&expansion.graph);
+    assert!(flat.contains(printed), "no {printed} in …{}", &flat[flat.len().saturating_sub(200)..]);
+}
+
+/// Expands or refuses, either without a crash.
+fn ends(text: &str) {
+    if let Err(diagnostics) = timed(|| run(text, &Options::default())) {
+        assert!(!error_codes(&diagnostics).is_empty());
+    }
+}
+
+fn refused_with(text: &str, options: &Options, codes: &[&str]) {
+    let Err(diagnostics) = timed(|| run(text, options)) else { panic!("expanded") };
+    let found = error_codes(&diagnostics);
+    assert!(found.iter().all(|code| codes.contains(code)) && !found.is_empty(), "{}", common::tell(&diagnostics));
+}
+
+#[test]
+fn long_chains_of_operators_work() {
+    gives(&attribute("", "integer", &nest("1 + ", "1", "", MILLION - 1)), "a = 1000000)");
+    gives(&attribute("", "logical", &nest("true && ", "false", "", MILLION)), "a = false)");
+    gives(&attribute("", "string", &nest("'a' + ", "'b'", "", 100_000)), "aab')");
+    gives(&attribute("", "integer[]", &nest("[1] + ", "[2]", "", 100_000)), "1, 1, 2])");
+}
+
+#[test]
+fn a_long_chain_of_tensor_operators_works() {
+    gives(&tensor("", &nest("x + ", "x", "", 200_000)), "y = add(y_add199999, x);");
+}
+
+#[test]
+fn long_chains_of_subscripts_end() {
+    gives(&attribute("", "integer[]", &nest("[1, 2]", "", "[0:]", MILLION.min(1)).replace("[0:]", &"[0:]".repeat(MILLION))), "a = [1, 2])");
+    ends(&attribute("", "integer", &format!("[1]{}", "[0]".repeat(MILLION))));
+    ends(&attribute("", "integer", &nest("[0][", "0", "]", MILLION)));
+    ends(&attribute("", "string", &format!("'abc'{}", "[0]".repeat(MILLION))));
+}
+
+#[test]
+fn nested_parentheses_end() {
+    ends(&attribute("", "integer", &nest("(", "1", ")", MILLION)));
+    ends(&attribute("", "integer", &nest("1 + (", "1", ")", MILLION)));
+    ends(&attribute("", "integer", &nest("(1 + ", "1", ")", MILLION)));
+    ends(&attribute("", "integer", &nest("(", "1", "", MILLION)));
+    ends(&attribute("", "integer", &nest("", "1", ")", MILLION)));
+}
+
+#[test]
+fn nested_arrays_end() {
+    ends(&attribute("", "integer[]", &nest("[", "1", "]", 100_000)));
+    ends(&attribute("", "integer[]", &nest("[", "", "]", 100_000)));
+    ends(&attribute("", "integer[]", &nest("[", "1", "", MILLION)));
+    ends(&attribute("", "integer[]", &nest("(1, ", "1", ")", 100_000)));
+    let ty = format!("integer{}", "[]".repeat(100_000));
+    ends(&attribute("", &ty, &nest("[", "1", "]", 100_000)));
+    ends(&attribute("", &nest("(integer, ", "integer", ")", 100_000), &nest("(1, ", "1", ")", 100_000)));
+}
+
+#[test]
+fn values_of_some_depth_expand() {
+    let ty = format!("integer{}", "[]".repeat(900));
+    gives(&attribute("", &ty, &nest("[", "1", "]", 900)), &nest("[", "1", "]", 900));
+    let wrap = "fragment wrap<? = scalar>( x: tensor<?> ) -> ( y: tensor<?> ) { y = x; }\n";
+    ends(&tensor(wrap, &nest("wrap(", "x", ")", 100_000)));
+}
+
+#[test]
+fn nested_types_and_left_sides_end() {
+    let ty = format!("integer{}", "[]".repeat(MILLION));
+    ends(&attribute("", &ty, "[]"));
+    let fragment = format!("fragment f( x: tensor<scalar>, a: {ty} = [] ) -> ( y: tensor<scalar> ) {{ y = x; }}\n");
+    ends(&tensor(&fragment, "f(x)"));
+    let default = nest("[", "", "]", 100_000);
+    let fragment = format!("fragment f( x: tensor<scalar>, a: integer[] = {default} ) -> ( y: tensor<scalar> ) {{ y = x; }}\n");
+    ends(&tensor(&fragment, "f(x)"));
+    let left = nest("[", "a", "]", 100_000);
+    ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {left} = split(x, axis = 0, ratios = [1]); y = x; }}"));
+    let left = nest("(", "a", ", b)", 100_000);
+    ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {left} = x; y = x; }}"));
+}
+
+#[test]
+fn chains_of_signs_end() {
+    ends(&attribute("", "integer", &nest("-", "1", "", MILLION)));
+    ends(&attribute("", "integer", &nest("- ", "length_of([1])", "", MILLION)));
+    ends(&attribute("", "logical", &nest("!", "true", "", MILLION)));
+    ends(&tensor("", &nest("-", "x", "", 100_000)));
+    let fragment = format!("fragment f( x: tensor<scalar>, a: integer = {}1 ) -> ( y: tensor<scalar> ) {{ y = x; }}\n", "-".repeat(MILLION));
+    ends(&tensor(&fragment, "f(x)"));
+}
+
+#[test]
+fn chains_of_selects_end() {
+    ends(&attribute("", "integer", &nest("1 if false else ", "2", "", MILLION)));
+    ends(&attribute("", "integer", &nest("1 if true else ", "2", "", 10_000)));
+    ends(&attribute("", "integer", &nest("1 if ", "true", " else 2", MILLION)));
+    ends(&attribute("", "integer", &nest("(1 if ", "true", " else 2)", 100_000)));
+    ends(&attribute("", "integer", &nest("(", "2", " if true else 1)", MILLION)));
+}
+
+#[test]
+fn nested_calls_end() {
+    ends(&tensor("", &nest("relu(", "x", ")", MILLION)));
+    ends(&tensor("", &nest("relu(x = ", "x", ")", 100_000)));
+    ends(&tensor("", &nest("concat([", "x", "], axis = 0)", 100_000)));
+    ends(&attribute("", "integer", &nest("integer(", "1", ")", MILLION)));
+    ends(&attribute("", "integer", &nest("unknown(", "1", ")", 100_000)));
+}
+
+#[test]
+fn nested_comprehensions_end() {
+    ends(&attribute("", "integer[]", &nest("[for i in ", "[1]", " yield 1]", 100_000)));
+    ends(&attribute("", "integer[]", &nest("[for i in [1] yield ", "1", "]", 100_000)));
+    ends(&attribute("", "integer[]", &nest("[for i in [1] if [1] == ", "[1]", " yield 1]", 100_000)));
+}
+
+const DOWN: &str = "fragment down( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+{ y = x if n == 0 else down(x, n = n - 1); }\n";
+
+#[test]
+fn recursion_as_deep_as_the_budget_works() {
+    gives(&tensor(DOWN, "relu(down(x, n = 1000000))"), "y = relu(x);");
+    let exact = Options { max_depth: 1001, ..Options::default() };
+    assert!(run(&tensor(DOWN, "relu(down(x, n = 1000))"), &exact).is_ok());
+    refused_with(&tensor(DOWN, "relu(down(x, n = 1001))"), &exact, &["E0801"]);
+    refused_with(&tensor(DOWN, "relu(down(x, n = -1))"), &Options::default(), &["E0801"]);
+    let options = Options { max_depth: 10, ..Options::default() };
+    refused_with(&tensor(DOWN, "relu(down(x, n = 20))"), &options, &["E0801"]);
+}
+
+#[test]
+fn deep_recursion_with_operations_works() {
+    let fragment = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+        { t = relu(x); y = f(t, n = n - 1) if n > 0 else t; }\n";
+    gives(&tensor(fragment, "f(x, n = 100000)"), "y = relu(");
+    let after = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+        { y = relu(f(x, n = n - 1)) if n > 0 else x; }\n";
+    gives(&tensor(after, "f(x, n = 100000)"), "y = relu(");
+    let all = Options { lower: Lower::All, ..Options::default() };
+    assert!(timed(|| run(&tensor(after, "f(x, n = 100000)"), &all)).is_ok());
+}
+
+#[test]
+fn many_fragments_that_call_each_other_work() {
+    let count = 20_000;
+    let mut fragments = String::new();
+    for i in 0..count {
+        let call = if i + 1 < count { format!("f{}(x)", i + 1) } else { "relu(x)".to_string() };
+        fragments.push_str(&format!("fragment f{i}<? = scalar>( x: tensor<?> ) -> ( y: tensor<?> ) {{ y = {call}; }}\n").replace("relu", "copy"));
+    }
+    gives(&tensor(&fragments, "f0(x)"), "y = copy(x);");
+}
+
+#[test]
+fn a_long_chain_of_deferred_locals_works() {
+    let count = 50_000;
+    let mut body = String::from("a0 = length_of([1]); ");
+    for i in 1..count {
+        body.push_str(&format!("a{i} = a{} + 1; ", i - 1));
+    }
+    let fragment = format!(
+        "fragment pi( x: tensor<scalar>, a: integer ) -> ( y: tensor<scalar> );
+         fragment f( x: tensor<scalar>, c: logical ) -> ( y: tensor<scalar> ) {{ {body} y = pi(x, a = a{} if c else 0); }}\n",
+        count - 1
+    );
+    gives(&tensor(&fragment, "f(x, c = true)"), "y = pi(x, a = 50000);");
+    gives(&tensor(&fragment, "f(x, c = false)"), "y = pi(x, a = 0);");
+}
+
+#[test]
+fn endless_recursion_is_refused() {
+    let f = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x); }\n";
+    refused_with(&tensor(f, "f(x)"), &Options::default(), &["E0801"]);
+    let mutual = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = g(x); }
+        fragment g( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(relu(x)); }\n";
+    refused_with(&tensor(mutual, "f(x)"), &Options::default(), &["E0801", "E0811"]);
+    let generic = "fragment f<? = scalar>( x: tensor<?> ) -> ( y: tensor<?> ) { y = f(x); }\n";
+    refused_with(&tensor(generic, "f(x)"), &Options::default(), &["E0801"]);
+}
+
+#[test]
+fn exponential_work_is_refused() {
+    // No operation is emitted, and the depth is small.
+    let twice = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+        { a = f(x, n = n - 1) if n > 0 else x; y = f(a, n = n - 1) if n > 0 else a; }\n";
+    let options = Options { max_ops: 100_000, ..Options::default() };
+    refused_with(&tensor(twice, "f(x, n = 200)"), &options, &["E0814"]);
+    let adds = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+        { a = f(x, n = n - 1) if n > 0 else x; y = f(a + 1.0, n = n - 1) if n > 0 else a + 2.0; }\n";
+    refused_with(&tensor(adds, "f(x, n = 200)"), &options, &["E0811"]);
+}
+
+#[test]
+fn blow_ups_of_data_are_refused() {
+    let pi = "fragment pi( x: tensor<scalar>, a: integer[], s: string ) -> ( y: tensor<scalar> );\n";
+    let double = "fragment f( x: tensor<scalar>, a: integer[], s: string, n: integer ) -> ( y: tensor<scalar> )
+        { y = f(x, a = a + a, s = s + s, n = n - 1) if n > 0 else pi(x, a = a, s = s); }\n";
+    let both = format!("{pi}{double}");
+    let limits = ["E0812", "E0813"];
+    refused_with(&tensor(&both, "f(x, a = [1], s = '', n = 100)"), &Options::default(), &limits);
+    refused_with(&tensor(&both, "f(x, a = [], s = 'ab', n = 100)"), &Options::default(), &limits);
+    refused_with(&attribute("", "integer[]", "[1, 2] * 1000000000"), &Options::default(), &limits);
+    refused_with(&attribute("", "integer[]", "[1, 2] * 9223372036854775807"), &Options::default(), &limits);
+    refused_with(&attribute("", "string", "'abc' * 1000000000"), &Options::default(), &limits);
+    refused_with(&attribute("", "integer[][]", "[[1] * 9000000] * 9000000 * 9000000"), &Options::default(), &limits);
+    refused_with(
+        &attribute("", "integer[][]", "[for i in range_of([1] * 10000) yield [for j in range_of([1] * 10000000) yield j]]"),
+        &Options { max_ops: 1_000_000, ..Options::default() },
+        &["E0812", "E0813", "E0814"],
+    );
+    gives(&attribute("", "integer[]", "[] * 9223372036854775807"), "a = []");
+}
+
+#[test]
+fn a_crossed_budget_tells_the_calls() {
+    let options = Options { max_ops: 50, ..Options::default() };
+    let endless = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(relu(x)); }\n";
+    let Err(diagnostics) = run(&tensor(endless, "f(x)"), &options) else { panic!("expanded") };
+    let error = diagnostics.iter().find(|diagnostic| diagnostic.is_error()).expect("an error");
+    assert_eq!(error.code.as_str(), "E0811");
+    assert!(!error.expansion.is_empty() && error.expansion.iter().all(|frame| frame.fragment == "f"));
+}
+
+/// `a0 = first; a1 = next(a0); ..`, where each refers twice to the one before.
+fn doubling(first: &str, open: &str, close: &str, n: usize) -> String {
+    let mut text = format!("a0 = {first}; ");
+    for i in 1..=n {
+        text.push_str(&format!("a{i} = {open}a{}, a{}{close}; ", i - 1, i - 1));
+    }
+    text
+}
+
+#[test]
+fn values_that_share_their_parts_end() {
+    let options = Options { max_ops: 100_000, ..Options::default() };
+    let ends = |text: &str| {
+        if let Err(diagnostics) = timed(|| run(text, &options)) {
+            assert!(!error_codes(&diagnostics).is_empty());
+        }
+    };
+    for n in [20, 100] {
+        let ty = format!("integer{}", "[]".repeat(n + 1));
+        let pi = format!("fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n");
+        let local = |end: &str| {
+            let body = doubling("[1]", "[", "]", n);
+            format!("{pi}fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {end} }}\n")
+        };
+        ends(&tensor(&local(&format!("y = pi(x, a = a{n});")), "f(x)"));
+        ends(&tensor(&local(&format!("y = x if a{n} in [a{n}, []] else -x;")), "f(x)"));
+        ends(&tensor(&local(&format!("y = x + a{n};")), "f(x)"));
+        ends(&tensor(&local(&format!("y = pi(x, a = a{n} if length_of(a{n}) == 2 else []);")), "f(x)"));
+        ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {} y = x; }}", doubling("[1]", "[", "]", n)));
+        for first in ["(1, 2)", "(x, x)", "('a', [])", "[x]"] {
+            let body = doubling(first, "(", ")", n);
+            for end in [format!("y = x if length_of([a{n}]) == 1 else -x;"), format!("y = unknown(a{n}, a{n} == a{n});")] {
+                let f = format!("fragment f<?>( x: tensor<?> ) -> ( y: tensor<?> ) {{ {body} {end} }}\n");
+                ends(&tensor(&f, "f(x)"));
+            }
+            let two = body.replace('a', "b").replace("[]", "['c']");
+            let f = format!("fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {two} y = x if length_of([a{n}, b{n}]) == 2 else -x; }}\n");
+            ends(&tensor(&f, "f(x)"));
+        }
+    }
+}
+
+#[test]
+fn work_on_long_arrays_is_bounded() {
+    let codes = ["E0812", "E0813", "E0814"];
+    let options = Options { max_ops: 1_000_000, ..Options::default() };
+    let pi = "fragment pi( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> );\n";
+    let of = |value: &str| {
+        let f = format!("fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> ) {{ y = pi(x, a = {value}); }}\n");
+        tensor(&format!("{pi}{f}"), "f(x, a = [1] * 9000000)")
+    };
+    refused_with(&of("[for i in a if 2 in a yield i]"), &options, &codes);
+    refused_with(&of("[for i in a yield length_of(range_of(a))]"), &options, &codes);
+    refused_with(&of("[for i in a yield integer(string(1) * 5000000)]"), &options, &["E0803", "E0812", "E0813", "E0814"]);
+    let many = "fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> )
+        { y = add_n([for i in a[0:1000] yield pi(x, a = a)]); }\n";
+    refused_with(&tensor(&format!("{pi}{many}"), "f(x, a = [1] * 9000000)"), &Options::default(), &codes);
+}

@@ -1,0 +1,140 @@
+//! Laws of compile-time expressions: the program and the naive model agree on values and on
+//! failures, with as few and with as many parentheses as there can be.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use nnef_flatten::{Graph, Options};
+use proptest::prelude::*;
+
+use crate::common::{HEADER, error_codes, flat_text, run, tell};
+use crate::expr::{Expr, Generator, Parentheses, Ty};
+use crate::model::{self, Fault, Scope, Value};
+use crate::tape::{Tape, cases, generated};
+
+/// An expression and what it is evaluated in.
+struct Case {
+    ty: Ty,
+    /// Attributes of the fragment: name, type, literal.
+    params: Vec<(String, Ty, Expr)>,
+    /// Locals of the fragment, each of which may use those before it.
+    locals: Vec<(String, Expr)>,
+    expr: Expr,
+}
+
+impl Case {
+    fn scope(&self) -> Scope {
+        let literal = |expr: &Expr| model::evaluate(expr, &Scope::default()).expect("a literal");
+        let values: HashMap<String, Value> =
+            self.params.iter().map(|(name, _, value)| (name.clone(), literal(value))).collect();
+        Scope { values, locals: self.locals.iter().cloned().collect() }
+    }
+
+    /// A document whose operation `pi` gets the value.
+    fn document(&self, parentheses: Parentheses) -> String {
+        let ty = self.ty.text();
+        let head = format!("{HEADER}fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n");
+        let call = format!("y = pi(x, a = {});", self.expr.print(parentheses));
+        let graph = |body: &str| format!("graph G( x ) -> ( y )\n{{\n    x = external(shape = [2]);\n    {body}\n}}\n");
+        if self.params.is_empty() && self.locals.is_empty() {
+            return head + &graph(&call);
+        }
+        let params: String = self.params.iter().map(|(name, ty, _)| format!(", {name}: {}", ty.text())).collect();
+        let args: String =
+            self.params.iter().map(|(name, _, value)| format!(", {name} = {}", value.print(Parentheses::Minimal))).collect();
+        let locals: String =
+            self.locals.iter().map(|(name, value)| format!("    {name} = {};\n", value.print(parentheses))).collect();
+        let body = format!("{{\n{locals}    {call}\n}}\n");
+        format!("{head}fragment f( x: tensor<scalar>{params} ) -> ( y: tensor<scalar> )\n{body}{}", graph(&format!("y = f(x{args});")))
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "\n{}", self.document(Parentheses::Minimal))
+    }
+}
+
+fn alone(tape: &mut Tape) -> Case {
+    let mut generator = Generator::new(tape, Vec::new());
+    let ty = generator.ty(2);
+    Case { expr: generator.expr(&ty, 5), ty, params: Vec::new(), locals: Vec::new() }
+}
+
+fn in_fragment(tape: &mut Tape) -> Case {
+    let mut generator = Generator::new(tape, Vec::new());
+    let ty = generator.ty(2);
+    let mut params = Vec::new();
+    for i in 0..1 + generator.tape.below(3) {
+        let of = generator.ty(1);
+        params.push((format!("p{i}"), of.clone(), generator.literal(&of)));
+    }
+    generator.scope = params.iter().map(|(name, ty, _)| (name.clone(), ty.clone())).collect();
+    let mut locals = Vec::new();
+    for i in 0..generator.tape.below(3) {
+        let of = if generator.tape.below(2) == 0 { ty.clone() } else { generator.ty(1) };
+        let value = generator.expr(&of, 3);
+        locals.push((format!("l{i}"), value));
+        generator.scope.push((format!("l{i}"), of));
+    }
+    let expr = generator.expr(&ty, 4);
+    Case { ty, params, locals, expr }
+}
+
+/// The value that `pi` got.
+fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
+    let operation = graph.operations.iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
+    graph.argument(operation, "a").expect("its attribute").clone()
+}
+
+/// Evaluates a document with the program and compares. Locals that are needed in any case are
+/// evaluated before the expression, so which of two failures comes first is not compared then.
+fn compare(case: &Case, parentheses: Parentheses, expected: &Result<Value, Fault>) -> Result<(), TestCaseError> {
+    let text = case.document(parentheses);
+    match (run(&text, &Options::default()), expected) {
+        (Ok(expansion), Ok(value)) => {
+            let found = attribute(&expansion.graph);
+            prop_assert!(model::agrees(value, &found), "{value:?} is expected, {found:?} found in\n{text}");
+            let flat = flat_text(&expansion.graph);
+            let again = run(&flat, &Options::default());
+            let again = again.map_err(|errors| TestCaseError::fail(format!("{}\nin the flat text\n{flat}", tell(&errors))))?;
+            prop_assert_eq!(flat_text(&again.graph), flat);
+        }
+        (Ok(expansion), Err(fault)) => {
+            let found = attribute(&expansion.graph);
+            prop_assert!(false, "{fault:?} is expected, {found:?} found in\n{text}");
+        }
+        (Err(errors), Ok(value)) => prop_assert!(false, "{value:?} is expected, found\n{}\nin\n{text}", tell(&errors)),
+        (Err(errors), Err(fault)) => {
+            let codes = error_codes(&errors);
+            let evaluation = |code: &&str| ["E0802", "E0803", "E0804", "E0715", "E0714", "E0712", "E0812", "E0813"].contains(code);
+            let agrees = match case.locals.is_empty() {
+                true => codes.iter().all(|code| fault.codes().contains(code)),
+                false => codes.iter().all(|code| evaluation(&code)),
+            };
+            prop_assert!(agrees, "{fault:?} is expected, found\n{}\nin\n{text}", tell(&errors));
+        }
+    }
+    Ok(())
+}
+
+fn agree(case: &Case) -> Result<(), TestCaseError> {
+    let expected = model::evaluate(&case.expr, &case.scope());
+    prop_assume!(!matches!(expected, Err(Fault::Unwieldy)));
+    compare(case, Parentheses::Minimal, &expected)?;
+    compare(case, Parentheses::Full, &expected)
+}
+
+proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn expressions_of_the_graph_have_the_value_of_the_model(case in generated(60, alone)) {
+        agree(&case)?;
+    }
+
+    #[test]
+    fn expressions_of_fragments_have_the_value_of_the_model(case in generated(80, in_fragment)) {
+        agree(&case)?;
+    }
+}

@@ -1,0 +1,218 @@
+//! The laws of flattening (2, 3, 5 to 9 of the design) as checks of any document.
+
+use std::collections::BTreeSet;
+
+use nnef_flatten::graph::{OriginId, OutputValue, verify};
+use nnef_flatten::{Diagnostics, Expansion, Graph, Lower, Options, expand, parse};
+use proptest::prelude::*;
+
+use crate::common::{flat_text, lowering, run, tell};
+use crate::documents::{Document, document};
+use crate::tape::{cases, generated};
+
+/// What a law says about a document: nothing, or how the document breaks it.
+pub type Verdict = Result<(), String>;
+
+fn expanded(text: &str, options: &Options) -> Result<Expansion, String> {
+    run(text, options).map_err(|errors| format!("refused:\n{}\n{text}", tell(&errors)))
+}
+
+fn flat(text: &str, options: &Options) -> Result<String, String> {
+    expanded(text, options).map(|expansion| flat_text(&expansion.graph))
+}
+
+fn require(holds: bool, what: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// The lines in which two texts differ.
+fn difference(a: &str, b: &str) -> String {
+    let only = |a: &str, b: &str| {
+        let lines: BTreeSet<&str> = b.lines().collect();
+        a.lines().filter(|line| !lines.contains(line)).take(12).collect::<Vec<_>>().join("\n")
+    };
+    format!("one has\n{}\nthe other\n{}", only(a, b), only(b, a))
+}
+
+/// Law 2: lowering in two steps is lowering at once.
+///
+/// To the letter where everything is demanded. By default the first step may name a result that
+/// nothing needs beside one that is needed (`(mean, variance) = moments(..)`), and as a name of a
+/// graph it stays; then the second step has some operations more.
+pub fn levels_agree(text: &str) -> Verdict {
+    for keep_unused in [true, false] {
+        let lower = |lower| Options { keep_unused, ..lowering(lower) };
+        let custom = flat(text, &lower(Lower::Custom))?;
+        let steps = flat(&custom, &lower(Lower::All))?;
+        let once = flat(text, &lower(Lower::All))?;
+        let mut rest = steps.lines();
+        let agree = if keep_unused { steps == once } else { once.lines().all(|line| rest.any(|other| other == line)) };
+        require(agree, || format!("in two steps and at once: {}", difference(&steps, &once)))?;
+    }
+    Ok(())
+}
+
+/// Law 3: a flat document is its own flat document.
+pub fn idempotent(text: &str, options: &Options) -> Verdict {
+    let first = flat(text, options)?;
+    let second = flat(&first, options)?;
+    require(first == second, || format!("once and twice: {}", difference(&first, &second)))
+}
+
+/// Law 5: the same bytes each time.
+pub fn deterministic(text: &str, options: &Options) -> Verdict {
+    let (first, second) = (expanded(text, options)?.graph, expanded(text, options)?.graph);
+    require(flat_text(&first) == flat_text(&second) && json(&first) == json(&second), || "two runs differ".to_string())
+}
+
+/// The graph is well formed.
+pub fn verified(graph: &Graph) -> Verdict {
+    let wrong = verify::verify(graph);
+    require(wrong.is_empty(), || wrong.join("\n"))
+}
+
+fn json(graph: &Graph) -> String {
+    let mut out = Vec::new();
+    graph.write_json(&mut out).expect("writing into memory");
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+fn tensor_names(graph: &Graph) -> BTreeSet<String> {
+    let outputs = graph.operations.iter().flat_map(|operation| graph.outputs_of(operation));
+    outputs.flat_map(OutputValue::tensors).map(|&tensor| graph.tensor_name(tensor)).collect()
+}
+
+/// Law 6: names that the text has survive.
+pub fn keeps_names(graph: &Graph, names: &[String]) -> Verdict {
+    let found = tensor_names(graph);
+    let lost: Vec<&String> = names.iter().filter(|name| !found.contains(*name)).collect();
+    require(lost.is_empty(), || format!("lost {lost:?}"))
+}
+
+/// Law 9: every operation comes from a place in a text, through calls that start in the graph.
+pub fn has_provenance(text: &str, options: &Options) -> Verdict {
+    let parsed = parse("document", text.to_string(), options);
+    let told = |diagnostics: Diagnostics| tell(&diagnostics.into_iter().collect::<Vec<_>>());
+    let graph = expand(&parsed.document, options).map_err(told)?.graph;
+    let document = &parsed.document;
+    let body = document.main().graphs[0].body.span;
+    let in_graph = |at: nnef_flatten::source::Location| {
+        at.file == document.main().file && body.start <= at.span.start && at.span.end <= body.end
+    };
+    for operation in &graph.operations {
+        let name = graph.operation_name(operation);
+        require(operation.at.span.start < operation.at.span.end, || format!("`{name}` comes from nowhere"))?;
+        let place = document.sources().text(operation.at);
+        let stands = place == name || place.chars().all(|c| !c.is_alphanumeric()) || ["copy", "constant", "slice", "squeeze"].contains(&name);
+        require(stands, || format!("`{name}` comes from `{place}`"))?;
+        let (mut outermost, mut next) = (operation.at, operation.origin);
+        while next != OriginId::NONE {
+            let origin = graph.origins[next.index()];
+            let place = document.sources().text(origin.at);
+            require(place == graph.text_of(origin.fragment), || format!("a call stands at `{place}`"))?;
+            (outermost, next) = (origin.at, origin.parent);
+        }
+        require(in_graph(outermost), || format!("the calls around `{name}` do not start in the graph"))?;
+    }
+    Ok(())
+}
+
+/// The JSON has the operations of the graph, in order, with their results.
+pub fn json_agrees(graph: &Graph) -> Verdict {
+    let json: serde_json::Value = serde_json::from_str(&json(graph)).map_err(|error| error.to_string())?;
+    let operations = json["operations"].as_array().ok_or("no operations")?;
+    require(operations.len() == graph.operations.len(), || "another number of operations".to_string())?;
+    for (found, operation) in operations.iter().zip(&graph.operations) {
+        let name = graph.operation_name(operation);
+        require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
+        let expected: Vec<serde_json::Value> = graph.outputs_of(operation).iter().map(|output| match output {
+            OutputValue::Tensor(tensor) => graph.tensor_name(*tensor).into(),
+            OutputValue::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
+        }).collect();
+        let outputs: Vec<serde_json::Value> =
+            found["outputs"].as_object().into_iter().flatten().map(|(_, value)| value.clone()).collect();
+        require(outputs == expected, || format!("results of {name}: {outputs:?} instead of {expected:?}"))?;
+    }
+    Ok(())
+}
+
+/// Law 7 for the marked parts of generated documents: nothing that is not demanded is emitted.
+fn is_lazy(document: &Document) -> Verdict {
+    let graph = expanded(&document.text, &Options::default())?.graph;
+    let all = expanded(&document.text, &Options { keep_unused: true, ..Options::default() })?.graph;
+    let has = |graph: &Graph, name: &str| graph.operations.iter().any(|operation| graph.operation_name(operation) == name);
+    require(!has(&graph, "never") && !has(&graph, "dead"), || "something was emitted that nothing demands".to_string())?;
+    require(!has(&all, "never"), || "a branch that is not taken was evaluated".to_string())?;
+    require(all.operations.len() >= graph.operations.len(), || "demanding everything gives less".to_string())?;
+    verified(&all)
+}
+
+/// Law 8: one operation less than needed is refused with the calls, and what is needed suffices.
+fn keeps_budget(document: &Document) -> Verdict {
+    let keep = |max_ops: u64| Options { keep_unused: true, max_ops, ..Options::default() };
+    let needed = expanded(&document.text, &keep(1_000_000))?.graph.operations.len() as u64;
+    if needed > 2 {
+        let Err(errors) = run(&document.text, &keep(needed / 2)) else { return Err("beyond the budget".into()) };
+        let codes = crate::common::error_codes(&errors);
+        require(codes == ["E0811"] || codes == ["E0814"], || format!("refused with {codes:?}"))?;
+    }
+    Ok(())
+}
+
+fn verdict(result: Verdict) -> Result<(), TestCaseError> {
+    result.map_err(TestCaseError::fail)
+}
+
+fn all_laws(document: &Document) -> Verdict {
+    for lower in [Lower::Custom, Lower::All, Lower::None] {
+        let options = lowering(lower);
+        let graph = expanded(&document.text, &options)?.graph;
+        verified(&graph)?;
+        keeps_names(&graph, &document.graph_names)?;
+        let outputs: Vec<String> = graph.outputs.iter().map(|&tensor| graph.tensor_name(tensor)).collect();
+        require(outputs == document.outputs, || format!("outputs {outputs:?}"))?;
+        json_agrees(&graph)?;
+        deterministic(&document.text, &options)?;
+        idempotent(&document.text, &options)?;
+        has_provenance(&document.text, &options)?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn documents_flatten_by_the_laws(document in generated(160, document)) {
+        verdict(all_laws(&document))?;
+    }
+
+    #[test]
+    fn lowering_levels_agree(document in generated(160, document)) {
+        verdict(levels_agree(&document.text))?;
+    }
+
+    #[test]
+    fn evaluation_is_lazy(document in generated(160, document)) {
+        verdict(is_lazy(&document))?;
+    }
+
+    #[test]
+    fn budgets_are_kept(document in generated(160, document)) {
+        verdict(keeps_budget(&document))?;
+    }
+}
+
+#[test]
+fn unused_locals_are_emitted_on_demand() {
+    let text = format!(
+        "{}fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ t = exp(x); u = log(x); y = x if true else u; }}
+         graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = f(x); }}",
+        crate::common::HEADER
+    );
+    let emitted = |options: &Options| flat(&text, options).expect("a valid document");
+    let lazy = emitted(&Options::default());
+    assert!(!lazy.contains("exp(") && !lazy.contains("log("), "{lazy}");
+    let all = emitted(&Options { keep_unused: true, ..Options::default() });
+    assert!(all.contains("y_t = exp(x);") && all.contains("y_u = log(x);"), "{all}");
+}

@@ -1,0 +1,46 @@
+//! The laws of flattening on documents that exist.
+
+use nnef_flatten::{Lower, Options};
+
+use crate::common::{RealDocument, conformance, flat_text, lowering, models, run};
+use crate::flattening::{Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified};
+
+/// Checks every law; a document that is refused has none to keep.
+fn laws(document: &RealDocument) -> Verdict {
+    let text = &document.text;
+    let Ok(expansion) = run(text, &Options::default()) else { return Ok(()) };
+    let parsed = nnef_flatten::parse("document", text.clone(), &Options::default());
+    let (ast, names) = (parsed.document.main(), parsed.document.names());
+    let params = ast.graphs[0].params.iter().chain(&ast.graphs[0].results);
+    let kept: Vec<String> = params.map(|ident| names.text(ident.name).to_string()).collect();
+    keeps_names(&expansion.graph, &kept)?;
+    json_agrees(&expansion.graph)?;
+    let _ = flat_text(&expansion.graph);
+    levels_agree(text)?;
+    for lower in [Lower::Custom, Lower::All, Lower::None] {
+        let options = lowering(lower);
+        let Ok(expansion) = run(text, &options) else { continue };
+        verified(&expansion.graph)?;
+        idempotent(text, &options)?;
+        deterministic(text, &options)?;
+        has_provenance(text, &options)?;
+    }
+    Ok(())
+}
+
+fn check(documents: impl Iterator<Item = RealDocument>) {
+    let broken: Vec<String> =
+        documents.filter_map(|document| laws(&document).err().map(|why| format!("== {}: {why}", document.name))).collect();
+    assert!(broken.is_empty(), "{} documents\n{}", broken.len(), broken.join("\n"));
+}
+
+#[test]
+fn models_flatten_by_the_laws() {
+    check(models().into_iter());
+}
+
+#[test]
+fn conformance_documents_flatten_by_the_laws() {
+    let valid = |case: &crate::common::Case| case.dialect == "1.0" && case.kind == "valid";
+    check(conformance().into_iter().filter(valid).map(|case| case.document));
+}
