@@ -117,17 +117,13 @@ fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> Outco
     check_positive("factor", factor.as_deref().unwrap_or(&[]), CODE)?;
     let named = factor.as_ref().map_or(0, |factor| factor.len() + 2);
     let Some(mut extents) = call.extents_to(0, named.min(MAX_RANK)) else { return Ok(Inferred::UNKNOWN) };
-    if let Some(factor) = &factor {
-        if extents.len() < 2 || factor.len() != extents.len() - 2 {
-            let message = format!(
-                "`factor` of `{}` has {} items, the input of rank {} has {} axes after batch and channels",
-                call.name(),
-                factor.len(),
-                extents.len(),
-                extents.len().saturating_sub(2)
-            );
-            return Err(ShapeError::new(CODE, message));
-        }
+    if let Some(factor) = factor.as_ref().filter(|factor| factor.len() + 2 != extents.len()) {
+        let (count, rank, spatial) = (factor.len(), extents.len(), extents.len().saturating_sub(2));
+        let message = format!(
+            "`factor` of `{}` has {count} items, the input of rank {rank} has {spatial} axes after batch and channels",
+            call.name()
+        );
+        return Err(ShapeError::new(CODE, message));
     }
     for i in 2..extents.len() {
         let factor = factor.as_ref().and_then(|factor| factor[i - 2]);

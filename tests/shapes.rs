@@ -1,0 +1,201 @@
+//! Shapes through the whole expansion: `shape_of`, positions and traces of errors, lowering.
+
+use nnef_flatten::graph::Graph;
+use nnef_flatten::{Diagnostic, From, Lower, Options, expand, parse};
+
+fn flatten(text: &str, options: &Options) -> Result<Graph, Vec<Diagnostic>> {
+    let parsed = parse("test.nnef", text.to_string(), options);
+    assert!(!parsed.diagnostics.has_errors(), "{:?}", parsed.diagnostics);
+    expand(&parsed.document, options).map(|expansion| expansion.graph).map_err(|found| found.into_sorted())
+}
+
+fn graph(text: &str, options: &Options) -> Graph {
+    flatten(text, options).expect(text)
+}
+
+/// The known extents of a tensor.
+fn shape(graph: &Graph, name: &str) -> Option<Vec<i64>> {
+    let found = graph.tensors.iter().enumerate().find(|(i, _)| {
+        let outputs = graph.operations.iter().flat_map(|operation| graph.outputs_of(operation));
+        outputs.flat_map(|output| output.tensors()).any(|id| id.index() == *i && graph.tensor_name(*id) == name)
+    });
+    found.and_then(|(_, tensor)| tensor.shape.as_ref()?.known())
+}
+
+fn lower_all() -> Options {
+    Options { lower: Lower::All, ..Default::default() }
+}
+
+#[test]
+fn a_strided_max_pool_lowers_to_operations_with_shapes() {
+    let text = "version 1.0; graph G( x ) -> ( y ) {
+        x = external(shape = [1,4,9,9]);
+        y = max_pool(x, size = [1,1,3,3], stride = [1,1,2,2], padding = [(0,0),(0,0),(0,0),(0,0)]);
+    }";
+    for options in [Options::default(), lower_all(), Options { strict: true, ..lower_all() }] {
+        assert_eq!(shape(&graph(text, &options), "y"), Some(vec![1, 4, 4, 4]));
+    }
+    let lowered = graph(text, &lower_all());
+    let names: Vec<&str> = lowered.operations.iter().map(|operation| lowered.operation_name(operation)).collect();
+    assert_eq!(names, ["external", "argmax_pool", "sample"]);
+    let index = lowered.outputs_of(&lowered.operations[1])[0].tensors()[0];
+    let extents = lowered.tensors[index.index()].shape.as_ref().and_then(|shape| shape.known());
+    assert_eq!(extents, Some(vec![1, 4, 4, 4]));
+}
+
+#[test]
+fn shape_of_knows_what_was_inferred_so_far() {
+    let text = "version 1.0;
+        extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;
+        fragment flat( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {
+            s = shape_of(x);
+            y = reshape(x, shape = [s[0], s[1] * s[2] * s[3]]);
+        }
+        graph G( x ) -> ( y ) {
+            x = external(shape = [1,4,8,8]);
+            y = flat(max_pool(x, size = [1,1,2,2], stride = [1,1,2,2]));
+        }";
+    assert_eq!(shape(&graph(text, &Options::default()), "y"), Some(vec![1, 64]));
+    let options = Options { input_shapes: vec![("x".into(), vec![2, 3, 4, 4])], ..Default::default() };
+    assert_eq!(shape(&graph(text, &options), "y"), Some(vec![2, 12]));
+}
+
+#[test]
+fn the_draft_pads_shapes_to_two_extents_and_knows_open_ones() {
+    let text = |shape: &str, item: usize| {
+        format!(
+            "version 1.0
+            graph G( x ) -> ( y ) {{ x = external(shape = {shape}) y = f(x) }}",
+        )
+        .replacen(
+            "graph G",
+            &format!("fragment f( x: tensor ) -> ( y: tensor ) {{ y = reshape(x, shape = [shape_of(x)[{item}], -1]) }} graph G"),
+            1,
+        )
+    };
+    let options = Options { from: From::NnefDraft, ..Default::default() };
+    assert_eq!(shape(&graph(&text("[6]", 1), &options), "y"), Some(vec![1, 6]));
+    assert_eq!(shape(&graph(&text("[0,3]", 1), &options), "y"), None);
+    assert_eq!(shape(&graph(&text("[2,3]", 1), &options), "y"), Some(vec![3, 2]));
+    let found = flatten(&text("[0,3]", 0), &options).unwrap_err();
+    assert!(found[0].message.contains("not known while expanding"), "{found:?}");
+    let options = Options { input_shapes: vec![("x".into(), vec![2, 3])], ..options };
+    assert_eq!(shape(&graph(&text("[0,3]", 0), &options), "y"), Some(vec![2, 3]));
+}
+
+#[test]
+fn the_draft_lets_trailing_extents_out() {
+    let text = "version 1.0 graph G( x ) -> ( y, z ) {
+        x = external(shape = [2,4])
+        v = variable(shape = [2,4,1], label = 'v')
+        y = update(v, x)
+        z = nearest_downsample(box(x, size = [1,2,3]), factor = [])
+    }"
+    .replace("nearest_downsample(box(x, size = [1,2,3]), factor = [])", "box(x, size = [1,2,3])");
+    let options = Options { from: From::NnefDraft, lower: Lower::All, ..Default::default() };
+    assert_eq!(shape(&graph(&text, &options), "z"), Some(vec![2, 4, 1]));
+    let text = "version 1.0 graph G( x ) -> ( y ) {
+        x = external(shape = [1,4,8,8])
+        y = nearest_downsample(x, factor = [2,4])
+    }";
+    assert_eq!(shape(&graph(text, &options), "y"), Some(vec![1, 4, 4, 2]));
+}
+
+#[test]
+fn errors_stand_at_the_call_and_tell_the_calls_around_it() {
+    let text = "version 1.0;
+extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;
+fragment inner( x: tensor<scalar> ) -> ( y: tensor<scalar> )
+{
+    y = reshape(x, shape = [5]);
+}
+fragment outer( x: tensor<scalar> ) -> ( y: tensor<scalar> )
+{
+    y = exp(inner(x));
+}
+graph G( x ) -> ( y, z )
+{
+    x = external(shape = [2,3]);
+    y = outer(x);
+    z = sum_reduce(x, axes = [2]) + matmul(x, x);
+}
+";
+    let parsed = parse("test.nnef", text.to_string(), &Options::default());
+    let found = expand(&parsed.document, &Options::default()).unwrap_err().into_sorted();
+    let told: Vec<(&str, u32)> = found
+        .iter()
+        .filter(|found| found.is_error())
+        .map(|found| (found.code.as_str(), parsed.document.sources().start(found.at).line as u32))
+        .collect();
+    assert_eq!(told, [("E1005", 5), ("E1004", 15), ("E1011", 15)]);
+    let calls: Vec<(&str, u32)> = found[0]
+        .expansion
+        .iter()
+        .map(|frame| (frame.fragment.as_str(), parsed.document.sources().start(frame.at).line as u32))
+        .collect();
+    assert_eq!(calls, [("inner", 9), ("outer", 14)]);
+}
+
+#[test]
+fn one_cause_is_one_error() {
+    let text = "version 1.0; graph G( x ) -> ( y ) {
+        x = external(shape = [1,4,8,8]);
+        t = max_pool(x, size = [2,2]);
+        y = softmax(reshape(add(t, t), shape = [1,2]), axes = [1]);
+    }";
+    for options in [Options::default(), lower_all()] {
+        let found = flatten(text, &options).unwrap_err();
+        let codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
+        assert_eq!(codes, ["E1003"]);
+    }
+}
+
+#[test]
+fn a_standard_fragment_that_is_wrong_by_itself_is_no_error() {
+    let text = "version 1.0; graph G( x, r, i ) -> ( y, z ) {
+        x = external(shape = [1,4,8,8]);
+        r = external(shape = [5,4]);
+        i = external<integer>(shape = [5]);
+        y = avg_roi_align(x, r, i, output_size = [2,2], sampling_rate = [2,2]);
+        z = max_roi_align(x, r, i, output_size = [2,2], sampling_rate = [2,2]);
+    }";
+    assert_eq!(shape(&graph(text, &Options::default()), "y"), Some(vec![5, 4, 2, 2]));
+    let lowered = graph(text, &Options { strict: true, ..lower_all() });
+    assert_eq!(shape(&lowered, "y"), None);
+}
+
+#[test]
+fn liberties_are_the_same_at_all_levels_of_lowering() {
+    let text = "version 1.0; graph G( x ) -> ( y, z ) {
+        x = external(shape = [2,4,8]);
+        m = variable(shape = [1,1,4], label = 'm');
+        y = batch_normalization(x, m, 1.0, 0.0, 1.0, epsilon = 0.001);
+        z = softmax(x, axes = [3]);
+    }";
+    for lower in [Lower::Custom, Lower::All] {
+        graph(text, &Options { lower: lower.clone(), ..Default::default() });
+        let found = flatten(text, &Options { strict: true, lower, ..Default::default() }).unwrap_err();
+        let mut codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, ["E1021", "E1024"]);
+    }
+}
+
+#[test]
+fn json_has_types_and_the_shapes_that_are_known() {
+    let text = "version 1.0; extension tract_symbol S; graph G( x ) -> ( y, z, i ) {
+        x = external(shape = [2,3]);
+        s = external(shape = [S,3]);
+        y = gt(x, 0.0);
+        z = exp(s);
+        i = argmax_reduce(x, axes = [1]);
+    }"
+    .replace("G( x )", "G( x, s )");
+    let mut json = Vec::new();
+    graph(&text, &Options::default()).write_json(&mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let tensor = |name: &str| json["tensors"][name].to_string();
+    assert_eq!(tensor("y"), r#"{"dtype":"logical","shape":[2,3]}"#);
+    assert_eq!(tensor("i"), r#"{"dtype":"integer","shape":[2,1]}"#);
+    assert_eq!(tensor("z"), r#"{"dtype":"scalar","shape":null}"#);
+}
