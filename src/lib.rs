@@ -1,7 +1,7 @@
 //! Flattens neural-network descriptions into graphs of primitive operations.
 //!
 //! A document in the NNEF notation describes a network compactly: with fragments that call each
-//! other, selects, comprehensions, subscripts, operators and recursion. [`expand`] evaluates all
+//! other, selects, comprehensions, subscripts, operators and recursion. [`expand()`] evaluates all
 //! of that and gives the flat [`Graph`] that an inference engine wants.
 //!
 //! ```
@@ -9,7 +9,7 @@
 //!
 //! let text = "
 //!     version 1.0;
-//!     extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;
+//!     extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
 //!     fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x + x; }
 //!     graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = twice(twice(x)); }
 //! ";
@@ -36,6 +36,7 @@
 pub mod diagnostics;
 pub mod expand;
 pub mod graph;
+pub mod migrate;
 pub mod nnef;
 mod options;
 pub mod source;
@@ -80,3 +81,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     expand::expand(document, options)
 }
+
+/// The examples of the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

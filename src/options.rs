@@ -50,6 +50,8 @@ pub struct Options {
     pub max_depth: u64,
     /// Extra declarations: name for messages, and text.
     pub libraries: Vec<(String, String)>,
+    /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
+    pub migrate: bool,
     /// Shapes that replace those of externals.
     pub input_shapes: Vec<(String, Vec<i64>)>,
 }
@@ -65,6 +67,7 @@ impl Default for Options {
             max_ops: 10_000_000,
             max_depth: 1 << 20,
             libraries: Vec::new(),
+            migrate: false,
             input_shapes: Vec::new(),
         }
     }

@@ -121,7 +121,7 @@ pub struct Language {
     /// The most operations that may be emitted [default: 10000000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_ops: Option<u64>,
-    /// The deepest that calls may be nested [default: 1000000].
+    /// The deepest that calls may be nested [default: 1048576].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_depth: Option<u64>,
 }
@@ -172,8 +172,10 @@ pub enum From {
 /// Notations that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
-    /// Flat NNEF 1.0.
+    /// Flat NNEF 1.0; documents of the provisional dialect are migrated.
     Nnef,
+    /// Flat NNEF of 2017, for documents of that dialect.
+    NnefDraft,
     /// The graph as JSON.
     Json,
 }
@@ -237,10 +239,9 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere() {
-        for args in [
-            "--from nnef --lower all --keep-unused --to json -",
-            "- --from nnef --lower=all --to json --keep-unused",
-        ] {
+        for args in
+            ["--from nnef --lower all --keep-unused --to json -", "- --from nnef --lower=all --to json --keep-unused"]
+        {
             let cli = parse(args).unwrap();
             assert_eq!(cli.input, Some(PathBuf::from("-")));
             assert_eq!(cli.language.from, Some(From::Nnef));

@@ -24,7 +24,7 @@ pub fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> 
 /// Checks one input. Only a reader who went away stops the run.
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
-    match flatten::process(input, language) {
+    match flatten::process(input, language, false) {
         Ok((document, result)) => {
             let accepted = result.is_ok();
             let diagnostics = result.map_or_else(|errors| errors, |(_, warnings)| warnings);

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use nnef_flatten::diagnostics::Diagnostics;
+use nnef_flatten::nnef::dialect::Dialect;
 use nnef_flatten::{Document, Graph, Options};
 
 use super::args::{self, Language, To};
@@ -13,7 +14,8 @@ use super::{Failure, Outcome, Status};
 
 /// Flattens one input.
 pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> Outcome {
-    let (document, result) = match process(input, language) {
+    let to = notation(output);
+    let (document, result) = match process(input, language, to == To::Nnef) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
     };
@@ -24,7 +26,10 @@ pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &
     reporter.all(document.sources(), diagnostics);
     reporter.summary();
     match graph {
-        Some(graph) => write(&graph, output).map(|()| Status::Done),
+        Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
+            Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
+        }
+        Some(graph) => write(&graph, output, to).map(|()| Status::Done),
         None => Ok(Status::Refused),
     }
 }
@@ -32,9 +37,9 @@ pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &
 /// A document with its graph and warnings, or with the reasons for its refusal.
 pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
-/// Reads and expands an input.
-pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
-    let options = options(language)?;
+/// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
+pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Processed, Unread> {
+    let options = Options { migrate, ..options(language)? };
     let input = io::read(input)?;
     let parsed = nnef_flatten::parse(&input.name, input.text, &options);
     let mut diagnostics = Diagnostics::new(options.strict);
@@ -105,11 +110,20 @@ pub fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
     }
 }
 
-fn write(graph: &Graph, output: &args::Output) -> Result<(), Failure> {
-    let path = output.output.as_deref().filter(|path| !io::is_stream(path));
-    let to = output.to.unwrap_or_else(|| by_extension(path));
+/// Where the result goes, unless to standard output.
+fn path(output: &args::Output) -> Option<&Path> {
+    output.output.as_deref().filter(|path| !io::is_stream(path))
+}
+
+/// What the result is written as.
+fn notation(output: &args::Output) -> To {
+    output.to.unwrap_or_else(|| by_extension(path(output)))
+}
+
+fn write(graph: &Graph, output: &args::Output, to: To) -> Result<(), Failure> {
+    let path = path(output);
     let mut content = |out: &mut dyn std::io::Write| match to {
-        To::Nnef => graph.write_nnef(out),
+        To::Nnef | To::NnefDraft => graph.write_nnef(out),
         To::Json => graph.write_json(out),
     };
     match path {

@@ -109,6 +109,7 @@ codes! {
     BadExpression         "E0217" S17  error   "malformed expression";
     UnknownExtension      "E0219" S3   liberty "unknown extension";
     VendorSyntax          "E0220" S3   liberty "extension with free text";
+    FragmentWithoutBody   "E0221" S4   liberty "fragment without a body";
     // Declarations.
     DuplicateFragment     "E0301" D1   error   "fragment declared twice";
     ShadowsStandard       "E0311" D1   liberty "fragment replaces a standard operation";
@@ -160,6 +161,8 @@ codes! {
     TensorAsAttribute     "E0722" T1   liberty "tensor where an attribute is declared";
     LiteralAsTensor       "E0723" T1   liberty "constant of another type where a tensor is declared";
     ArgumentStructure     "E0728" T1   liberty "single value for an array, or array for a tuple";
+    DataType              "E0729" T17  liberty "tensor has another data-type than the parameter";
+    ExtentAsScalar        "E0730" T1   liberty "extent where a scalar is declared";
     ResultType            "E0702" T2   error   "value has another type than the result";
     OperandType           "E0703" T3   error   "operator is not defined for these operands";
     OperandElements       "E0724" T3   liberty "operator applied to tensors of other elements";
@@ -184,7 +187,6 @@ codes! {
     DivisionByZero        "E0802" E2   error   "division by zero";
     IntegerRange          "E0803" E3   error   "integer out of range";
     NegativeRepeat        "E0804" E3   error   "negative repetition";
-    LazyCycle             "E0805" E1   error   "value depends on itself";
     OperationBudget       "E0811" E1   error   "too many operations";
     LengthBudget          "E0812" E1   error   "array or string too long";
     MemoryBudget          "E0813" E1   error   "too much compile-time data";
@@ -197,6 +199,32 @@ codes! {
     ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
     UpdateTarget          "E0906" G6   error   "update of something that is no variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
+    // Shapes.
+    BroadcastShapes       "E1001" H1   error   "shapes of operands do not agree";
+    ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
+    PoolingShapes         "E1003" H3   error   "window does not fit the input";
+    ReduceAxes            "E1004" H4   error   "axis out of range";
+    ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
+    TransposeAxes         "E1006" H6   error   "axes are no permutation";
+    ConcatShapes          "E1007" H7   error   "shapes of concatenated tensors do not agree";
+    SplitRatios           "E1008" H8   error   "tensor cannot be split like this";
+    SliceRange            "E1009" H9   error   "slice is malformed or out of range";
+    AxisInsertion         "E1010" H10  error   "axis cannot be added or dropped";
+    MatmulShapes          "E1011" H11  error   "matrices do not fit together";
+    TilePadLengths        "E1012" H12  error   "repeats or padding do not fit the input";
+    GatherAxis            "E1013" H13  error   "gather along an axis that there is not";
+    UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
+    RoiShapes             "E1015" H15  error   "regions of interest are malformed";
+    NormalizationParameters "E1021" H1 liberty "parameters of a batch normalization do not fit the input";
+    BiasShape             "E1022" H2   liberty "bias has another shape than [1, C]";
+    EmptyWindow           "E1023" H3   liberty "size or step of a pooling window is not positive";
+    NormalizationAxes     "E1024" H4   liberty "axis of a normalization out of range";
+    // Migration from the provisional dialect.
+    NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
+    NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";
+    OpenExtent            "E1103" none error   "extent of an input is left open";
+    DraftFragment         "E1104" none error   "fragment stays in the provisional notation";
+    RenamedKeyword        "E1105" none warning "name is a keyword of NNEF 1.0";
 }
 
 impl Code {

@@ -49,6 +49,11 @@ pub struct Space {
 }
 
 impl Space {
+    /// Without limits, for the literals of declarations: the parser bounds these.
+    pub fn unlimited() -> Self {
+        Space { meter: Rc::new(Meter::default()), max_len: usize::MAX, max_bytes: u64::MAX, max_work: u64::MAX }
+    }
+
     /// Refuses a list that would be too long, or one that no memory is left for.
     pub fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
         if len > self.max_len {
@@ -241,14 +246,17 @@ fn member(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
     Ok(Value::Logical(false))
 }
 
-/// Whether two values are the same, item by item; none where tensors are among what is compared.
+/// Whether two values are the same, item by item; none where tensors or symbols, of which this is
+/// not known, are among what is compared.
 pub fn equal(a: &Value, b: &Value, space: &Space) -> Outcome<Option<bool>> {
     Ok(Some(match (a, b) {
         (Value::Tensor(_), _) | (_, Value::Tensor(_)) => return Ok(None),
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Scalar(a), Value::Scalar(b)) => a == b,
         (Value::Logical(a), Value::Logical(b)) => a == b,
-        (Value::Symbol(a), Value::Symbol(b)) => a == b,
+        (Value::Symbol(a), Value::Symbol(b)) if a == b && !a.is_unknown() => true,
+        // What a symbol stands for is known only to the reader of the graph.
+        (Value::Symbol(_), _) | (_, Value::Symbol(_)) => return Ok(None),
         (Value::String(a), Value::String(b)) => {
             space.spend(a.len().min(b.len()))?;
             a.len() == b.len() && a.text() == b.text()

@@ -7,15 +7,12 @@ use crate::diagnostics::Code;
 use crate::graph::text::scalar_text;
 use crate::nnef::ast::Builtin;
 
-/// Applies a built-in function; `shape_of` a tensor is a matter of the machine.
+/// Applies a built-in function; `shape_of` is a matter of the machine.
 pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {
     if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
         space.spend(text.len())?;
     }
     match (function, value) {
-        (Builtin::ShapeOf, Value::Tensor(_)) => Err(unknown("shape_of")),
-        // The shape of what is no tensor is that of rank 0.
-        (Builtin::ShapeOf, _) => Ok(Value::Array(List::from_ints([], None))),
         (Builtin::LengthOf, Value::Array(list) | Value::String(list)) => Ok(Value::Int(list.len() as i64)),
         (Builtin::RangeOf, Value::Array(list) | Value::String(list)) => {
             space.allow(list.len(), list.len() as u64 * 8)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
+use super::arithmetic::{Failure, Outcome, Space};
 use super::code::{Hint, Site};
 use super::list::List;
 use super::machine::{Active, Frame, Machine, Slot};
@@ -14,7 +14,8 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
 use crate::nnef::ast::Primitive;
-use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
@@ -207,17 +208,25 @@ impl Machine<'_, '_> {
             generic => generic,
         };
         let kind = self.kind(site);
+        // The draft has data-types, but no type arguments.
+        let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
         let outputs = match site.fragment {
-            Some(fragment) => self.declared_outputs(site, fragment, dtype)?,
-            None => self.undeclared_outputs(site),
+            Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
+            _ => self.undeclared_outputs(site),
         };
-        self.note_shape(site, &mut arguments, &outputs);
+        self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
         let file = self.frame().file;
         let origin = self.origin();
-        let dtype = (dtype, site.explicit);
-        self.graph.add_operation(kind, dtype, arguments, outputs, (Location::new(file, site.span), origin));
+        let at = Location::new(file, site.span);
+        let operation = self.graph.add_operation(kind, (written, site.explicit), arguments, outputs, (at, origin));
+        self.infer_shapes(operation);
         Ok(())
+    }
+
+    /// Whether the left side says how many results there are.
+    fn open_results(&self, site: &Site) -> bool {
+        site.fragment.is_some_and(|fragment| self.checked.fragment(fragment).open_results)
     }
 
     fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
@@ -226,7 +235,7 @@ impl Machine<'_, '_> {
             OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
             OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
-        let tuple = site.fragment.is_none() && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let tuple = (site.fragment.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
         let value = match &outputs[..] {
             [single] if !tuple => value(single),
             several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
@@ -302,27 +311,17 @@ impl Machine<'_, '_> {
         OutputValue::Array(targets.iter().enumerate().map(tensor).collect())
     }
 
-    /// Remembers the shape that an operation is given, and replaces that of an external where the
-    /// caller asks for it.
-    fn note_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
-        let introduces = site.fragment.is_some_and(|fragment| {
-            self.checked.fragment(fragment).module == ModuleId::STANDARD
-                && [standard::EXTERNAL, standard::VARIABLE, standard::CONSTANT].contains(&self.checked.text(site.name))
-        });
-        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
-        let is_shape = |argument: &&mut Argument| match argument.key {
-            Key::Param(_) => introduces && matches!(argument.value, crate::graph::Value::Integers(_)),
-            _ => false,
-        };
-        let Some(shape) = arguments.iter_mut().find(is_shape) else { return };
-        let name = self.graph.tensors[tensor.index()].name;
-        if self.checked.text(site.name) == standard::EXTERNAL
-            && let Some(given) = self.graph.names.user_name(name).and_then(|name| self.shapes.get(&name))
-        {
-            shape.value = crate::graph::Value::Integers(Arc::clone(given));
+    /// Replaces the shape of an external where the caller asks for it.
+    fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
+        if self.input_shapes.is_empty() || site.fragment.is_none() || self.checked.text(site.name) != standard::EXTERNAL {
+            return;
         }
-        if let crate::graph::Value::Integers(extents) = &shape.value {
-            self.graph.tensors[tensor.index()].shape = Some(Arc::clone(extents));
+        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
+        let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
+        let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
+        // The shape is the first parameter of `external`, in both dialects.
+        if let Some(shape) = arguments.iter_mut().find(|argument| argument.key == Key::Param(0)) {
+            shape.value = crate::graph::Value::Integers(Arc::clone(given));
         }
     }
 
@@ -339,24 +338,7 @@ impl Machine<'_, '_> {
         let kind = match site.fragment {
             Some(fragment) => {
                 self.kinds[fragment.index()] = Some(id);
-                let info = self.checked.fragment(fragment);
-                let default = |id| super::literal(self.checked, info.module, id).freeze(&self.space).ok();
-                Kind {
-                    name: site.name,
-                    params: info
-                        .params
-                        .iter()
-                        .map(|param| KindParam {
-                            name: param.name,
-                            tensor: param.tensor,
-                            default: param.default.and_then(default),
-                        })
-                        .collect(),
-                    results: info.results.iter().map(|result| result.name).collect(),
-                    declared: true,
-                    standard: info.module == ModuleId::STANDARD,
-                    generic: info.generic != Generic::No,
-                }
+                kind_of(self.checked, fragment, &self.space)
             }
             None => {
                 self.undeclared.insert(site.name, id);
@@ -508,8 +490,8 @@ impl Machine<'_, '_> {
             }
             _ => None,
         };
-        if let Some(tensor) = tensor {
-            self.bound.insert(binding.name, tensor);
+        if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
+            self.bound.insert(binding.slot, tensor);
         }
         let value = match (&value, tensor) {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
@@ -543,6 +525,25 @@ impl Machine<'_, '_> {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
         }
+    }
+}
+
+/// What a declaration says about an operation.
+pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId, space: &Space) -> Kind {
+    let info = checked.fragment(fragment);
+    let default = |id| super::literal(checked, info.module, id).freeze(space).ok();
+    let param = |param: &ParamInfo| KindParam {
+        name: param.name,
+        tensor: param.tensor,
+        default: param.default.and_then(default),
+    };
+    Kind {
+        name: info.name,
+        params: info.params.iter().map(param).collect(),
+        results: info.results.iter().map(|result| result.name).collect(),
+        declared: true,
+        standard: info.module == ModuleId::STANDARD,
+        generic: info.generic != Generic::No,
     }
 }
 

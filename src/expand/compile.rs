@@ -1,6 +1,6 @@
 //! Compiles checked bodies.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::{Binding, Block, Body, Hint, Instr, Program, Site};
 use super::demand::{self, Demand};
@@ -41,10 +41,10 @@ pub struct Compiler<'a, 'd> {
     aliases: FxHashMap<u32, u32>,
     /// Calls without a name, counted by operation.
     pub(super) unnamed: FxHashMap<Name, u32>,
-    /// The assignment after which a name of the graph is not assigned again.
-    last_assigned: FxHashMap<Name, u32>,
-    /// The bindings of a graph by slot.
-    bindings: FxHashMap<u32, u32>,
+    /// Slots of a graph whose name is assigned again later.
+    superseded: FxHashSet<u32>,
+    /// The bindings of a graph by slot; `u32::MAX` where there is none yet.
+    bindings: Vec<u32>,
 }
 
 impl<'a, 'd> Compiler<'a, 'd> {
@@ -70,8 +70,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
             lazy: Vec::new(),
             aliases: FxHashMap::default(),
             unnamed: FxHashMap::default(),
-            last_assigned: FxHashMap::default(),
-            bindings: FxHashMap::default(),
+            superseded: FxHashSet::default(),
+            bindings: Vec::new(),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
         self.lazy = vec![false; slots as usize];
         match self.mode {
-            Mode::Graph => self.note_last_assignments(body),
+            Mode::Graph => self.note_superseded(info),
             Mode::Fragment => self.note_aliases(body),
         }
         let mut deferred = Vec::new();
@@ -129,19 +129,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Body { entry, slots, results, file: self.checked.document.module(self.module).file }
     }
 
-    fn note_last_assignments(&mut self, body: &ast::Body) {
-        for assignment in &body.assignments {
-            let (ast, refs) = (self.ast, &self.info.refs);
-            let mut open = vec![assignment.target];
-            while let Some(id) = open.pop() {
-                match (ast.expr(id), refs[id.index()]) {
-                    (Expr::Name(name), Ref::Slot(slot)) => {
-                        let last = self.last_assigned.entry(name).or_insert(slot);
-                        *last = slot.max(*last);
-                    }
-                    (Expr::Array(items) | Expr::Tuple(items), _) => open.extend(ast.items(items)),
-                    _ => {}
-                }
+    fn note_superseded(&mut self, info: &BodyInfo) {
+        self.bindings = vec![u32::MAX; info.slots.len()];
+        let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
+        for (slot, of) in info.slots.iter().enumerate() {
+            let earlier = std::mem::replace(&mut last[of.name.index()], slot as u32);
+            if earlier != u32::MAX {
+                self.superseded.insert(earlier);
             }
         }
     }
@@ -183,14 +177,14 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// The tensor name of a name of the graph. Of several assignments the last one keeps it.
     fn graph_name(&mut self, name: Name, referent: Ref) -> NameId {
         let Ref::Slot(slot) = referent else { return NameId::ROOT };
-        if let Some(&binding) = self.bindings.get(&slot) {
-            return self.program.bindings[binding as usize].id;
+        if let Some(binding) = self.program.bindings.get(self.bindings[slot as usize] as usize) {
+            return binding.id;
         }
-        let id = match self.last_assigned.get(&name) {
-            Some(&last) if last != slot => self.names.child(NameId::ROOT, name, 1, false),
-            _ => self.names.user(name),
+        let id = match self.superseded.contains(&slot) {
+            true => self.names.child(NameId::ROOT, name, 1, false),
+            false => self.names.user(name),
         };
-        self.bindings.insert(slot, self.program.bindings.len() as u32);
+        self.bindings[slot as usize] = self.program.bindings.len() as u32;
         self.program.bindings.push(Binding { slot, id, name });
         id
     }
@@ -232,7 +226,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph {
             self.graph_name(name, referent);
-            self.emit(Instr::Bind(self.bindings[&slot]), self.ast.span(target));
+            self.emit(Instr::Bind(self.bindings[slot as usize]), self.ast.span(target));
         } else {
             self.emit(Instr::Store(slot), span);
         }

@@ -256,7 +256,8 @@ impl Compiler<'_, '_> {
             return;
         }
         let actual = self.info.types[value.index()];
-        if self.checked.types.fit(formal, actual, &mut None) == Fit::Structure {
+        let fit = self.checked.types.fit(formal, actual, &mut None);
+        if fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER) {
             self.program.types.push(formal);
             self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compile::{Compiler, Mode};
 use super::machine::Machine;
 use super::value::Value;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, OutputValue, prune};
 use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
@@ -40,7 +40,7 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let id = graph.names.child(NameId::ROOT, name, 0, false);
     let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
     let shape: Arc<[i64]> = [1].into();
-    graph.tensors[tensor.index()].shape = Some(Arc::clone(&shape));
+    graph.tensors[tensor.index()].shape = Some(graph::Shape::of(&shape));
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
     let at = Location::new(checked.document.main().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);
@@ -49,8 +49,13 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
 }
 
 /// Fills in the extensions and fragments of the output.
-pub fn keep(checked: &Checked, graph: &mut Graph, options: &Options) -> Result<(), Box<Diagnostic>> {
-    let mut keeper = Keeper { checked, options, verbatim: BTreeSet::new(), flat: Vec::new() };
+pub fn keep(
+    checked: &Checked,
+    graph: &mut Graph,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), Box<Diagnostic>> {
+    let mut keeper = Keeper { checked, options, diagnostics, verbatim: BTreeSet::new(), flat: Vec::new() };
     keeper.collect(graph);
     keeper.expand_bodies()?;
     graph.fragments = keeper.fragments();
@@ -62,6 +67,7 @@ pub fn keep(checked: &Checked, graph: &mut Graph, options: &Options) -> Result<(
 struct Keeper<'a, 'd> {
     checked: &'a Checked<'d>,
     options: &'a Options,
+    diagnostics: &'a mut Diagnostics,
     /// Fragments that are copied as they are written.
     verbatim: BTreeSet<FragmentId>,
     /// Fragments referred to by name in a string, and their flat bodies.
@@ -128,7 +134,7 @@ impl Keeper<'_, '_> {
                 // runs the body.
                 self.keep_verbatim(id);
             } else {
-                let body = flat_body(self.checked, id, self.options)?;
+                let body = flat_body(self.checked, id, self.options, self.diagnostics)?;
                 self.collect(&body);
                 self.flat[next].1 = Some(Box::new(body));
             }
@@ -174,7 +180,12 @@ fn head(checked: &Checked, id: FragmentId) -> String {
 
 /// The body of a fragment as a graph of its own. Attributes are known only to the operation that
 /// runs it, so they are symbols.
-fn flat_body(checked: &Checked, id: FragmentId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
+fn flat_body(
+    checked: &Checked,
+    id: FragmentId,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<Graph, Box<Diagnostic>> {
     let info = checked.fragment(id);
     let fragment = checked.document.fragment(info.module, info.index);
     let mut graph = Graph::new(info.name, Arc::clone(checked.document.shared_names()));
@@ -194,17 +205,19 @@ fn flat_body(checked: &Checked, id: FragmentId, options: &Options) -> Result<Gra
         }
     }
     let inputs = std::mem::take(&mut graph.inputs);
-    let mut machine = Machine::new(checked, options, graph);
+    let mut machine = Machine::new(checked, options, &[], graph);
     let names = &mut machine.graph.names;
     let compiler =
         Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
     let body = compiler.fragment(id);
-    machine.run(&body, params)?;
+    let outcome = machine.run(&body, params);
+    diagnostics.extend(machine.shapes.take());
+    outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-    let outputs: Result<Vec<_>, _> =
-        idents.iter().map(|ident| super::named_tensor(&machine, checked.document, ident)).collect();
+    let slots = checked.bodies[id.index()].as_ref().map_or(&[][..], |body| &body.results);
+    let outputs = super::tensors(&machine, checked.document, &idents, slots)?;
     let mut graph = machine.graph;
-    (graph.inputs, graph.outputs) = (inputs, outputs?);
+    (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::Type;
 use crate::options::{Lower, Options};
@@ -17,8 +18,9 @@ pub struct Lowering {
 }
 
 impl Lowering {
-    /// Decides for the fragments of a document.
-    pub fn new(checked: &Checked, options: &Options) -> Self {
+    /// Decides for the fragments of a document; `more` are standard compounds to be expanded
+    /// whatever the options say.
+    pub fn new(checked: &Checked, options: &Options, more: &[String]) -> Self {
         let names: FxHashSet<&str> = match &options.lower {
             Lower::Names(names) => names.iter().map(String::as_str).collect(),
             _ => FxHashSet::default(),
@@ -32,7 +34,12 @@ impl Lowering {
                 Lower::None => false,
                 Lower::Names(_) => names.contains(name),
             };
-            info.has_body && wanted && !keep.contains(name)
+            // The draft's notation has no place in a document of 1.0.
+            let needed = match info.module {
+                ModuleId::STANDARD => more.iter().any(|needed| needed == name),
+                _ => options.migrate && checked.document.dialect() == Dialect::Draft,
+            };
+            info.has_body && (wanted || needed) && !keep.contains(name)
         };
         let open_array = |info: &crate::nnef::check::FragmentInfo| {
             info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))

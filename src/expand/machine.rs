@@ -14,6 +14,7 @@ use super::code::{Body, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
+use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
@@ -111,25 +112,27 @@ pub(super) struct Machine<'c, 'd> {
     pub(super) undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph.
-    pub(super) bound: FxHashMap<Name, TensorId>,
-    pub(super) shapes: FxHashMap<Name, Arc<[i64]>>,
+    /// The tensors of names of the graph that stand for constants, by slot.
+    pub(super) bound: FxHashMap<u32, TensorId>,
+    /// Shapes that replace those of externals.
+    pub(super) input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    pub(super) shapes: Shapes,
     max_depth: u64,
     pub(super) max_ops: u64,
     steps: u64,
 }
 
 impl<'c, 'd> Machine<'c, 'd> {
-    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, graph: Graph) -> Self {
+    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, more: &[String], graph: Graph) -> Self {
         let names = checked.document.names();
-        let shapes = options
+        let input_shapes = options
             .input_shapes
             .iter()
             .filter_map(|(name, shape)| Some((names.get(name)?, shape.as_slice().into())))
             .collect();
         Machine {
             checked,
-            lowering: Lowering::new(checked, options),
+            lowering: Lowering::new(checked, options, more),
             program: Program::default(),
             bodies: vec![None; checked.fragments.len()],
             graph,
@@ -150,7 +153,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
-            shapes,
+            input_shapes,
+            shapes: Shapes::new(checked, options),
             max_depth: options.max_depth,
             max_ops: options.max_ops,
             steps: options.max_ops.saturating_mul(STEPS_PER_OPERATION),
@@ -163,8 +167,14 @@ impl<'c, 'd> Machine<'c, 'd> {
             return Arc::clone(body);
         }
         let module = self.checked.fragment(id).module;
-        let compiler =
-            Compiler::new(self.checked, &self.lowering, &mut self.program, &mut self.graph.names, module, Mode::Fragment);
+        let compiler = Compiler::new(
+            self.checked,
+            &self.lowering,
+            &mut self.program,
+            &mut self.graph.names,
+            module,
+            Mode::Fragment,
+        );
         let body = Arc::new(compiler.fragment(id));
         self.bodies[id.index()] = Some(Arc::clone(&body));
         body
@@ -198,6 +208,11 @@ impl<'c, 'd> Machine<'c, 'd> {
             let pc = (frame.pc as usize).saturating_sub(1);
             Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
         });
+        self.diagnose_at(at, failure)
+    }
+
+    /// Attaches a place and the calls around it to a failure.
+    pub(super) fn diagnose_at(&self, at: Location, failure: Failure) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(failure.code, at, failure.message);
         diagnostic.help = failure.help;
         trace::attach(&mut diagnostic, self.frames.len().saturating_sub(1), |depth| {
@@ -209,6 +224,14 @@ impl<'c, 'd> Machine<'c, 'd> {
             (name.to_string(), Location::new(caller.file, span))
         });
         diagnostic
+    }
+
+    /// The tensor in a slot of the graph.
+    pub(super) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
+        match self.slots.get(slot as usize) {
+            Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
+            _ => self.bound.get(&slot).copied(),
+        }
     }
 
     pub(super) fn frame(&mut self) -> &mut Frame {
@@ -241,7 +264,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
             return Ok(());
         }
-        let message = format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
+        let message =
+            format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
         Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
     }
 
@@ -324,7 +348,9 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
         let types = &self.checked.types;
         match (value, ty) {
-            (Value::Array(list), Type::Array(array)) if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) => {
+            (Value::Array(list), Type::Array(array))
+                if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) =>
+            {
                 let items: Outcome<Vec<Value>> =
                     list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
                 Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
@@ -337,6 +363,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
                 Err(Failure::new(Code::LengthMismatch, message))
             }
+            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
             (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
             (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
             (value, _) => Ok(value),
@@ -447,10 +474,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn builtin(&mut self, function: Builtin) -> Outcome<()> {
         let value = self.pop();
         let result = match (&value, function) {
-            (Value::Tensor(tensor), Builtin::ShapeOf) => match &self.graph.tensors[tensor.index()].shape {
-                Some(shape) => Value::Array(List::from_ints(shape.iter().copied(), Some(&self.space.meter))),
-                None => return Err(builtins::unknown("shape_of")),
-            },
+            (_, Builtin::ShapeOf) => self.shape_of(&value)?,
             _ => builtins::apply(function, &value, &self.space)?,
         };
         self.stack.push(result);
@@ -491,7 +515,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
         let len = lists.first().map_or(0, List::len);
         if let Some(other) = lists.iter().find(|list| list.len() != len) {
-            let message = format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+            let message =
+                format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
         self.loops.push(Running { lists, next: 0, len, items: Vec::new() });

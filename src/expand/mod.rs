@@ -7,12 +7,14 @@ mod code;
 mod compile;
 mod compile_expr;
 mod constants;
+mod datatypes;
 mod demand;
 mod kept;
 pub mod list;
 mod lowering;
 mod machine;
 mod rules;
+mod shapes;
 mod trace;
 pub mod value;
 
@@ -20,14 +22,18 @@ use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, TensorId, prune};
+use crate::migrate::{self, Blocked};
 use crate::nnef::ast::{Expr, ExprId, GraphDecl, Ident, UnaryOp};
 use crate::nnef::check::{self, Checked};
+use crate::nnef::dialect::Dialect;
 use crate::nnef::document::{Document, ModuleId};
 use crate::options::Options;
 use crate::source::Location;
 use compile::{Compiler, Mode};
 use list::List;
 use machine::Machine;
+pub(crate) use calls::kind_of;
+pub(crate) use rules::with_origin;
 use value::Value;
 
 /// A flat graph, and the warnings met on the way.
@@ -45,25 +51,46 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
     let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken() && !diagnostics.has_errors()) else {
         return Err(diagnostics);
     };
-    match expand_graph(&checked, graph, options, &mut diagnostics) {
-        Ok(flat) if !diagnostics.has_errors() => Ok(Expansion { graph: flat, diagnostics }),
-        Ok(_) => Err(diagnostics),
-        Err(diagnostic) => {
-            diagnostics.report(*diagnostic);
-            Err(diagnostics)
+    let mut more = Vec::new();
+    loop {
+        let mut found = diagnostics.clone();
+        match expand_graph(&checked, graph, options, &more, &mut found) {
+            Ok((_, blocked)) if !found.has_errors() && expandable(&checked, options, &blocked, &mut more) => continue,
+            Ok((flat, blocked)) if !found.has_errors() && blocked.is_empty() => {
+                return Ok(Expansion { graph: flat, diagnostics: found });
+            }
+            Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| found.report(blocked.diagnostic)),
+            Err(diagnostic) => found.report(*diagnostic),
+        }
+        diagnostics = found;
+        return Err(diagnostics);
+    }
+}
+
+/// Notes compounds that stand in the way of a migration, for another try with them expanded.
+/// Without them there are fewer reasons each time, so the tries come to an end.
+fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &mut Vec<String>) -> bool {
+    let before = more.len();
+    for Blocked { operation, .. } in blocked {
+        let compound = checked.standard(operation).is_some_and(|id| checked.fragment(id).has_body);
+        if compound && !options.keep.contains(operation) && !more.contains(operation) {
+            more.push(operation.clone());
         }
     }
+    more.len() > before
 }
 
 fn expand_graph(
     checked: &Checked,
     declared: &GraphDecl,
     options: &Options,
+    more: &[String],
     diagnostics: &mut Diagnostics,
-) -> Result<Graph, Box<Diagnostic>> {
+) -> Result<(Graph, Vec<Blocked>), Box<Diagnostic>> {
     let document = checked.document;
-    let flat = Graph::new(declared.name.name, Arc::clone(document.shared_names()));
-    let mut machine = Machine::new(checked, options, flat);
+    let mut flat = Graph::new(declared.name.name, Arc::clone(document.shared_names()));
+    flat.dialect = document.dialect();
+    let mut machine = Machine::new(checked, options, more, flat);
     let compiler = Compiler::new(
         checked,
         &machine.lowering,
@@ -73,29 +100,43 @@ fn expand_graph(
         Mode::Graph,
     );
     let body = compiler.graph(declared);
-    machine.run(&body, Vec::new())?;
-    let tensors = |machine: &Machine, idents: &[Ident]| {
-        idents.iter().map(|ident| named_tensor(machine, document, ident)).collect::<Result<Vec<TensorId>, _>>()
-    };
-    machine.graph.inputs = tensors(&machine, &declared.params)?;
-    machine.graph.outputs = tensors(&machine, &declared.results)?;
+    let outcome = machine.run(&body, Vec::new());
+    diagnostics.extend(machine.shapes.take());
+    outcome?;
+    machine.graph.inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs)?;
+    machine.graph.outputs = tensors(&machine, document, &declared.results, &checked.graph.results)?;
     let mut graph = machine.graph;
     if !options.keep_unused {
         prune::prune(&mut graph);
     }
     kept::demand_input(checked, &mut graph);
     graph.finish_names();
+    datatypes::check(checked, &mut graph, diagnostics);
+    kept::keep(checked, &mut graph, options, diagnostics)?;
+    let mut blocked = Vec::new();
+    if options.migrate && graph.dialect == Dialect::Draft {
+        migrate::fragments(&graph, document, diagnostics);
+        blocked = migrate::migrate(&mut graph, document, diagnostics);
+    }
     rules::check(checked, &graph, diagnostics);
-    kept::keep(checked, &mut graph, options)?;
-    Ok(graph)
+    Ok((graph, blocked))
 }
 
-fn named_tensor(machine: &Machine, document: &Document, ident: &Ident) -> Result<TensorId, Box<Diagnostic>> {
-    machine.bound.get(&ident.name).copied().ok_or_else(|| {
-        let at = Location::new(document.main().file, ident.span);
-        let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
-        Box::new(Diagnostic::new(Code::DynamicType, at, message))
-    })
+/// The tensors that inputs or outputs stand for.
+fn tensors(
+    machine: &Machine,
+    document: &Document,
+    idents: &[Ident],
+    slots: &[Option<u32>],
+) -> Result<Vec<TensorId>, Box<Diagnostic>> {
+    let tensor = |(ident, slot): (&Ident, &Option<u32>)| {
+        slot.and_then(|slot| machine.tensor_in(slot)).ok_or_else(|| {
+            let at = Location::new(document.main().file, ident.span);
+            let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
+            Box::new(Diagnostic::new(Code::DynamicType, at, message))
+        })
+    };
+    idents.iter().zip(slots).map(tensor).collect()
 }
 
 /// The value of a literal, as defaults are.

@@ -52,7 +52,7 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
         checked,
         graph,
         diagnostics,
-        draft: checked.document.dialect() == Dialect::Draft,
+        draft: graph.dialect == Dialect::Draft,
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
         current: OperationId(0),
@@ -64,7 +64,7 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
 }
 
 /// Adds the calls around an operation to a diagnostic.
-fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
+pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;
     while next != OriginId::NONE {

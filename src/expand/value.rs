@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
+use super::shapes::unknown_extent;
 use crate::diagnostics::Code;
 use crate::graph::{self, TensorId};
 use crate::graph::symbolic::Symbolic;
@@ -64,6 +65,11 @@ impl Value {
         }
     }
 
+    /// Whether it is computed from an extent that is not known.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
+    }
+
     /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
     /// arrays that share their parts here do not share them there.
     pub fn freeze(&self, space: &Space) -> Outcome<graph::Value> {
@@ -91,6 +97,7 @@ impl Value {
             Value::Scalar(s) => graph::Value::Scalar(*s),
             Value::Logical(b) => graph::Value::Logical(*b),
             Value::Tensor(t) => graph::Value::Tensor(*t),
+            Value::Symbol(symbolic) if symbolic.is_unknown() => return Err(unknown_extent()),
             Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
             Value::String(list) => graph::Value::String(list.text().into()),
             Value::Array(list) => match (list.ints(), list.scalars()) {

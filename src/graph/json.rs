@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use super::text::{push_int, push_scalar, scalar_text};
-use super::{Argument, Graph, Key, Operation, OutputValue, TensorId, Value};
+use super::{Argument, Graph, Key, Operation, OutputValue, Shape, TensorId, Value};
 
 /// Writes a graph as one JSON object.
 pub fn write_graph(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
@@ -86,8 +86,8 @@ impl Json<'_> {
         self.buffer.push_str(": {\"dtype\": ");
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
-        match &tensor.shape {
-            Some(shape) => self.list(shape, |json, &extent| push_int(&mut json.buffer, extent)),
+        match tensor.shape.as_ref().and_then(Shape::known) {
+            Some(extents) => self.list(&extents, |json, &extent| push_int(&mut json.buffer, extent)),
             None => self.buffer.push_str("null"),
         }
         self.buffer.push('}');

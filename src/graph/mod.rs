@@ -3,6 +3,7 @@
 pub mod json;
 pub mod names;
 pub mod prune;
+pub mod shapes;
 pub mod symbolic;
 pub mod text;
 pub mod value;
@@ -12,9 +13,11 @@ use std::io;
 use std::sync::Arc;
 
 use crate::nnef::ast::Primitive;
+use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 use names::{NameId, TensorNames};
+pub use shapes::{Extent, Shape};
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].
@@ -57,8 +60,8 @@ pub struct Tensor {
     pub name: NameId,
     /// The type of its elements, where known.
     pub dtype: Option<Primitive>,
-    /// Its extents, where known.
-    pub shape: Option<Arc<[i64]>>,
+    /// Its extents, where their number is known.
+    pub shape: Option<Shape>,
     /// The operation that makes it.
     pub producer: Option<OperationId>,
 }
@@ -171,6 +174,8 @@ pub enum KeptFragment {
 #[derive(Clone, Debug)]
 pub struct Graph {
     pub(crate) symbols: Arc<Names>,
+    /// The dialect whose operations it is made of.
+    pub dialect: Dialect,
     /// Its name.
     pub name: Name,
     /// Its inputs.
@@ -198,6 +203,7 @@ impl Graph {
     pub(crate) fn new(name: Name, symbols: Arc<Names>) -> Self {
         Graph {
             symbols,
+            dialect: Dialect::default(),
             name,
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -248,6 +254,31 @@ impl Graph {
             origin: source.1,
         });
         id
+    }
+
+    /// Gives the results of an operation their shapes.
+    pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: &shapes::Inferred) {
+        let (first, last) = self.operations[operation.index()].outputs;
+        let outputs = &self.results[first as usize..last as usize];
+        for (i, tensor) in outputs.iter().flat_map(|output| output.tensors()).enumerate() {
+            self.tensors[tensor.index()].shape = inferred.get(i);
+        }
+    }
+
+    /// The table of names, to add some.
+    pub(crate) fn symbols_mut(&mut self) -> &mut Names {
+        Arc::make_mut(&mut self.symbols)
+    }
+
+    /// Replaces the arguments of every operation.
+    pub(crate) fn map_arguments(&mut self, mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>) {
+        let old = std::mem::take(&mut self.arguments);
+        for operation in &mut self.operations {
+            let given = old[operation.arguments.0 as usize..operation.arguments.1 as usize].to_vec();
+            let start = self.arguments.len() as u32;
+            self.arguments.extend(f(operation, &self.tensors, given));
+            operation.arguments = (start, self.arguments.len() as u32);
+        }
     }
 
     /// Makes the names of all tensors distinct.

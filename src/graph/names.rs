@@ -112,6 +112,9 @@ impl TensorNames {
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
     pub fn resolve(&mut self, names: &Names) {
+        if !self.entries.iter().any(|entry| entry.used && !entry.user) {
+            return;
+        }
         let mut taken = Taken::default();
         for entry in self.entries.iter().filter(|entry| entry.user && entry.used) {
             taken.set.insert(hash_text(FNV_START, names.text(entry.segment)));

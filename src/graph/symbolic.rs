@@ -11,6 +11,7 @@ const MAX_TEXT: usize = 1000;
 pub struct Symbolic {
     text: String,
     precedence: u8,
+    unknown: bool,
 }
 
 /// Binds tighter than any operator.
@@ -19,12 +20,22 @@ const ATOM: u8 = u8::MAX;
 impl Symbolic {
     /// A symbol.
     pub fn symbol(name: &str) -> Self {
-        Symbolic { text: name.to_string(), precedence: ATOM }
+        Symbolic { text: name.to_string(), precedence: ATOM, unknown: false }
+    }
+
+    /// An extent that is not known and has no name: the flat graph cannot speak of it.
+    pub fn unknown() -> Self {
+        Symbolic { text: "?".to_string(), precedence: ATOM, unknown: true }
+    }
+
+    /// Whether an extent without a name occurs in it.
+    pub fn is_unknown(&self) -> bool {
+        self.unknown
     }
 
     /// An integer beside a symbol.
     pub fn integer(value: i64) -> Self {
-        Symbolic { text: value.to_string(), precedence: ATOM }
+        Symbolic { text: value.to_string(), precedence: ATOM, unknown: false }
     }
 
     /// The text, in the syntax of NNEF.
@@ -41,13 +52,14 @@ impl Symbolic {
         // Operators associate to the left, so the right side needs to bind tighter.
         let left = a.within(a.precedence < info.precedence);
         let right = b.within(b.precedence <= info.precedence);
-        Some(Symbolic { text: format!("{left} {} {right}", info.text), precedence: info.precedence })
+        let text = format!("{left} {} {right}", info.text);
+        Some(Symbolic { text, precedence: info.precedence, unknown: a.unknown || b.unknown })
     }
 
     /// `-a`
     pub fn negated(&self) -> Option<Self> {
         let text = format!("-{}", self.within(self.precedence != ATOM));
-        (text.len() <= MAX_TEXT).then_some(Symbolic { text, precedence: ATOM - 1 })
+        (text.len() <= MAX_TEXT).then_some(Symbolic { text, precedence: ATOM - 1, unknown: self.unknown })
     }
 
     fn within(&self, parentheses: bool) -> String {

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use super::{Argument, Graph, KeptFragment, Key, Operation, OutputValue, Value};
 use crate::nnef::ast::Primitive;
+use crate::nnef::dialect::Dialect;
 
 /// Writes a whole document: version, extensions, kept fragments, graph.
 pub fn write_document(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Text { graph, buffer: String::with_capacity(64 * 1024) };
-    text.buffer.push_str("version 1.0;\n\n");
+    text.buffer.push_str(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });
     for extension in &graph.extensions {
         text.push(&["extension ", extension, ";\n"]);
     }

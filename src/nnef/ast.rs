@@ -499,6 +499,8 @@ pub struct Module {
     pub fragments: Vec<Fragment>,
     /// Graphs in order; a valid document has one, a library none.
     pub graphs: Vec<GraphDecl>,
+    /// Names of fragments whose headers could not be read.
+    pub broken: Vec<Name>,
     /// All of these in the order of the text.
     pub items: Vec<Item>,
     /// The spans of all comments, `#` included, line end not.
@@ -515,6 +517,7 @@ impl Module {
             extensions: Vec::new(),
             fragments: Vec::new(),
             graphs: Vec::new(),
+            broken: Vec::new(),
             items: Vec::new(),
             comments: Vec::new(),
         }

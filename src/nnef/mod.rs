@@ -2,6 +2,7 @@
 
 pub mod ast;
 pub mod check;
+pub mod datatypes;
 pub mod dialect;
 pub mod document;
 pub mod grammar;

@@ -87,6 +87,8 @@ pub enum Fit {
     Exact,
     /// A tensor of other elements.
     Elements,
+    /// An extent where a scalar is declared, in the draft.
+    ExtentAsScalar,
     /// A constant of another type, or an array of constants, where a tensor is declared.
     LiteralAsTensor,
     /// A single value where an array is declared, or an array where a tuple is.
@@ -299,6 +301,30 @@ impl Types {
                 formal.iter().zip(actual).map(|(&f, &a)| types.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
             }),
             _ => Fit::None,
+        }
+    }
+
+    /// What the draft adds to [`Types::fit`]: a scalar or a logical can stand for a tensor, an
+    /// extent or a string cannot, although the notation does not say what the tensor holds; and
+    /// its own examples give an extent for a scalar.
+    pub fn fit_in_draft(&self, formal: Type, actual: Type, fit: Fit) -> Fit {
+        if fit == Fit::None && formal == Type::SCALAR && actual == Type::INTEGER {
+            return Fit::ExtentAsScalar;
+        }
+        if fit == Fit::Exact && self.extent_as_tensor(formal, actual) { Fit::LiteralAsTensor } else { fit }
+    }
+
+    fn extent_as_tensor(&self, formal: Type, actual: Type) -> bool {
+        match (formal, actual) {
+            (Type::Tensor(_), Type::INTEGER | Type::STRING) => true,
+            (Type::Array(formal), Type::Array(actual)) => {
+                self.grow(|types| types.extent_as_tensor(types.item(formal), types.item(actual)))
+            }
+            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
+                let pairs = types.items(formal).iter().zip(types.items(actual));
+                pairs.into_iter().any(|(&formal, &actual)| types.extent_as_tensor(formal, actual))
+            }),
+            _ => false,
         }
     }
 

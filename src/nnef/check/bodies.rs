@@ -1,11 +1,12 @@
 //! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::scope::Scope;
 use super::{BodyInfo, Checker, FragmentId, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident};
+use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -29,11 +30,11 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) module: ModuleId,
     pub(super) ast: &'d Ast,
     pub(super) place: Place,
-    pub(super) scope: FxHashMap<Name, u32>,
+    pub(super) scope: Scope,
     pub(super) slots: Vec<Slot>,
     /// Fragment results or graph outputs, in order.
-    results: Vec<Name>,
-    inputs: Vec<Name>,
+    results: FxHashMap<Name, u32>,
+    inputs: FxHashSet<Name>,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
     body: &'d Body,
@@ -85,39 +86,42 @@ impl<'d> Checker<'d> {
         for (param, ty) in fragment.params.iter().zip(types) {
             check.add_slot(param.name, ty);
         }
-        check.results = fragment.results.iter().map(|result| result.name.name).collect();
+        check.results = fragment.results.iter().map(|result| result.name.name).zip(0..).collect();
         check.assignments();
         let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
         let results = check.finish(&declared, Code::ResultUnassigned, "result");
-        let slots = check.slots;
-        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results });
+        let (slots, scope) = (check.slots, check.scope);
+        self.scope = scope.emptied();
+        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results, inputs: Vec::new() });
     }
 
     fn graph_body(&mut self, graph: &'d GraphDecl) {
         let main = self.checked.document.main_id();
         let mut check = BodyCheck::new(self, main, Place::Graph, &graph.body);
-        check.results = graph.results.iter().map(|ident| ident.name).collect();
+        check.results = graph.results.iter().map(|ident| ident.name).zip(0..).collect();
         check.inputs = graph.params.iter().map(|ident| ident.name).collect();
         check.assignments();
         let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
-        check.finish(&graph.params, Code::InputUnassigned, "input");
-        let slots = check.slots;
-        self.checked.graph = BodyInfo { slots, results };
+        let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
+        let (slots, scope) = (check.slots, check.scope);
+        self.scope = scope.emptied();
+        self.checked.graph = BodyInfo { slots, results, inputs };
     }
 }
 
 impl<'c, 'd> BodyCheck<'c, 'd> {
     fn new(checker: &'c mut Checker<'d>, module: ModuleId, place: Place, body: &'d Body) -> Self {
         let ast = checker.ast(module);
+        let scope = std::mem::take(&mut checker.scope);
         BodyCheck {
             checker,
+            scope,
             module,
             ast,
             place,
-            scope: FxHashMap::default(),
             slots: Vec::new(),
-            results: Vec::new(),
-            inputs: Vec::new(),
+            results: FxHashMap::default(),
+            inputs: FxHashSet::default(),
             new_symbols: false,
             body,
             assigned_anywhere: None,
@@ -177,7 +181,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             several: !matches!(target, Expr::Name(_)) || self.draft(),
             open_array: self.covers_array(target),
         };
-        if self.place == Place::Graph {
+        if self.place == Place::Graph && !self.draft() {
             self.external_rules(assignment);
         }
         let ty = self.expr_in(assignment.value, context);
@@ -204,7 +208,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// fragment whose length the caller gives (U4).
     fn covers_array(&self, target: Expr) -> bool {
         match target {
-            Expr::Name(name) => self.place != Place::Graph && self.results.contains(&name),
+            Expr::Name(name) => self.place != Place::Graph && self.results.contains_key(&name),
             _ => true,
         }
     }
@@ -235,6 +239,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                     let callee = self.text(self.ast.call(call).name.name);
                     let message = format!("`{callee}` has several results, the left side has one name");
                     self.report(Code::StructureMismatch, span, message);
+                    return self.define(target, Ident { name, span }, Type::Unknown, value);
                 }
                 self.define(target, Ident { name, span }, ty, value);
             }
@@ -273,12 +278,15 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let name = self.text(ident.name);
-        let earlier = self.scope.get(&ident.name).copied();
+        let earlier = self.scope.get(ident.name);
+        if earlier.is_some() && self.ast.expr(value) == Expr::Error {
+            return;
+        }
         match self.place {
             Place::Graph => self.define_in_graph(ident, ty, value, earlier),
             Place::Fragment(id) => {
                 let params = self.checker.checked.fragment(id).params.len() as u32;
-                let result = self.results.iter().position(|&result| result == ident.name);
+                let result = self.results.get(&ident.name).map(|&result| result as usize);
                 if let Some(earlier) = earlier {
                     let (code, what) = match () {
                         () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
@@ -304,12 +312,20 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// T2: the value converts to the declared type of the result.
     fn result_type(&mut self, name: &str, declared: Type, ty: Type, value: ExprId) {
-        let code = match self.fit(declared, ty) {
+        let mut fit = self.fit(declared, ty);
+        if self.draft() {
+            fit = self.checker.checked.types.fit_in_draft(declared, ty, fit);
+        }
+        let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
-            Fit::LiteralAsTensor => Code::LiteralAsTensor,
+            Fit::LiteralAsTensor => match ty {
+                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ResultType,
+                _ => Code::LiteralAsTensor,
+            },
             Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::Structure | Fit::None => Code::ResultType,
+            Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
         };
         let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
         let span = self.ast.span(value);
@@ -340,15 +356,18 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn is_input_source(&self, value: ExprId) -> bool {
         let Expr::Call(call) = self.ast.expr(value) else { return self.ast.expr(value) == Expr::Error };
         let name = self.ast.call(call).name.name;
-        self.checker.checked.text(name) == EXTERNAL || self.checker.checked.find(self.module, name).is_none()
+        let checked = &self.checker.checked;
+        let of_vendor = |id| !checked.fragment(id).has_body && checked.fragment(id).module != ModuleId::STANDARD;
+        checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
     /// I5, I10, I2: every result is assigned somewhere.
     fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
-        let broken = self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
+        let broken = self.body.assignments.is_empty()
+            || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
         let mut slots = Vec::with_capacity(declared.len());
         for ident in declared {
-            let slot = self.scope.get(&ident.name).copied();
+            let slot = self.scope.get(ident.name);
             if slot.is_none() && !broken {
                 let message = format!("{what} `{}` is never assigned", self.text(ident.name));
                 self.report(code, ident.span, message);
@@ -360,7 +379,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// I6: what an identifier means.
     pub(super) fn resolve(&mut self, id: ExprId, name: Name) -> Type {
-        if let Some(&slot) = self.scope.get(&name) {
+        if let Some(slot) = self.scope.get(name) {
             self.set_ref(id, Ref::Slot(slot));
             return self.slots[slot as usize].ty;
         }
@@ -383,7 +402,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         if self.new_symbols && !self.assigned_later().contains_key(&name) {
             self.checker.symbols.insert(name);
             self.set_ref(id, Ref::Symbol);
-            let message = format!("`{text}` is not defined; it is taken for a dimension symbol");
+            let message = format!("`{text}` is a dimension symbol that no extension declares");
             self.report(Code::ImpliedSymbol, span, message);
             return Type::Unknown;
         }
@@ -402,7 +421,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let checked = &self.checker.checked;
         let help = match checked.find(self.module, name) {
             Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
-            None => did_you_mean(text, self.scope.keys().map(|&name| checked.text(name))),
+            None => did_you_mean(text, self.scope.names().map(|name| checked.text(name))),
         };
         self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));
     }

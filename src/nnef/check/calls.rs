@@ -53,11 +53,11 @@ impl BodyCheck<'_, '_> {
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let at = self.at(call.name.span);
-        if let Some(&slot) = self.scope.get(&call.name.name) {
+        if let Some(slot) = self.scope.get(call.name.name) {
             let see = self.at(self.slots[slot as usize].span);
             let message = format!("`{name}` is no operation and cannot be called");
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
-        } else {
+        } else if !self.checker.checked.document.module(self.module).broken.contains(&call.name.name) {
             let checked = &self.checker.checked;
             let known = checked.fragments.iter().map(|info| checked.text(info.name));
             let help = did_you_mean(&name, known);
@@ -107,27 +107,33 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
-        self.result_rules(call, fragment, context);
+        if self.checker.checked.fragment(fragment).open_results {
+            return Type::Tensor(Element::Unknown);
+        }
+        if self.result_rules(call, fragment, context) {
+            return Type::Unknown;
+        }
         let checked = &mut self.checker.checked;
         let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
         let results: SmallVec<[Type; 4]> =
-            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).collect();
+            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).map(known_later).collect();
         match results[..] {
             [single] => single,
             _ => checked.types.tuple(&results),
         }
     }
 
-    /// U4 and U5: several results and array results need a left side that takes them apart.
-    fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) {
+    /// U4 and U5: several results and array results need a left side that takes them apart. Says
+    /// whether the call has no usable value.
+    fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) -> bool {
         let info = self.checker.checked.fragment(fragment);
         let name = self.checker.checked.text(info.name).to_string();
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
             let message = format!("`{name}` has several results and cannot be used as a value");
             let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
-                .help("assign the results to names first: `a, b = ..;`");
+                .help("assign the results to names first: `(a, b) = ..;`");
             self.push(diagnostic);
-            return;
+            return true;
         }
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
@@ -136,24 +142,29 @@ impl BodyCheck<'_, '_> {
                 .help("assign them to names first: `[a, b] = ..;`");
             self.push(diagnostic);
         }
+        false
     }
 
     /// Assigns arguments to parameters (A2 to A8).
     fn bind(&mut self, call: &Call, fragment: FragmentId) -> Bound {
         let args = self.ast.arguments(call);
+        let mut misplaced = 0;
         let count = self.checker.checked.fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
         let mut named: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
         self.named_after_positional(args);
-        for (i, arg) in args.iter().enumerate() {
+        let mut positions = 0..;
+        for arg in args {
             let Some(ident) = arg.name else {
-                self.positional(call, fragment, i, arg.value, &mut bound);
+                let position = positions.next().unwrap_or_default();
+                self.positional(call, fragment, position, arg.value, &mut bound);
                 continue;
             };
             let info = self.checker.checked.fragment(fragment);
             let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
                 self.expr(arg.value);
                 self.unknown_argument(fragment, ident.name, ident.span);
+                misplaced += 1;
                 continue;
             };
             if bound[param].is_some() {
@@ -164,6 +175,7 @@ impl BodyCheck<'_, '_> {
                 };
                 let message = format!("argument `{}` {how}", self.text(ident.name));
                 self.report(code, ident.span, message);
+                misplaced += 1;
                 continue;
             }
             if info.params[param].tensor {
@@ -173,7 +185,7 @@ impl BodyCheck<'_, '_> {
             named[param] = true;
             bound[param] = Some(arg.value);
         }
-        self.missing(call, fragment, &bound);
+        self.missing(call, fragment, &bound, misplaced);
         bound
     }
 
@@ -183,7 +195,8 @@ impl BodyCheck<'_, '_> {
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let message = format!("`{name}` has {} parameters, this call gives {}", i, call.args.len);
+                let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
+                let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
                 let diagnostic = Diagnostic::new(Code::TooManyArguments, self.at(span), message);
                 self.push(diagnostic.see(see, "declared here"));
@@ -212,8 +225,9 @@ impl BodyCheck<'_, '_> {
         self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
     }
 
-    /// A3
-    fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound) {
+    /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
+    /// ones, and reported already.
+    fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound, misplaced: usize) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         let missing: Vec<String> = info
@@ -223,7 +237,7 @@ impl BodyCheck<'_, '_> {
             .filter(|(param, bound)| bound.is_none() && param.default.is_none())
             .map(|(param, _)| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty)))
             .collect();
-        if missing.is_empty() {
+        if missing.len() <= misplaced {
             return;
         }
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
@@ -254,7 +268,10 @@ impl BodyCheck<'_, '_> {
             open |= self.checker.checked.types.has_unknown(actual);
             let param = self.checker.checked.fragment(fragment).params[i];
             let before = generic;
-            let fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            let mut fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            if self.draft() {
+                fit = self.checker.checked.types.fit_in_draft(param.ty, actual, fit);
+            }
             self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
@@ -280,10 +297,20 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    fn argument_fit(&mut self, fragment: FragmentId, i: usize, value: ExprId, actual: Type, fit: Fit, generic: Option<Primitive>) {
+    fn argument_fit(
+        &mut self,
+        fragment: FragmentId,
+        i: usize,
+        value: ExprId,
+        actual: Type,
+        fit: Fit,
+        generic: Option<Primitive>,
+    ) {
         let code = match fit {
             Fit::Exact => return,
+            Fit::Elements if self.draft() => Code::DataType,
             Fit::Elements => Code::ElementType,
+            Fit::ExtentAsScalar => Code::ExtentAsScalar,
             Fit::LiteralAsTensor => match actual {
                 Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
                 _ => Code::LiteralAsTensor,
@@ -299,11 +326,17 @@ impl BodyCheck<'_, '_> {
         };
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
-        let (formal, actual) = (checked.types.describe(formal), checked.types.describe(actual));
         let name = checked.text(param.name).to_string();
+        let (formal, actual) = (self.checker.describe(formal), self.checker.describe(actual));
         let span = self.ast.span(value);
-        let message = format!("argument `{name}` of `{operation}` is {formal}, this is {actual}");
-        let help = (formal == "scalar" && actual == "integer").then(|| "write the number with a point: `1.0`".to_string());
+        let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
+        let whole = ["integer", "extent"].contains(&actual.as_str());
+        let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
         self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
     }
+}
+
+/// A result of any items has items all the same: which, nobody knows before the graph runs.
+fn known_later(ty: Type) -> Type {
+    if ty == Type::Tensor(Element::Any) { Type::Tensor(Element::Unknown) } else { ty }
 }

@@ -2,12 +2,13 @@
 
 use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Fragment, Ident, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Fragment, Ident, Primitive, TypeSpec, TypeSpecId};
+use crate::nnef::datatypes::{data_type, with_data_type};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::METADATA_FRAGMENTS;
-use crate::nnef::types::{Fit, Type};
+use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Location;
 use rustc_hash::FxHashMap;
 
@@ -21,7 +22,7 @@ impl Checker<'_> {
             }
         }
         if let Some(graph) = document.main().graphs.first() {
-            self.unique(graph.params.iter().chain(&graph.results).copied());
+            self.unique(document.main_id(), graph.params.iter().chain(&graph.results).copied());
         }
     }
 
@@ -30,11 +31,25 @@ impl Checker<'_> {
         let fragment = document.fragment(module, index);
         let metadata = METADATA_FRAGMENTS.contains(&document.names().text(fragment.name.name));
         let ast = self.ast(module);
-        let mut ty = |spec| self.checked.types.from_spec(ast, spec);
-        let params: Vec<(Ident, TypeSpecId, Type)> =
-            fragment.params.iter().map(|param| (param.name, param.ty, ty(param.ty))).collect();
-        let results: Vec<ResultInfo> =
-            fragment.results.iter().map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty) }).collect();
+        // The notation of the draft does not say what tensors hold; of its own operations we know.
+        let standard_draft = module == ModuleId::STANDARD && document.dialect() == Dialect::Draft;
+        let mut any_data_type = false;
+        let mut ty = |spec: TypeSpecId, name: Name| {
+            let ty = self.checked.types.from_spec(ast, spec);
+            if !standard_draft {
+                return ty;
+            }
+            let data_type = data_type(document.names().text(fragment.name.name), document.names().text(name));
+            any_data_type |= data_type == Primitive::Generic;
+            with_data_type(&mut self.checked.types, ty, data_type)
+        };
+        let params: Vec<(Ident, Type)> =
+            fragment.params.iter().map(|param| (param.name, ty(param.ty, param.name.name))).collect();
+        let results: Vec<ResultInfo> = fragment
+            .results
+            .iter()
+            .map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty, result.name.name) })
+            .collect();
         let info = FragmentInfo {
             module,
             index,
@@ -42,7 +57,7 @@ impl Checker<'_> {
             params: params
                 .iter()
                 .zip(&fragment.params)
-                .map(|(&(ident, _, ty), param)| ParamInfo {
+                .map(|(&(ident, ty), param)| ParamInfo {
                     name: ident.name,
                     ty,
                     default: param.default,
@@ -51,16 +66,26 @@ impl Checker<'_> {
                 .collect(),
             results,
             generic: match fragment.generic {
+                None if any_data_type => Generic::Yes(None),
                 None => Generic::No,
                 Some(generic) => Generic::Yes(generic.default),
             },
             has_body: fragment.body.is_some() && !metadata,
             metadata,
+            open_results: false,
         };
-        if module == document.main_id() && !metadata {
+        let info = FragmentInfo { open_results: self.open_results(&info), ..info };
+        if module != ModuleId::STANDARD && !metadata {
             self.declaration_rules(module, fragment, &info);
         }
         self.add_fragment(module, fragment, info);
+    }
+
+    fn open_results(&self, info: &FragmentInfo) -> bool {
+        let foreign = info.module != ModuleId::STANDARD && info.module != self.checked.document.main_id();
+        let [ResultInfo { ty: Type::Array(array), .. }] = info.results[..] else { return false };
+        let item = self.checked.types.item(array);
+        foreign && !info.has_body && matches!(item, Type::Tensor(Element::Any | Element::Unknown))
     }
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
@@ -98,27 +123,29 @@ impl Checker<'_> {
 
     fn declaration_rules(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let params = fragment.params.iter().map(|param| param.name);
-        self.unique(params.chain(fragment.results.iter().map(|result| result.name)));
+        self.unique(module, params.chain(fragment.results.iter().map(|result| result.name)));
         let draft = self.checked.document.dialect() == Dialect::Draft;
         let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
-        if !draft {
+        // Declaration files describe what a vendor made, whether the standard likes it or not.
+        if !draft && module == self.checked.document.main_id() {
             self.parameter_order(module, fragment, info);
             specs.for_each(|spec| self.mixed_tuples(module, spec));
             self.result_types(module, fragment, info);
+        }
+        if !draft {
             self.generic_use(module, fragment, info);
         }
         self.defaults(module, fragment, info);
     }
 
     /// D2: no name twice among parameters and results.
-    fn unique(&mut self, idents: impl Iterator<Item = Ident>) {
+    fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident>) {
         let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
-        let main = self.checked.document.main_id();
         for ident in idents {
             if let Some(first) = seen.get(&ident.name) {
-                let see = self.at(main, first.span);
+                let see = self.at(module, first.span);
                 let message = format!("`{}` is declared twice", self.checked.text(ident.name));
-                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(main, ident.span), message);
+                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
                 self.diagnostics.report(diagnostic.see(see, "first declared here"));
             } else {
                 seen.insert(ident.name, ident);

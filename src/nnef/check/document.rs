@@ -2,10 +2,11 @@
 
 use super::Checker;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Body, Expr, ExprId, UnaryOp};
+use crate::nnef::ast::{Body, Expr, ExprId, Fragment, UnaryOp};
 use crate::nnef::document::ModuleId;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::{FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
+use crate::source::{Location, Span};
 
 impl Checker<'_> {
     pub(super) fn document_rules(&mut self) {
@@ -31,7 +32,22 @@ impl Checker<'_> {
             }
         } else {
             main.graphs.iter().for_each(|graph| self.flat_body(&graph.body));
+            main.fragments.iter().filter(|fragment| fragment.body.is_none()).for_each(|f| self.without_body(f));
         }
+    }
+
+    /// S4 in the draft: what a document declares it also defines.
+    fn without_body(&mut self, fragment: &Fragment) {
+        let document = self.checked.document;
+        let end = Span::new(fragment.span.end.saturating_sub(1), fragment.span.end);
+        let name = document.names().text(fragment.name.name);
+        let diagnostic = Diagnostic::new(
+            Code::FragmentWithoutBody,
+            self.at(document.main_id(), end),
+            format!("fragment `{name}` has no body"),
+        );
+        let help = "declare operations that your reader knows in a file of their own, for `--fragments`";
+        self.diagnostics.report(diagnostic.help(help));
     }
 
     fn extensions(&mut self) {
@@ -78,7 +94,8 @@ impl Checker<'_> {
             self.operators_reported = true;
             let span = ast.span(offender);
             let at = match ast.expr(offender) {
-                Expr::Binary { op, at, .. } => self.at(main, crate::source::Span::new(at, at + op.info().text.len() as u32)),
+                Expr::Binary { op, at, .. } => self.at(main, Span::new(at, at + op.info().text.len() as u32)),
+                Expr::IntArray(_) | Expr::ScalarArray(_) => self.at(main, self.first_sign(span).unwrap_or(span)),
                 _ => self.at(main, span),
             };
             let message = "only calls with names and literals as arguments are allowed here";
@@ -88,6 +105,24 @@ impl Checker<'_> {
             };
             self.diagnostics.report(Diagnostic::new(Code::OperatorsNotEnabled, at, message).help(help));
         }
+    }
+
+    /// The first sign among the numbers of an array; not that of an exponent.
+    fn first_sign(&self, span: Span) -> Option<Span> {
+        let document = self.checked.document;
+        let text = document.sources().text(Location::new(document.main().file, span)).as_bytes();
+        let mut at = 0;
+        while at < text.len() {
+            match text[at] {
+                b'#' => at += text[at..].iter().take_while(|byte| !b"\r\n\x0C".contains(byte)).count(),
+                b'-' | b'+' if at == 0 || !text[at - 1].eq_ignore_ascii_case(&b'e') => {
+                    let start = span.start + at as u32;
+                    return Some(Span::new(start, start + 1));
+                }
+                _ => at += 1,
+            }
+        }
+        None
     }
 
     /// The first part of an argument that the flat syntax has no place for.
@@ -100,6 +135,11 @@ impl Checker<'_> {
                 Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand }
                     if matches!(ast.expr(operand), Expr::Int(_) | Expr::Scalar(_))
                         && self.checked.document.dialect() == Dialect::V1 => {}
+                Expr::IntArray(_) | Expr::ScalarArray(_)
+                    if self.checked.document.dialect() == Dialect::Draft && self.first_sign(ast.span(id)).is_some() =>
+                {
+                    return Some(id);
+                }
                 Expr::Name(_)
                 | Expr::Int(_)
                 | Expr::Scalar(_)

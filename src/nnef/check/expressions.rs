@@ -274,7 +274,7 @@ impl BodyCheck<'_, '_> {
         self.checker.checked.modules[self.module.index()].iterator_slots[id.index()] = self.slots.len() as u32;
         let mut hidden = Vec::with_capacity(iterators.len());
         for (iterator, ty) in iterators.iter().zip(types) {
-            let earlier = self.scope.get(&iterator.name.name).copied();
+            let earlier = self.scope.get(iterator.name.name);
             if let Some(earlier) = earlier {
                 let see = self.at(self.slots[earlier as usize].span);
                 let message = format!("iterator `{}` hides another name", self.text(iterator.name.name));
@@ -292,8 +292,8 @@ impl BodyCheck<'_, '_> {
         for (name, earlier) in hidden.into_iter().rev() {
             match earlier {
                 Some(slot) => self.scope.insert(name, slot),
-                None => self.scope.remove(&name),
-            };
+                None => self.scope.remove(name),
+            }
         }
         self.checker.checked.types.array(item)
     }

@@ -10,10 +10,13 @@ mod document;
 mod expressions;
 pub mod labels;
 mod operators;
+mod scope;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, ExprId, Primitive};
+use super::datatypes::plural;
+use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
 use super::types::{Type, Types};
@@ -82,6 +85,9 @@ pub struct FragmentInfo {
     pub has_body: bool,
     /// Whether its body is metadata and not code.
     pub metadata: bool,
+    /// Whether it has as many results as the left side of the call: an operation of a vendor,
+    /// declared in a file of its own with the one result `tensor<>[]`.
+    pub open_results: bool,
 }
 
 /// What an identifier stands for.
@@ -143,6 +149,8 @@ pub struct BodyInfo {
     pub slots: Vec<Slot>,
     /// The slot of each result; none where it is not assigned.
     pub results: Vec<Option<u32>>,
+    /// The slot of each input of a graph.
+    pub inputs: Vec<Option<u32>>,
 }
 
 /// A document with everything found out about it.
@@ -220,6 +228,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
         pending: Vec::new(),
+        scope: scope::Scope::new(document.names().len()),
         operators_reported: false,
     };
     checker.document_rules();
@@ -236,6 +245,8 @@ struct Checker<'d> {
     symbols: FxHashSet<Name>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<FragmentId>,
+    /// The scope of the body being checked; at rest it is empty.
+    scope: scope::Scope,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
 }
@@ -253,7 +264,16 @@ impl<'d> Checker<'d> {
         self.diagnostics.report(Diagnostic::new(code, at, message));
     }
 
+    /// A type in the words of the document's dialect.
     fn describe(&self, ty: Type) -> String {
-        self.checked.types.describe(ty)
+        let text = self.checked.types.describe(ty);
+        if self.checked.document.dialect() != Dialect::Draft {
+            return text;
+        }
+        let data_types = [Primitive::Scalar, Primitive::Logical, Primitive::Integer];
+        let text = data_types.iter().fold(text.replace("tensor<?>", "tensor"), |text, &data_type| {
+            text.replace(&format!("tensor<{}>", data_type.text()), &format!("tensor of {}", plural(data_type)))
+        });
+        text.replace(Primitive::Integer.text(), "extent")
     }
 }

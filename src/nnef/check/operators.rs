@@ -84,7 +84,9 @@ impl BodyCheck<'_, '_> {
                 }
                 Type::Primitive(primitive) if primitive == wanted => {}
                 // Integers beside a tensor of elements not known are a matter of its vendor.
-                Type::INTEGER if left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown) => {}
+                Type::INTEGER
+                    if !self.draft()
+                        && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}
                 Type::INTEGER => self.operand_literal(text, span, ty, wanted),
                 ty if !matches!(ty, Type::Primitive(_)) && self.checker.checked.types.is_literal_tensor(ty) => {
                     self.operand_literal(text, span, ty, wanted);

@@ -221,9 +221,9 @@ impl Run<'_, '_> {
         match self.tokens.kinds[at] {
             Kind::Assign => Verdict::new(Code::BadAssignment, at).message("an assignment has one `=`"),
             Kind::Comma if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            Kind::Comma if before.ends_expression() => Verdict::new(Code::BareTuple, at)
-                .message("a tuple of values needs parentheses")
-                .help("write `(a, b)`"),
+            Kind::Comma if before.ends_expression() => {
+                Verdict::new(Code::BareTuple, at).message("a tuple of values needs parentheses").help("write `(a, b)`")
+            }
             _ if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
             kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => {
                 Verdict::new(Code::BadAssignment, at)
@@ -319,10 +319,8 @@ impl Run<'_, '_> {
             }
         }
         match state {
-            Kind::Assign => Verdict::new(Code::BadDefault, at).message(format!(
-                "a default value is a literal, and cannot contain {}",
-                self.found(at)
-            )),
+            Kind::Assign => Verdict::new(Code::BadDefault, at)
+                .message(format!("a default value is a literal, and cannot contain {}", self.found(at))),
             Kind::Colon => self.judge_type(at),
             _ if kinds[at - 1] == Kind::Ident => Verdict::new(Code::BadType, at),
             _ => Verdict::new(Code::BadList, at),
@@ -330,6 +328,9 @@ impl Run<'_, '_> {
     }
 
     fn judge_type(&self, at: usize) -> Verdict {
+        if self.is_element(at) {
+            return Verdict::new(Code::BadElementType, at).message("the elements of a tensor are of a primitive type");
+        }
         let verdict = Verdict::new(Code::BadType, at);
         let word = if self.split.kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
         match word {
@@ -340,6 +341,16 @@ impl Run<'_, '_> {
             "bool" | "boolean" => verdict.help("write `logical`"),
             "str" => verdict.help("write `string`"),
             _ => verdict,
+        }
+    }
+
+    /// Whether a token belongs to the element type of a tensor, and makes more than a primitive.
+    fn is_element(&self, at: usize) -> bool {
+        let back = |n: usize| at.checked_sub(n).and_then(|before| self.split.kind(before));
+        match self.split.kind(at) {
+            Some(Kind::Tensor | Kind::LParen) => back(1) == Some(Kind::Lt) && back(2) == Some(Kind::Tensor),
+            Some(Kind::LBracket) => back(2) == Some(Kind::Lt) && back(3) == Some(Kind::Tensor),
+            _ => false,
         }
     }
 
@@ -355,10 +366,6 @@ impl Kind {
     /// Whether it stands between two operands.
     fn is_operator(self) -> bool {
         use Kind::*;
-        matches!(
-            self,
-            Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang
-        )
+        matches!(self, Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang)
     }
 }
-

@@ -95,17 +95,14 @@ impl Run<'_, '_> {
             Part::Version if seen.any => "the version comes first in a document",
             Part::Version => return,
             _ if !seen.any => "a document starts with its version",
-            Part::Extension if graph || seen.fragment => {
-                "extensions come before fragments and the graph"
-            }
+            Part::Extension if graph || seen.fragment => "extensions come before fragments and the graph",
             Part::Fragment if graph => "fragments come before the graph",
             Part::Graph if graph => "a document has exactly one graph",
             _ => return,
         };
         let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
         let help = (document && !seen.any).then(|| format!("put `{version}` in front"));
-        self.diagnostics
-            .report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
+        self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
     }
 
     /// `<version> ::= "version" <major> "." <minor> ";"`
@@ -195,8 +192,7 @@ impl Run<'_, '_> {
         }
         if let Some(odd) = odd {
             let message = "an extension is written as identifiers separated by spaces";
-            self.diagnostics
-                .report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
+            self.diagnostics.report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
         }
         let text = self.range(start + 1, end - 1);
         let span = self.range(start, if closed { end } else { end - 1 });
@@ -211,6 +207,11 @@ impl Run<'_, '_> {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);
+                if self.split.kind(start + 1) == Some(Kind::Ident) {
+                    self.begin(start + 1);
+                    let name = self.state.ident(0).name;
+                    self.module.broken.push(name);
+                }
                 None
             }
         };

@@ -257,9 +257,10 @@ impl<'s, 'd> Run<'s, 'd> {
                 continue;
             }
             self.explain_statement(start, end, &problem);
-            self.keep_target(start, at, assignments);
             let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
-            match (at.max(start + 1)..end).find(resume) {
+            let next = (at.max(start + 1)..end).find(resume);
+            self.keep_target(start, next.unwrap_or(end), assignments);
+            match next {
                 Some(next) => start = next,
                 None => return,
             }

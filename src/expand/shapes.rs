@@ -1,0 +1,143 @@
+//! Shapes while expanding: each operation's are inferred as it is added to the graph, so that
+//! `shape_of` can be answered and errors know the calls they are in.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::arithmetic::{Failure, Outcome};
+use super::list::List;
+use super::machine::Machine;
+use super::value::Value;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::graph::shapes::{self, Extent, Inferred, Plan, ShapeError, WITHIN};
+use crate::graph::symbolic::Symbolic;
+use crate::graph::{KindId, OperationId, TensorId};
+use crate::nnef::check::Checked;
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::options::Options;
+
+/// The fewest extents that `shape_of` gives in the draft.
+const DRAFT_RANK: usize = 2;
+
+/// What shape inference keeps during an expansion.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    draft: bool,
+    strict: bool,
+    /// The plans of the kinds seen so far.
+    plans: Vec<Option<Plan>>,
+    /// Tensors whose shape is unknown because of an error that is reported already.
+    broken: FxHashSet<TensorId>,
+    found: Diagnostics,
+}
+
+impl Shapes {
+    pub(super) fn new(checked: &Checked, options: &Options) -> Self {
+        Shapes {
+            draft: checked.document.dialect() == Dialect::Draft,
+            strict: options.strict,
+            plans: Vec::new(),
+            broken: FxHashSet::default(),
+            found: Diagnostics::new(options.strict),
+        }
+    }
+
+    /// What was found so far.
+    pub(super) fn take(&mut self) -> Diagnostics {
+        std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
+    }
+}
+
+impl Machine<'_, '_> {
+    fn plan(&mut self, kind: KindId) -> Option<Plan> {
+        while self.shapes.plans.len() <= kind.index() {
+            let next = KindId(self.shapes.plans.len() as u32);
+            self.shapes.plans.push(Plan::new(&self.graph, next, self.shapes.draft));
+        }
+        self.shapes.plans[kind.index()]
+    }
+
+    /// Gives the results of a new operation their shapes.
+    pub(super) fn infer_shapes(&mut self, id: OperationId) {
+        let kind = self.graph.operations[id.index()].kind;
+        let Some(plan) = self.plan(kind) else { return };
+        match shapes::infer(&self.graph, id, &plan) {
+            Ok(inferred) => self.graph.set_shapes(id, &inferred),
+            Err(error) => self.report_shape(id, error),
+        }
+    }
+
+    /// Reports an error, unless it follows from an earlier one or from a defect of a standard text.
+    fn report_shape(&mut self, id: OperationId, error: ShapeError) {
+        let mut broken = false;
+        if !self.shapes.broken.is_empty() {
+            let operation = &self.graph.operations[id.index()];
+            for argument in self.graph.arguments(operation) {
+                argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
+            }
+        }
+        if let Some(code) = self.told(error.code).filter(|_| !broken) {
+            let at = self.graph.operations[id.index()].at;
+            let diagnostic = self.diagnose_at(at, Failure::new(code, error.message));
+            self.shapes.found.report(diagnostic);
+        }
+        if error.results != Inferred::UNKNOWN {
+            self.graph.set_shapes(id, &error.results);
+            return;
+        }
+        let operation = &self.graph.operations[id.index()];
+        let tensors = self.graph.outputs_of(operation).iter().flat_map(|output| output.tensors());
+        self.shapes.broken.extend(tensors.copied());
+    }
+
+    /// What the document is told about a broken rule: the standard fragment around the operation
+    /// may have its own word for it.
+    fn told(&self, code: Code) -> Option<Code> {
+        let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
+        let standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        for info in standard {
+            let name = self.checked.text(info.name);
+            if let Some(within) = WITHIN.iter().find(|within| within.fragment == name && within.code == code) {
+                return within.told;
+            }
+        }
+        Some(code)
+    }
+
+    /// The value of `shape_of`.
+    pub(super) fn shape_of(&self, value: &Value) -> Outcome<Value> {
+        let meter = Some(&self.space.meter);
+        let least = if self.shapes.draft { DRAFT_RANK } else { 0 };
+        let Value::Tensor(tensor) = value else {
+            // What is no tensor has the shape of a single number.
+            return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
+        };
+        let shape = self.graph.tensors[tensor.index()].shape.as_ref();
+        let Some(shape) = shape else {
+            let message = "`shape_of` needs a tensor whose shape is known while expanding";
+            return Err(Failure::new(Code::NotCompileTime, message).help(HELP));
+        };
+        if let Some(mut extents) = shape.known() {
+            extents.resize(extents.len().max(least), 1);
+            return Ok(Value::Array(List::from_ints(extents, meter)));
+        }
+        // An extent that is not known is no matter as long as nothing depends on it.
+        let extent = |extent: &Extent| match extent.known() {
+            Some(extent) => Value::Int(extent),
+            None => Value::Symbol(Arc::new(Symbolic::unknown())),
+        };
+        let mut extents: Vec<Value> = shape.extents().iter().map(extent).collect();
+        extents.resize(extents.len().max(least), Value::Int(1));
+        Ok(Value::Array(List::from_values(extents, meter)))
+    }
+}
+
+const HELP: &str = "give the shapes of the inputs with --input-shape";
+
+/// The failure of an attribute that depends on an extent that is not known.
+pub(super) fn unknown_extent() -> Failure {
+    let message = "this depends on an extent that is not known while expanding";
+    Failure::new(Code::NotCompileTime, message).help(HELP)
+}

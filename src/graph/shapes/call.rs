@@ -1,0 +1,274 @@
+//! What a rule sees of an operation: its arguments by what they mean.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::shape::{Extent, Shape};
+use super::{Plan, ShapeError};
+use crate::diagnostics::Code;
+use crate::graph::{Argument, Graph, Key, Kind, Operation, TensorId, Value};
+
+/// The extents a rule computes with.
+pub type Extents = SmallVec<[Extent; 8]>;
+
+/// Integers of an attribute; none of those that only the reader of the flat graph knows.
+pub type Ints = SmallVec<[Option<i64>; 8]>;
+
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident $names:expr;)*) => {
+        /// An attribute by what it means, whatever a dialect calls it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Role {
+            $($(#[$doc])* $role,)*
+        }
+
+        /// What the dialects call the attributes.
+        pub(super) const ROLES: &[(Role, &[&str])] = &[$((Role::$role, &$names)),*];
+    };
+}
+
+roles! {
+    /// A shape to have.
+    Shape ["shape"];
+    /// The extents of a window.
+    Size ["size"];
+    /// What is added around the items.
+    Padding ["padding"];
+    /// The steps of a window or a slice.
+    Stride ["stride"];
+    /// The steps within a window.
+    Dilation ["dilation"];
+    /// Into how many groups the channels fall.
+    Groups ["groups"];
+    /// The shape that a transposed window operation arrives at.
+    OutputShape ["output_shape"];
+    /// Axes, or their new order.
+    Axes ["axes", "perm"];
+    /// One axis.
+    Axis ["axis"];
+    /// The first of several axes.
+    AxisStart ["axis_start"];
+    /// The number of axes.
+    AxisCount ["axis_count"];
+    /// Proportions of the parts.
+    Ratios ["ratios"];
+    /// Where parts begin.
+    Begin ["begin"];
+    /// Where parts end.
+    End ["end"];
+    /// How often items are repeated.
+    Repeats ["repeats"];
+    /// By what extents are multiplied or divided.
+    Factor ["factor"];
+    /// Whether the first matrix is transposed.
+    TransposeA ["transposeA", "trA"];
+    /// Whether the second matrix is transposed.
+    TransposeB ["transposeB", "trB"];
+    /// The spatial extents of a region's result.
+    OutputSize ["output_size"];
+    /// How finely a region is sampled.
+    SamplingRate ["sampling_rate"];
+    /// How many copies.
+    Times ["times"];
+}
+
+/// The number of roles.
+pub(super) const ROLE_COUNT: usize = ROLES.len();
+
+/// An operation to which a rule is applied.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) kind: &'a Kind,
+    pub(super) operation: &'a Operation,
+    pub(super) plan: &'a Plan,
+}
+
+impl<'a> Call<'a> {
+    /// Whether shapes go on with extents of 1 after their last one, as in the draft.
+    pub fn endless(&self) -> bool {
+        self.plan.draft
+    }
+
+    /// The name of the operation.
+    pub fn name(&self) -> &'a str {
+        self.graph.text_of(self.kind.name)
+    }
+
+    /// How many tensors the operation gives.
+    pub fn outputs(&self) -> usize {
+        self.graph.outputs_of(self.operation).iter().map(|output| output.tensors().len()).sum()
+    }
+
+    fn param(&self, index: u32) -> Option<&'a Value> {
+        let given = self.graph.arguments(self.operation);
+        let found = |argument: &&Argument| argument.key == Key::Param(index);
+        match given.iter().find(found) {
+            Some(argument) => Some(&argument.value),
+            None => self.kind.params.get(index as usize)?.default.as_ref(),
+        }
+    }
+
+    fn attribute(&self, role: Role) -> Option<&'a Value> {
+        let index = self.plan.roles[role as usize];
+        (index != u8::MAX).then(|| self.param(u32::from(index))).flatten()
+    }
+
+    /// Whether the operation has an attribute at all.
+    pub fn has(&self, role: Role) -> bool {
+        self.plan.roles[role as usize] != u8::MAX
+    }
+
+    /// The number of parameters that take tensors; they come first.
+    pub fn tensor_params(&self) -> u32 {
+        u32::from(self.plan.tensors)
+    }
+
+    /// The shape of the `i`th tensor argument, if it is a tensor whose rank is known.
+    pub fn shape(&self, i: u32) -> Option<&'a Shape> {
+        match self.param(i)? {
+            Value::Tensor(tensor) => self.of(*tensor),
+            _ => None,
+        }
+    }
+
+    fn of(&self, tensor: TensorId) -> Option<&'a Shape> {
+        self.graph.tensors[tensor.index()].shape.as_ref()
+    }
+
+    fn extents_of(&self, value: &'a Value) -> Option<&'a [Extent]> {
+        match value {
+            Value::Tensor(tensor) => self.of(*tensor).map(Shape::extents),
+            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => Some(&[]),
+            _ => None,
+        }
+    }
+
+    /// The extents of the `i`th tensor argument, if its rank is known. A literal has rank 0.
+    pub fn extents(&self, i: u32) -> Option<&'a [Extent]> {
+        self.extents_of(self.param(i)?)
+    }
+
+    /// The same, with the trailing extents of 1 that the draft leaves out, up to a rank.
+    pub fn extents_to(&self, i: u32, rank: usize) -> Option<Extents> {
+        let mut extents: Extents = self.extents(i)?.into();
+        self.lengthen(&mut extents, rank);
+        Some(extents)
+    }
+
+    /// Adds the extents that the draft leaves out.
+    pub fn lengthen(&self, extents: &mut Extents, rank: usize) {
+        if self.endless() && extents.len() < rank {
+            extents.resize(rank, Extent::ONE);
+        }
+    }
+
+    /// The shapes of an argument that is an array of tensors.
+    pub fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
+        match self.param(i)? {
+            Value::Array(items) => Some(items.iter().map(|item| self.extents_of(item)).collect()),
+            Value::Integers(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
+            Value::Scalars(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
+            _ => None,
+        }
+    }
+
+    /// An integer; none where it is not known while expanding.
+    pub fn int(&self, role: Role) -> Option<i64> {
+        integer(self.attribute(role)?)
+    }
+
+    /// A logical; none where it is not known while expanding.
+    pub fn flag(&self, role: Role) -> Option<bool> {
+        match self.attribute(role) {
+            Some(Value::Logical(flag)) => Some(*flag),
+            Some(_) => None,
+            None => Some(false),
+        }
+    }
+
+    /// The integers of an array; none where not even their number is known. An attribute that the
+    /// operation does not have is empty.
+    pub fn ints(&self, role: Role) -> Option<Ints> {
+        match self.attribute(role) {
+            None => Some(Ints::new()),
+            Some(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
+            Some(Value::Array(items) | Value::Tuple(items)) => Some(items.iter().map(integer).collect()),
+            Some(_) => None,
+        }
+    }
+
+    /// The pairs of an array; none where not even their number is known.
+    pub fn pairs(&self, role: Role) -> Option<SmallVec<[[Option<i64>; 2]; 8]>> {
+        let pair = |item: &Value| match item {
+            Value::Tuple(pair) | Value::Array(pair) if pair.len() == 2 => [integer(&pair[0]), integer(&pair[1])],
+            Value::Integers(pair) if pair.len() == 2 => [Some(pair[0]), Some(pair[1])],
+            _ => [None, None],
+        };
+        match self.attribute(role) {
+            None => Some(SmallVec::new()),
+            Some(Value::Integers(items)) if items.is_empty() => Some(SmallVec::new()),
+            Some(Value::Array(items)) => Some(items.iter().map(pair).collect()),
+            Some(_) => None,
+        }
+    }
+
+    /// Checks that axes lie within `0..rank` and differ.
+    pub fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
+        let rank = rank.and_then(|rank| i64::try_from(rank).ok());
+        for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
+            if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
+                return Err(out_of_range(code, axis, rank));
+            }
+            if axes[..i].contains(&Some(axis)) {
+                return Err(ShapeError::new(code, format!("axis {axis} is given twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The one axis of an operation, within `0..rank`; none where it is not known.
+    pub fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
+        let Some(axis) = self.int(Role::Axis) else { return Ok(None) };
+        self.check_axes(&[Some(axis)], Some(rank), code)?;
+        Ok(usize::try_from(axis).ok().filter(|&axis| axis < MAX_RANK))
+    }
+}
+
+/// The most axes that a shape is lengthened to.
+pub(super) const MAX_RANK: usize = 64;
+
+/// The failure of an axis that there is not.
+fn out_of_range(code: Code, axis: i64, rank: Option<i64>) -> ShapeError {
+    let message = match rank {
+        Some(0) => format!("axis {axis}: a tensor of rank 0 has no axes"),
+        Some(rank) => format!("axis {axis} is not within 0..{}", rank - 1),
+        None => format!("axis {axis} is negative"),
+    };
+    ShapeError::new(code, message)
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(i) => Some(*i),
+        _ => None,
+    }
+}
+
+/// Integers as messages show them.
+pub(super) struct Shown<'a>(pub &'a [Option<i64>]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("[")?;
+        for (i, item) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            match item {
+                Some(item) => write!(f, "{comma}{item}")?,
+                None => write!(f, "{comma}?")?,
+            }
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,222 @@
+//! Convolutions: windows over the spatial axes, a sum over the channels (H2).
+
+use super::call::{Call, Extents, MAX_RANK, Role};
+use super::shape::{Extent, Shape};
+use super::window::{Window, check_positive};
+use super::{Inferred, Outcome, ShapeError};
+use crate::diagnostics::Code;
+
+const CODE: Code = Code::ConvolutionShapes;
+
+/// One step of a convolution.
+struct Step<'s> {
+    filter: Option<&'s [Extent]>,
+    bias: Option<&'s [Extent]>,
+    window: &'s Window,
+    groups: Option<i64>,
+    output_shape: Option<&'s [Option<i64>]>,
+    transposed: bool,
+}
+
+fn error<T>(message: String) -> Result<T, ShapeError> {
+    Err(ShapeError::new(CODE, message))
+}
+
+impl Step<'_> {
+    /// The shape of the result, where the rank of the input is known.
+    fn apply(&self, input: Option<&[Extent]>) -> Result<Option<Extents>, ShapeError> {
+        let Some(input) = input else { return Ok(None) };
+        if input.len() < 2 {
+            return error(format!("the input has shape {input:?}: a batch and a channel axis are needed"));
+        }
+        if let Some(filter) = self.filter.filter(|filter| filter.len() != input.len()) {
+            let (rank, filter_rank) = (input.len(), filter.len());
+            return error(format!("the input has rank {rank}, the filter rank {filter_rank}: they must be equal"));
+        }
+        let groups = self.groups(input)?;
+        let channels = self.channels(input, groups)?;
+        let mut output: Extents = [input[0], channels].into_iter().collect();
+        match self.output_shape {
+            Some([]) => {
+                for i in 2..input.len() {
+                    let filter = self.filter.map_or(Extent::UNKNOWN, |filter| filter[i]);
+                    let change = if self.transposed { Window::up } else { Window::down };
+                    output.push(change(self.window, i - 2, input[i], filter)?);
+                }
+            }
+            Some(reference) => output = self.reference(reference, input, &output)?,
+            None => output.resize(input.len(), Extent::UNKNOWN),
+        }
+        self.check_bias(output[1]).map_err(|error| error.but(Some(Shape::new(&output))))?;
+        Ok(Some(output))
+    }
+
+    /// The number of groups: as many as channels where it is written as 0.
+    fn groups(&self, input: &[Extent]) -> Result<Option<i64>, ShapeError> {
+        let groups = match self.groups {
+            Some(groups) if groups < 0 => return error(format!("`groups` is {groups}, it cannot be negative")),
+            Some(0) => input[1].known(),
+            groups => groups,
+        };
+        if let (Some(groups), Some(count)) = (groups.filter(|&groups| groups > 0), self.filter.and_then(|f| f[0].known()))
+            && count % groups != 0
+        {
+            return error(format!("{groups} groups do not divide the {count} filters (axis 0 of the filter)"));
+        }
+        Ok(groups)
+    }
+
+    /// Checks the channels of input and filter against each other, and gives those of the result.
+    fn channels(&self, input: &[Extent], groups: Option<i64>) -> Result<Extent, ShapeError> {
+        let Some(filter) = self.filter else { return Ok(Extent::UNKNOWN) };
+        let all = filter[1].map(|channels| channels.checked_mul(groups?));
+        let (taken, given) = if self.transposed { (filter[0], all) } else { (all, filter[0]) };
+        if taken.unify(input[1]).is_none() {
+            let (shape, channels) = (filter, input[1]);
+            return error(match groups {
+                Some(groups) if !self.transposed && groups != 1 => format!(
+                    "the filter of shape {shape:?} with {groups} groups takes {taken:?} channels, the input has {channels:?}"
+                ),
+                _ => format!("the filter of shape {shape:?} takes {taken:?} channels, the input has {channels:?}"),
+            });
+        }
+        Ok(given)
+    }
+
+    /// A bias is one number, or one for each channel of the result: `[C]`, `[1, C]`, `[1, C, 1, ..]`.
+    fn check_bias(&self, channels: Extent) -> Result<(), ShapeError> {
+        let Some(bias) = self.bias else { return Ok(()) };
+        let axis = bias.len().min(2).saturating_sub(1);
+        let fits = |(i, extent): (usize, &Extent)| {
+            extent.unify(Extent::ONE).is_some() || (i == axis && extent.unify(channels).is_some())
+        };
+        if bias.iter().enumerate().all(fits) {
+            return Ok(());
+        }
+        let message = format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number");
+        Err(ShapeError::new(Code::BiasShape, message))
+    }
+
+    fn reference(&self, reference: &[Option<i64>], input: &[Extent], output: &[Extent]) -> Result<Extents, ShapeError> {
+        if reference.len() != input.len() {
+            return error(format!("`output_shape` has {} items, the input has rank {}", reference.len(), input.len()));
+        }
+        let none = vec![Extent::UNKNOWN; input.len()];
+        let mut extents = self.window.check_reference(reference, input, self.filter.unwrap_or(&none), 2)?;
+        for (i, what) in ["batch", "channels"].into_iter().enumerate() {
+            match extents[i].unify(output[i]) {
+                Some(extent) => extents[i] = extent,
+                None => {
+                    let (given, found) = (extents[i], output[i]);
+                    return error(format!("`output_shape` has {given:?} along axis {i} ({what}), the result has {found:?}"));
+                }
+            }
+        }
+        Ok(extents)
+    }
+}
+
+/// The rank that the arguments speak of: in the draft the longest one counts.
+fn rank(call: &Call, tensors: &[u32]) -> usize {
+    if !call.endless() {
+        return 0;
+    }
+    let longest = tensors.iter().filter_map(|&i| call.extents(i)).map(<[Extent]>::len).max().unwrap_or(0);
+    longest.max(Window::axes(call) + 2).min(MAX_RANK)
+}
+
+fn positive_filter(filter: Option<&[Extent]>) -> Result<(), ShapeError> {
+    let spatial: super::call::Ints = filter.and_then(|f| f.get(2..)).unwrap_or(&[]).iter().map(|e| e.known()).collect();
+    check_positive("filter", &spatial, CODE)
+}
+
+fn convolve(call: &Call, transposed: bool) -> Outcome {
+    let rank = rank(call, &[0, 1]);
+    let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
+    let known = input.as_ref().or(filter.as_ref()).map(|extents| extents.len());
+    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE, CODE)?;
+    positive_filter(filter.as_deref())?;
+    let output_shape = call.ints(Role::OutputShape);
+    let step = Step {
+        filter: filter.as_deref(),
+        bias: call.extents(2),
+        window: &window,
+        groups: call.int(Role::Groups),
+        output_shape: output_shape.as_deref(),
+        transposed,
+    };
+    Ok(Inferred::Same(step.apply(input.as_deref())?.map(|extents| Shape::new(&extents))))
+}
+
+/// From the up-scaled space to the down-scaled one.
+pub fn conv(call: &Call) -> Outcome {
+    convolve(call, false)
+}
+
+/// From the down-scaled space to the up-scaled one.
+pub fn deconv(call: &Call) -> Outcome {
+    convolve(call, true)
+}
+
+/// Each channel by itself.
+fn planewise(call: &Call, transposed: bool) -> Outcome {
+    let rank = rank(call, &[0, 1]);
+    let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
+    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE, CODE)?;
+    let step = Step {
+        filter: filter.as_deref(),
+        bias: call.extents(2),
+        window: &window,
+        groups: Some(0),
+        output_shape: Some(&[]),
+        transposed,
+    };
+    Ok(Inferred::Same(step.apply(input.as_deref())?.map(|extents| Shape::new(&extents))))
+}
+
+/// `conv` of each channel by itself.
+pub fn planewise_conv(call: &Call) -> Outcome {
+    planewise(call, false)
+}
+
+/// `deconv` of each channel by itself.
+pub fn planewise_deconv(call: &Call) -> Outcome {
+    planewise(call, true)
+}
+
+fn separable(call: &Call, transposed: bool) -> Outcome {
+    let rank = rank(call, &[0, 1, 2]);
+    let [input, plane, point] = [0, 1, 2].map(|i| call.extents_to(i, rank));
+    let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
+    let (window, unit) = (Window::read(call, axes, CODE, CODE)?, Window::plain(CODE));
+    let output_shape = call.ints(Role::OutputShape);
+    let planes = Step {
+        filter: plane.as_deref(),
+        bias: if transposed { call.extents(3) } else { Some(&[]) },
+        window: &window,
+        groups: Some(0),
+        output_shape: output_shape.as_deref(),
+        transposed,
+    };
+    let points = Step {
+        filter: point.as_deref(),
+        bias: if transposed { Some(&[]) } else { call.extents(3) },
+        window: &unit,
+        groups: call.int(Role::Groups),
+        output_shape: Some(&[]),
+        transposed,
+    };
+    let (first, second) = if transposed { (points, planes) } else { (planes, points) };
+    let between = first.apply(input.as_deref())?;
+    Ok(Inferred::Same(second.apply(between.as_deref())?.map(|extents| Shape::new(&extents))))
+}
+
+/// `conv` of each channel by itself, then of all channels at each position.
+pub fn separable_conv(call: &Call) -> Outcome {
+    separable(call, false)
+}
+
+/// The same steps the other way round, transposed.
+pub fn separable_deconv(call: &Call) -> Outcome {
+    separable(call, true)
+}

@@ -1,0 +1,47 @@
+//! Products of matrices (H11).
+
+use super::call::{Call, Extents, Role};
+use super::elementwise::broadcast;
+use super::shape::{Extent, Shape};
+use super::{Inferred, Outcome, ShapeError};
+use crate::diagnostics::Code;
+
+const CODE: Code = Code::MatmulShapes;
+
+/// The shape of a product, batched over all but the last two axes.
+fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2]) -> Result<Extents, ShapeError> {
+    if a.len() != b.len() || a.len() < 2 {
+        let message = format!("`{name}` multiplies shapes {a:?} and {b:?}: both need the same rank, at least 2");
+        return Err(ShapeError::new(CODE, message));
+    }
+    let batch = a.len() - 2;
+    // The rows and columns of a matrix once it is transposed.
+    let matrix = |extents: &[Extent], transpose: Option<bool>| match transpose {
+        Some(false) => [extents[batch], extents[batch + 1]],
+        Some(true) => [extents[batch + 1], extents[batch]],
+        None => [Extent::UNKNOWN; 2],
+    };
+    let ([rows, a_inner], [b_inner, columns]) = (matrix(a, transpose[0]), matrix(b, transpose[1]));
+    if a_inner.unify(b_inner).is_none() {
+        let message = format!("`{name}` multiplies rows of {a_inner:?} items with columns of {b_inner:?} (shapes {a:?} and {b:?})");
+        return Err(ShapeError::new(CODE, message));
+    }
+    let mut extents = broadcast(name, &a[..batch], &b[..batch]).map_err(|error| ShapeError { code: CODE, ..error })?;
+    extents.extend([rows, columns]);
+    Ok(extents)
+}
+
+/// A product of matrices.
+pub fn matmul(call: &Call) -> Outcome {
+    let (Some(a), Some(b)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return Ok(Inferred::UNKNOWN) };
+    let transpose = [call.flag(Role::TransposeA), call.flag(Role::TransposeB)];
+    Ok(Inferred::Same(Some(Shape::new(&product(call.name(), &a, &b, transpose)?))))
+}
+
+/// A product with a transposed filter, and a bias.
+pub fn linear(call: &Call) -> Outcome {
+    let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return Ok(Inferred::UNKNOWN) };
+    let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
+    let Some(bias) = call.extents(2) else { return Ok(Inferred::UNKNOWN) };
+    Ok(Inferred::Same(Some(Shape::new(&broadcast(call.name(), &output, bias)?))))
+}

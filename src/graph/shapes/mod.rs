@@ -1,0 +1,211 @@
+//! Shape inference: a rule for each standard operation of both dialects.
+//!
+//! The rule of an operation gives the shapes of its results from those of its arguments, and
+//! checks that these fit together. An extent may be unknown, and so may the number of axes:
+//! what depends on either is unknown too, and never an error. Rules are looked up once for each
+//! kind of operation ([`Plan`]), with the places of the attributes that rules ask for.
+
+mod call;
+mod convolution;
+mod elementwise;
+mod layout;
+mod linear;
+mod pooling;
+mod reduction;
+mod roi;
+mod sections;
+mod selection;
+mod shape;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use smallvec::SmallVec;
+
+use super::{Graph, KindId, OperationId};
+use crate::diagnostics::Code;
+use call::{Call, ROLE_COUNT, ROLES};
+pub use shape::{Extent, Shape};
+
+/// What is wrong with the shapes of an operation's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeError {
+    /// The rule.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What holds of the results all the same.
+    pub results: Inferred,
+}
+
+impl ShapeError {
+    fn new(code: Code, message: String) -> Self {
+        ShapeError { code, message, results: Inferred::UNKNOWN }
+    }
+
+    /// Says what holds of the results all the same.
+    fn but(self, shape: Option<Shape>) -> Self {
+        ShapeError { results: Inferred::Same(shape), ..self }
+    }
+}
+
+/// The shapes of the tensors that an operation gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inferred {
+    /// All the same.
+    Same(Option<Shape>),
+    /// One for each.
+    Each(SmallVec<[Option<Shape>; 4]>),
+}
+
+impl Inferred {
+    /// Nothing is known.
+    pub const UNKNOWN: Inferred = Inferred::Same(None);
+
+    /// The shape of the `i`th tensor.
+    pub fn get(&self, i: usize) -> Option<Shape> {
+        match self {
+            Inferred::Same(shape) => shape.clone(),
+            Inferred::Each(shapes) => shapes.get(i).cloned().flatten(),
+        }
+    }
+}
+
+type Outcome = Result<Inferred, ShapeError>;
+type Rule = fn(&Call) -> Outcome;
+
+/// The rules, each with the operations it is for.
+const RULES: &[(Rule, &[&str])] = &[
+    (sources::source, &["external", "variable", "constant"]),
+    (sources::update, &["update"]),
+    (sources::copies, &["copy_n"]),
+    (
+        elementwise::elementwise,
+        &[
+            // One operand.
+            "copy", "idn", "neg", "rcp", "abs", "sign", "exp", "log", "sin", "asin", "cos", "acos", "tan", "atan", "sinh",
+            "asinh", "cosh", "acosh", "tanh", "atanh", "floor", "ceil", "round", "not", "sqr", "sqrt", "rsqr", "rsqrt",
+            "log2", "sigmoid", "relu", "leaky_relu", "elu", "selu", "gelu", "silu", "softabs", "softplus", "cast",
+            // Two.
+            "add", "sub", "mul", "div", "pow", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "min", "max", "prelu",
+            // More.
+            "select", "clamp", "min_max_linear_quantize", "zero_point_linear_quantize",
+            "linear_quantize", "logarithmic_quantize",
+        ],
+    ),
+    (elementwise::sum, &["add_n"]),
+    (elementwise::normalization, &["batch_normalization"]),
+    (convolution::conv, &["conv"]),
+    (convolution::deconv, &["deconv"]),
+    (convolution::planewise_conv, &["planewise_conv"]),
+    (convolution::planewise_deconv, &["planewise_deconv"]),
+    (convolution::separable_conv, &["separable_conv"]),
+    (convolution::separable_deconv, &["separable_deconv"]),
+    (pooling::pool, &["box", "argmax_pool", "max_pool", "avg_pool", "rms_pool", "max_pool_with_index"]),
+    (pooling::unpool, &["debox"]),
+    (pooling::sample, &["sample"]),
+    (pooling::desample, &["desample"]),
+    (pooling::downsample, &["nearest_downsample", "area_downsample"]),
+    (pooling::upsample, &["nearest_upsample", "multilinear_upsample"]),
+    (
+        pooling::upsample2x,
+        &[
+            "linear_upsample2x_symmetric", "linear_upsample2x_asymmetric", "bilinear_upsample2x_symmetric",
+            "bilinear_upsample2x_asymmetric",
+        ],
+    ),
+    (
+        pooling::local_normalization,
+        &[
+            "local_response_normalization", "local_mean_normalization", "local_variance_normalization",
+            "local_contrast_normalization",
+        ],
+    ),
+    (
+        reduction::reduce,
+        &[
+            "sum_reduce", "max_reduce", "min_reduce", "argmax_reduce", "argmin_reduce", "any_reduce", "all_reduce",
+            "mean_reduce", "moments",
+        ],
+    ),
+    (reduction::along, &["softmax", "l1_normalization", "l2_normalization"]),
+    (layout::reshape, &["reshape"]),
+    (layout::transpose, &["transpose"]),
+    (layout::squeeze, &["squeeze"]),
+    (layout::unsqueeze, &["unsqueeze"]),
+    (sections::concat, &["concat"]),
+    (sections::split, &["split"]),
+    (sections::stack, &["stack"]),
+    (sections::unstack, &["unstack"]),
+    (selection::slice, &["slice"]),
+    (selection::tile, &["tile"]),
+    (selection::pad, &["pad"]),
+    (selection::gather, &["gather"]),
+    (linear::matmul, &["matmul"]),
+    (linear::linear, &["linear"]),
+    (roi::roi, &["avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align"]),
+];
+
+/// What an error of a primitive means when it is met in the body of a standard fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The fragment.
+    pub fragment: &'static str,
+    /// The rule that the primitive finds broken.
+    pub code: Code,
+    /// What the document is told. Nothing where the printed body breaks the rule by itself: the
+    /// document that calls the fragment is not to blame.
+    pub told: Option<Code>,
+}
+
+/// The fragments of which this is so. Where something is told, it is what the rule of the
+/// fragment itself says when it is not expanded.
+pub const WITHIN: &[Within] = &[
+    // They pool four axes with a window of two.
+    Within { fragment: "avg_roi_align", code: Code::PoolingShapes, told: None },
+    Within { fragment: "max_roi_align", code: Code::PoolingShapes, told: None },
+    Within { fragment: "batch_normalization", code: Code::BroadcastShapes, told: Some(Code::NormalizationParameters) },
+    Within { fragment: "softmax", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+    Within { fragment: "l1_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+    Within { fragment: "l2_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+];
+
+/// The rule of a kind of operation, and where its attributes stand among its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    rule: Rule,
+    roles: [u8; ROLE_COUNT],
+    tensors: u8,
+    draft: bool,
+}
+
+impl Plan {
+    /// The plan of a kind, if it is a standard operation.
+    pub fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
+        let kind = &graph.kinds[kind.index()];
+        let name = graph.text_of(kind.name);
+        let (rule, _) = RULES.iter().find(|(_, names)| kind.standard && names.contains(&name))?;
+        let place = |names: &[&str]| {
+            let found = kind.params.iter().position(|param| names.contains(&graph.text_of(param.name)));
+            found.and_then(|i| u8::try_from(i).ok()).unwrap_or(u8::MAX)
+        };
+        let mut roles = [u8::MAX; ROLE_COUNT];
+        for (role, names) in ROLES {
+            roles[*role as usize] = place(names);
+        }
+        let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
+        Some(Plan { rule: *rule, roles, tensors, draft })
+    }
+}
+
+/// The shapes of an operation's results.
+///
+/// # Errors
+///
+/// The rule that the shapes of its arguments break.
+pub fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
+    let operation = &graph.operations[operation.index()];
+    let call = Call { graph, kind: graph.kind(operation), operation, plan };
+    (plan.rule)(&call)
+}

@@ -1,0 +1,132 @@
+//! Parts of tensors put together and taken apart (H7, H8, H10).
+
+use smallvec::SmallVec;
+
+use super::call::{Call, Extents, MAX_RANK, Role, Shown};
+use super::shape::{Extent, Shape};
+use super::window::check_positive;
+use super::{Inferred, Outcome, ShapeError};
+use crate::diagnostics::Code;
+
+/// Rank of the longest of several shapes, and of the axis in the draft.
+fn rank_of(call: &Call, shapes: &[Option<&[Extent]>]) -> usize {
+    let longest = shapes.iter().flatten().map(|extents| extents.len()).max().unwrap_or(0);
+    let axis = call.int(Role::Axis).and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+    if call.endless() { longest.max(axis.saturating_add(1)).min(MAX_RANK) } else { longest }
+}
+
+/// What several shapes have in common, an axis apart, and the sum along that.
+fn merge(
+    call: &Call,
+    shapes: &[Option<&[Extent]>],
+    axis: Option<usize>,
+    code: Code,
+) -> Result<Option<(Extents, Extent)>, ShapeError> {
+    let rank = rank_of(call, shapes);
+    let mut merged: Option<Extents> = None;
+    let mut sum = Extent::new(0);
+    for extents in shapes {
+        let Some(extents) = extents else {
+            sum = Extent::UNKNOWN;
+            continue;
+        };
+        let mut extents: Extents = (*extents).into();
+        call.lengthen(&mut extents, rank);
+        if let Some(axis) = axis.filter(|&axis| axis < extents.len()) {
+            sum = extents[axis].map(|extent| sum.known()?.checked_add(extent));
+            extents[axis] = Extent::UNKNOWN;
+        }
+        let unified = match &merged {
+            None => Some(extents.clone()),
+            Some(so_far) if so_far.len() != extents.len() => None,
+            Some(so_far) => so_far.iter().zip(&extents).map(|(a, b)| a.unify(*b)).collect(),
+        };
+        if unified.is_none() {
+            let all: Vec<String> = shapes.iter().take(8).map(|shape| shape.map_or("?".into(), |s| format!("{s:?}"))).collect();
+            let (all, name) = (all.join(", "), call.name());
+            return Err(ShapeError::new(code, format!("the shapes given to `{name}` do not agree: {all}")));
+        }
+        merged = unified;
+    }
+    Ok(merged.map(|merged| (merged, sum)))
+}
+
+fn no_tensors(call: &Call, code: Code) -> ShapeError {
+    ShapeError::new(code, format!("`{}` needs at least one tensor", call.name()))
+}
+
+/// Tensors behind each other along an axis.
+pub fn concat(call: &Call) -> Outcome {
+    let Some(shapes) = call.list(0) else { return Ok(Inferred::UNKNOWN) };
+    if shapes.is_empty() {
+        return Err(no_tensors(call, Code::ConcatShapes));
+    }
+    let known = shapes.iter().flatten().count() > 0;
+    let axis = if known { call.axis(rank_of(call, &shapes), Code::ConcatShapes)? } else { None };
+    let Some(axis) = axis else { return Ok(Inferred::UNKNOWN) };
+    let merged = merge(call, &shapes, Some(axis), Code::ConcatShapes)?;
+    Ok(Inferred::Same(merged.map(|(mut extents, sum)| {
+        extents[axis] = sum;
+        Shape::new(&extents)
+    })))
+}
+
+/// Tensors behind each other along a new axis.
+pub fn stack(call: &Call) -> Outcome {
+    let Some(shapes) = call.list(0) else { return Ok(Inferred::UNKNOWN) };
+    if shapes.is_empty() {
+        return Err(no_tensors(call, Code::AxisInsertion));
+    }
+    let Some((mut extents, _)) = merge(call, &shapes, None, Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
+    let Some(axis) = call.axis(extents.len() + 1, Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
+    extents.insert(axis.min(extents.len()), Extent::new(shapes.len() as i64));
+    Ok(Inferred::Same(Some(Shape::new(&extents))))
+}
+
+/// The items along an axis, without the axis.
+pub fn unstack(call: &Call) -> Outcome {
+    let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
+    let Some(axis) = call.axis(extents.len(), Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
+    if axis >= extents.len() {
+        return Ok(Inferred::UNKNOWN);
+    }
+    let (extent, count) = (extents.remove(axis), call.outputs());
+    if extent.known().is_some_and(|extent| extent != count as i64) {
+        let message = format!("axis {axis} has extent {extent:?}, the left side has {count} names");
+        return Err(ShapeError::new(Code::AxisInsertion, message));
+    }
+    Ok(Inferred::Same(Some(Shape::new(&extents))))
+}
+
+/// Parts along an axis, in proportion to ratios.
+pub fn split(call: &Call) -> Outcome {
+    const CODE: Code = Code::SplitRatios;
+    let ratios = call.ints(Role::Ratios);
+    let given = ratios.as_deref().unwrap_or(&[]);
+    check_positive("ratios", given, CODE)?;
+    if ratios.is_some() && given.len() != call.outputs() {
+        let (parts, names) = (given.len(), call.outputs());
+        let message = format!("`ratios` makes {parts} parts, the left side has {names} names");
+        return Err(ShapeError::new(CODE, message));
+    }
+    let axis = call.int(Role::Axis).and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+    let Some(extents) = call.extents_to(0, axis.saturating_add(1).min(MAX_RANK)) else { return Ok(Inferred::UNKNOWN) };
+    let Some(axis) = call.axis(extents.len(), CODE)? else { return Ok(Inferred::UNKNOWN) };
+    let sum = given.iter().try_fold(0i64, |sum, ratio| sum.checked_add((*ratio)?)).filter(|&sum| sum > 0);
+    let unit = match (extents[axis].known(), sum) {
+        (Some(extent), Some(sum)) if extent % sum != 0 => {
+            let message = format!("the sum {sum} of ratios {} does not divide extent {extent} of axis {axis}", Shown(given));
+            return Err(ShapeError::new(CODE, message));
+        }
+        (Some(extent), Some(sum)) => Some(extent / sum),
+        _ => None,
+    };
+    let part = |i: usize| {
+        let mut part = extents.clone();
+        let ratio = given.get(i).copied().flatten();
+        part[axis] = unit.zip(ratio).and_then(|(unit, ratio)| unit.checked_mul(ratio)).into();
+        Some(Shape::new(&part))
+    };
+    let parts: SmallVec<[Option<Shape>; 4]> = (0..call.outputs()).map(part).collect();
+    Ok(Inferred::Each(parts))
+}

@@ -1,0 +1,126 @@
+//! Shapes whose extents may be unknown.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The extent of a tensor along an axis, which may be unknown. One machine word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Extent(i64);
+
+impl Extent {
+    /// Not known while expanding.
+    pub const UNKNOWN: Extent = Extent(-1);
+    /// The extent of an axis that does not matter.
+    pub const ONE: Extent = Extent(1);
+
+    /// An extent; a negative number is none, so nothing is known of it.
+    pub fn new(extent: i64) -> Self {
+        Extent(extent.max(-1))
+    }
+
+    /// What is known.
+    pub fn known(self) -> Option<i64> {
+        (self.0 >= 0).then_some(self.0)
+    }
+
+    /// The extent that is both: none where the two contradict each other.
+    pub fn unify(self, other: Extent) -> Option<Extent> {
+        match (self.known(), other.known()) {
+            (None, _) => Some(other),
+            (_, None) => Some(self),
+            (Some(a), Some(b)) => (a == b).then_some(self),
+        }
+    }
+
+    /// The extent that both are repeated to: equal ones, or the other of a 1.
+    pub fn broadcast(self, other: Extent) -> Option<Extent> {
+        match (self.known(), other.known()) {
+            (Some(1), _) => Some(other),
+            (_, Some(1)) => Some(self),
+            _ => self.unify(other),
+        }
+    }
+
+    /// Computes with an extent that is known; what overflows is unknown.
+    pub fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
+        self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
+    }
+}
+
+impl From<Option<i64>> for Extent {
+    fn from(extent: Option<i64>) -> Self {
+        extent.map_or(Extent::UNKNOWN, Extent::new)
+    }
+}
+
+impl fmt::Debug for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.known() {
+            Some(extent) => write!(f, "{extent}"),
+            None => f.write_str("?"),
+        }
+    }
+}
+
+/// The extents of a tensor. The number of axes is known. Clones share their memory.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape(Arc<[Extent]>);
+
+impl Shape {
+    /// A shape of these extents.
+    pub fn new(extents: &[Extent]) -> Self {
+        if extents.is_empty() { Shape::default() } else { Shape(extents.into()) }
+    }
+
+    /// A shape of which everything is known.
+    pub fn of(extents: &[i64]) -> Self {
+        Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The extents.
+    pub fn extents(&self) -> &[Extent] {
+        &self.0
+    }
+
+    /// The extents, where all of them are known.
+    pub fn known(&self) -> Option<Vec<i64>> {
+        self.0.iter().map(|extent| extent.known()).collect()
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:?}", &self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_extents_agree_with_everything() {
+        let (one, two, three, open) = (Extent::ONE, Extent::new(2), Extent::new(3), Extent::UNKNOWN);
+        assert_eq!(two.unify(two), Some(two));
+        assert_eq!(two.unify(three), None);
+        assert_eq!(open.unify(three), Some(three));
+        assert_eq!(one.broadcast(three), Some(three));
+        assert_eq!(two.broadcast(three), None);
+        // What is repeated to 3 has 1 or 3; what is repeated beside a 1 may have anything.
+        assert_eq!(open.broadcast(three), Some(three));
+        assert_eq!(open.broadcast(one), Some(open));
+    }
+
+    #[test]
+    fn a_shape_is_known_when_all_its_extents_are() {
+        assert_eq!(Shape::of(&[2, 3]).known(), Some(vec![2, 3]));
+        assert_eq!(Shape::new(&[Extent::new(2), Extent::UNKNOWN]).known(), None);
+        assert_eq!(format!("{:?}", Shape::new(&[Extent::new(2), Extent::UNKNOWN])), "[2, ?]");
+        assert_eq!(Shape::default().known(), Some(vec![]));
+    }
+}

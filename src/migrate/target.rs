@@ -1,0 +1,77 @@
+//! The operations of NNEF 1.0 as kinds of a graph.
+
+use rustc_hash::FxHashMap;
+
+use crate::diagnostics::Diagnostics;
+use crate::expand::arithmetic::Space;
+use crate::expand::kind_of;
+use crate::graph::{Graph, Kind};
+use crate::nnef::ast::Primitive;
+use crate::nnef::check::{self, Checked};
+use crate::nnef::document::Document;
+use crate::nnef::names::Names;
+use crate::nnef::types::{Element, Type};
+use crate::options::{From, Options};
+
+/// A document of which only the standard library matters.
+const EMPTY: &str = "version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }";
+
+/// What 1.0 declares.
+pub struct Target {
+    document: Document,
+    options: Options,
+}
+
+/// An operation of 1.0.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// The operation, its names being those of the graph.
+    pub kind: Kind,
+    /// What the parameters take, by itself or in tensors.
+    pub takes: Vec<Option<Primitive>>,
+}
+
+impl Target {
+    /// The standard library of 1.0.
+    pub fn new() -> Self {
+        let options = Options { from: From::Nnef, ..Options::default() };
+        let parsed = Document::parse("<migration>", EMPTY.to_string(), &options);
+        debug_assert!(!parsed.diagnostics.has_errors());
+        Target { document: parsed.document, options }
+    }
+
+    /// The declarations by name.
+    pub fn declarations(&self) -> Declarations<'_> {
+        let (checked, _): (Checked, Diagnostics) = check::check(&self.document, &self.options);
+        Declarations { checked, known: FxHashMap::default() }
+    }
+}
+
+/// The declarations of 1.0, with the names of a graph.
+pub struct Declarations<'d> {
+    checked: Checked<'d>,
+    known: FxHashMap<&'static str, Option<Declared>>,
+}
+
+impl Declarations<'_> {
+    /// An operation of 1.0.
+    pub fn find(&mut self, operation: &'static str, graph: &mut Graph) -> Option<&Declared> {
+        let checked = &self.checked;
+        self.known.entry(operation).or_insert_with(|| declared(checked, operation, graph.symbols_mut())).as_ref()
+    }
+}
+
+fn declared(checked: &Checked, operation: &str, names: &mut Names) -> Option<Declared> {
+    let id = checked.standard(operation)?;
+    let mut kind = kind_of(checked, id, &Space::unlimited());
+    let mut rename = |name: &mut crate::nnef::names::Name| *name = names.intern(checked.text(*name));
+    rename(&mut kind.name);
+    kind.params.iter_mut().for_each(|param| rename(&mut param.name));
+    kind.results.iter_mut().for_each(&mut rename);
+    let takes = |ty: Type| match ty {
+        Type::Primitive(of) | Type::Tensor(Element::Of(of)) => Some(of),
+        _ => None,
+    };
+    let takes = checked.fragment(id).params.iter().map(|param| takes(param.ty)).collect();
+    Some(Declared { kind, takes })
+}

@@ -1,0 +1,94 @@
+//! The data-types of tensors in the provisional dialect (3.3.2).
+//!
+//! There a tensor holds scalars, logicals or coordinates, and one kind cannot stand for another;
+//! but the notation has no place for it: the text of chapter 4 says it of each operation. This
+//! table says the same. Coordinates are what 1.0 calls `tensor<integer>`.
+
+use super::ast::Primitive;
+use super::types::{Element, Type, Types};
+
+/// The parameters and results that do not hold scalars, by operation. Those of any data-type
+/// ([`Primitive::Generic`]) have the same one within an operation.
+const EXCEPTIONS: &[(&str, &[(&str, Primitive)])] = &[
+    ("not", &[("x", Primitive::Logical), ("y", Primitive::Logical)]),
+    ("lt", &[("z", Primitive::Logical)]),
+    ("le", &[("z", Primitive::Logical)]),
+    ("gt", &[("z", Primitive::Logical)]),
+    ("ge", &[("z", Primitive::Logical)]),
+    ("eq", &[("z", Primitive::Logical)]),
+    ("ne", &[("z", Primitive::Logical)]),
+    ("and", &[("x", Primitive::Logical), ("y", Primitive::Logical), ("z", Primitive::Logical)]),
+    ("or", &[("x", Primitive::Logical), ("y", Primitive::Logical), ("z", Primitive::Logical)]),
+    (
+        "select",
+        &[
+            ("condition", Primitive::Logical),
+            ("true_value", Primitive::Generic),
+            ("false_value", Primitive::Generic),
+            ("output", Primitive::Generic),
+        ],
+    ),
+    ("argmax_pool", &[("index", Primitive::Integer)]),
+    ("sample", &[("index", Primitive::Integer)]),
+    ("desample", &[("index", Primitive::Integer)]),
+    ("max_pool_with_index", &[("index", Primitive::Integer)]),
+    ("reshape", &[("input", Primitive::Generic), ("output", Primitive::Generic)]),
+    ("transpose", &[("input", Primitive::Generic), ("output", Primitive::Generic)]),
+    ("split", &[("value", Primitive::Generic), ("values", Primitive::Generic)]),
+    ("concat", &[("values", Primitive::Generic), ("value", Primitive::Generic)]),
+    ("copy_n", &[("x", Primitive::Generic), ("y", Primitive::Generic)]),
+];
+
+/// The data-type of a parameter or result of a standard operation.
+pub fn data_type(operation: &str, name: &str) -> Primitive {
+    EXCEPTIONS
+        .iter()
+        .find(|(of, _)| *of == operation)
+        .and_then(|(_, names)| names.iter().find(|(of, _)| *of == name))
+        .map_or(Primitive::Scalar, |(_, data_type)| *data_type)
+}
+
+/// A declared type with the data-type of its tensors.
+pub fn with_data_type(types: &mut Types, ty: Type, data_type: Primitive) -> Type {
+    match ty {
+        Type::Tensor(_) => Type::Tensor(Element::Of(data_type)),
+        Type::Array(array) => {
+            let item = with_data_type(types, types.item(array), data_type);
+            types.array(item)
+        }
+        other => other,
+    }
+}
+
+/// How people of this dialect call the elements of tensors.
+pub fn plural(data_type: Primitive) -> &'static str {
+    match data_type {
+        Primitive::Scalar => "scalars",
+        Primitive::Logical => "logicals",
+        Primitive::Integer => "coordinates",
+        Primitive::String => "strings",
+        Primitive::Generic => "any items",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, parse};
+
+    #[test]
+    fn rows_speak_of_declared_names() {
+        let text = "version 1.0\ngraph G( x ) -> ( y ) { x = external(shape = [1]) y = exp(x) }";
+        let parsed = parse("t", text.to_string(), &Options::default());
+        let document = &parsed.document;
+        let library = &document.modules()[0];
+        for (operation, names) in EXCEPTIONS {
+            let of = |name| document.names().text(name);
+            let found = library.fragments.iter().find(|fragment| of(fragment.name.name) == *operation).unwrap();
+            for (name, _) in *names {
+                let params = found.params.iter().map(|param| of(param.name.name));
+                assert!(params.chain(found.results.iter().map(|r| of(r.name.name))).any(|known| known == *name), "{operation}.{name}");
+            }
+        }
+    }
+}

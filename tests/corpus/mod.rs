@@ -1,0 +1,87 @@
+//! What the tests of the library share.
+#![allow(clippy::unwrap_used, clippy::print_stderr, dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use nnef_flatten::diagnostics::Severity;
+use nnef_flatten::{Graph, Options, expand, parse};
+
+/// The codes of the findings of a run, errors and warnings.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub errors: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// Flattens a text.
+pub fn flatten(text: &str, options: &Options) -> (Option<Graph>, Found) {
+    let parsed = parse("test.nnef", text.to_string(), options);
+    let mut list: Vec<_> = parsed.diagnostics.iter().cloned().collect();
+    let mut graph = None;
+    if !parsed.diagnostics.has_errors() {
+        match expand(&parsed.document, options) {
+            Ok(expansion) => {
+                list.extend(expansion.diagnostics);
+                graph = Some(expansion.graph);
+            }
+            Err(errors) => list.extend(errors),
+        }
+    }
+    let mut found = Found::default();
+    for finding in list {
+        let text = format!("{} {}", finding.code.as_str(), finding.message);
+        if finding.severity == Severity::Error { found.errors.push(text) } else { found.warnings.push(text) }
+    }
+    (graph, found)
+}
+
+/// The text of a graph.
+pub fn text(graph: &Graph) -> String {
+    let mut out = Vec::new();
+    graph.write_nnef(&mut out).unwrap();
+    assert_eq!(nnef_flatten::graph::verify::verify(graph), Vec::<String>::new());
+    String::from_utf8(out).unwrap()
+}
+
+/// The flat text of a document without errors, and its findings.
+pub fn flat(source: &str, options: &Options) -> (String, Found) {
+    let (graph, found) = flatten(source, options);
+    let graph = graph.unwrap_or_else(|| panic!("{found:?}\n{source}"));
+    (text(&graph), found)
+}
+
+/// A folder beside the repository that not everybody has.
+pub fn shared(folder: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder);
+    if !path.is_dir() {
+        eprintln!("skipped: there is no folder {folder}");
+        return None;
+    }
+    Some(path)
+}
+
+/// The documents of the models.
+pub fn models() -> Vec<(String, String)> {
+    let Some(folder) = shared("models") else { return Vec::new() };
+    let mut models = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if let Ok(text) = std::fs::read_to_string(path.join("graph.nnef")) {
+            models.push((path.file_name().unwrap().to_string_lossy().into_owned(), text));
+        }
+    }
+    models.sort();
+    models
+}
+
+/// The cases of the conformance corpus in files whose names start so.
+pub fn cases(prefix: &str) -> Vec<serde_json::Value> {
+    let Some(folder) = shared("conformance/nnef") else { return Vec::new() };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)));
+    files.sort();
+    let read = |path: &PathBuf| -> Vec<serde_json::Value> {
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    files.iter().flat_map(read).collect()
+}

@@ -1,0 +1,141 @@
+//! Every example of docs/diagnostics.md: what is called wrong has the code of its section, and what
+//! is called right is accepted under `--strict`.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+
+use nnef_flatten::diagnostics::{Code, Severity};
+use nnef_flatten::{Diagnostic, Lower, Options, check, expand, parse};
+
+/// Codes without an example, and why they have none.
+const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
+    ("E0001", "the documentation is UTF-8 itself"),
+    ("E0002", "two gigabytes"),
+    ("E0003", "hundreds of thousands of brackets"),
+    ("E0726", "needs a vendor operation with results of a type that nobody knows"),
+    ("E0727", "needs a vendor operation with results of a type that nobody knows"),
+    ("E0811", "ten million operations"),
+    ("E0812", "ten million items"),
+    ("E0813", "a gigabyte of values"),
+    ("E0814", "two hundred million steps"),
+];
+
+/// Findings that come with a code, whatever document shows it.
+const COMPANIONS: &[(&str, &str, &str)] = &[
+    ("E0220", "E0219", "free text is no known extension either"),
+    ("E0303", "E0410", "a tensor after an attribute can only be given by name"),
+];
+
+/// A fenced example.
+struct Example {
+    code: Code,
+    wrong: bool,
+    line: usize,
+    text: String,
+}
+
+fn examples() -> Vec<Example> {
+    let document = include_str!("../docs/diagnostics.md");
+    let mut examples: Vec<Example> = Vec::new();
+    let (mut code, mut open) = (None, false);
+    for (i, line) in document.lines().enumerate() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            code = Some(Code::from_text(&heading[..5]).expect(heading));
+        } else if line.starts_with("```nnef") {
+            let wrong = line.ends_with("wrong");
+            examples.push(Example { code: code.unwrap(), wrong, line: i + 1, text: String::new() });
+            open = true;
+        } else if line == "```" {
+            open = false;
+        } else if open {
+            let text = &mut examples.last_mut().unwrap().text;
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    examples
+}
+
+/// All findings, as the command makes them.
+fn findings(text: &str, options: &Options) -> Vec<Diagnostic> {
+    let parsed = parse("example.nnef", text.to_string(), options);
+    let mut found: Vec<Diagnostic> = parsed.diagnostics.iter().cloned().collect();
+    if parsed.diagnostics.has_errors() {
+        found.extend(check(&parsed.document, options).iter().cloned());
+        return found;
+    }
+    match expand(&parsed.document, options) {
+        Ok(expansion) => found.extend(expansion.diagnostics.iter().cloned()),
+        Err(errors) => found.extend(errors.iter().cloned()),
+    }
+    found
+}
+
+fn told(found: &[Diagnostic]) -> String {
+    found.iter().map(|d| format!("\n    {:?} {} {}", d.severity, d.code.as_str(), d.message)).collect()
+}
+
+/// The severity a code must have in a mode, if it is found at all.
+fn severity(code: Code, strict: bool) -> Severity {
+    if strict { code.info().strict } else { code.info().default }
+}
+
+#[test]
+fn wrong_examples_have_their_code() {
+    let mut failed = String::new();
+    for example in examples().iter().filter(|example| example.wrong) {
+        for strict in [false, true] {
+            let found = findings(&example.text, &Options { strict, ..Options::default() });
+            let own = found.iter().find(|d| d.code == example.code);
+            if own.is_none_or(|d| d.severity != severity(example.code, strict)) {
+                let code = example.code.as_str();
+                failed += &format!("line {}, strict {strict}: no {code}, but{}\n", example.line, told(&found));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
+
+/// An example is about one thing, and one mistake is not reported as several.
+#[test]
+fn wrong_examples_have_no_other_errors() {
+    let mut failed = String::new();
+    for example in examples().iter().filter(|example| example.wrong) {
+        let found = findings(&example.text, &Options { strict: true, ..Options::default() });
+        let own = example.code.as_str();
+        let allowed = |other: &str| COMPANIONS.iter().any(|(code, companion, _)| (*code, *companion) == (own, other));
+        if found.iter().any(|d| d.code != example.code && !allowed(d.code.as_str())) {
+            failed += &format!("line {} is about {}:{}\n", example.line, example.code.as_str(), told(&found));
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
+
+#[test]
+fn right_examples_are_accepted_under_strict() {
+    let mut failed = String::new();
+    for example in examples().iter().filter(|example| !example.wrong) {
+        for lower in [Lower::Custom, Lower::All] {
+            let found = findings(&example.text, &Options { strict: true, lower: lower.clone(), ..Options::default() });
+            if !found.is_empty() {
+                failed += &format!("line {} ({}), {lower:?}:{}\n", example.line, example.code.as_str(), told(&found));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
+
+#[test]
+fn every_code_has_both_examples_or_a_reason() {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for example in examples() {
+        let count = counts.entry(example.code.as_str()).or_default();
+        *(if example.wrong { &mut count.0 } else { &mut count.1 }) += 1;
+    }
+    for code in Code::ALL.iter().map(|code| code.as_str()) {
+        let excused = WITHOUT_EXAMPLE.iter().any(|(without, _)| *without == code);
+        let (wrong, right) = counts.get(code).copied().unwrap_or_default();
+        assert_eq!(excused, wrong == 0, "{code}: {wrong} wrong examples");
+        assert_eq!(excused, right == 0, "{code}: {right} right examples");
+    }
+}

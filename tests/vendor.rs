@@ -1,0 +1,111 @@
+//! Declarations of vendors, given beside the document.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod corpus;
+
+use corpus::{flat, flatten, models};
+use nnef_flatten::{From, Options, expand, parse};
+
+const TRACT: &str = include_str!("../examples/vendor/tract.nnef");
+
+fn with(libraries: &[&str]) -> Options {
+    let name = |i| format!("library{i}.nnef");
+    Options {
+        libraries: libraries.iter().enumerate().map(|(i, text)| (name(i), (*text).to_string())).collect(),
+        ..Options::default()
+    }
+}
+
+fn graph(statements: &str) -> String {
+    format!("version 1.0;\n\ngraph G(x) -> (y)\n{{\n    x = external(shape = [2]);\n{statements}}}\n")
+}
+
+#[test]
+fn declared_operations_are_checked_and_not_copied() {
+    let library = "fragment acme_scale( x: tensor<scalar>, by: scalar = 2.0 ) -> ( y: tensor<scalar> );";
+    let options = Options { strict: true, ..with(&[library]) };
+    let source = graph("    y = acme_scale(x, by = 3.0);\n");
+    assert_eq!(flat(&source, &options), (source.clone(), corpus::Found::default()));
+    let (_, found) = flatten(&graph("    y = acme_scale(x, to = 3.0);\n"), &options);
+    assert_eq!(found.errors, ["E0405 `acme_scale` has no parameter `to`"]);
+    let (_, found) = flatten(&graph("    c = x > 0.0;\n    y = acme_scale(c);\n"), &with(&[library]));
+    assert!(found.warnings.iter().any(|warning| warning.starts_with("E0721 ")), "{found:?}");
+}
+
+#[test]
+fn a_library_replaces_a_standard_operation() {
+    let library = "fragment relu( x: tensor<scalar>, cap: scalar = 6.0 ) -> ( y: tensor<scalar> );";
+    let source = graph("    y = relu(x, cap = 1.0);\n");
+    assert_eq!(flat(&source, &Options { strict: true, ..with(&[library]) }).0, source);
+    let body = "fragment relu( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = max(x, 0.5); }";
+    let (text, found) = flat(&graph("    y = relu(x);\n"), &with(&[body]));
+    assert_eq!(text, graph("    y = max(x, 0.5);\n"));
+    assert_eq!(found, corpus::Found::default());
+}
+
+#[test]
+fn later_files_win_and_use_earlier_ones() {
+    let first = "fragment a( x: tensor<scalar> ) -> ( y: tensor<scalar> );\n\
+                 fragment b( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = exp(x); }";
+    let second = "fragment b( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = a(a(x)); }";
+    let (text, _) = flat(&graph("    y = b(x);\n"), &with(&[first, second]));
+    assert_eq!(text, graph("    y_a1 = a(x);\n    y = a(y_a1);\n"));
+}
+
+#[test]
+fn mistakes_are_reported_in_their_file() {
+    for (library, code, line) in [
+        ("\nfragment a( x: tensor<scalar> -> ( y: tensor<scalar> );", "E0218", 2),
+        ("fragment a( x: tensor<scalar> )\n-> ( x: tensor<scalar> );", "E0302", 2),
+        ("fragment a( x: tensor<scalar>,\nk: integer = 1.0 ) -> ( y: tensor<scalar> );", "E0305", 2),
+        ("fragment a( x: tensor<scalar> ) -> ( y: tensor<scalar> )\n{\n    y = exp(z);\n}", "E0606", 3),
+    ] {
+        let options = with(&[library]);
+        let parsed = parse("main.nnef", graph("    y = exp(x);\n"), &options);
+        let mut found: Vec<_> = parsed.diagnostics.iter().cloned().collect();
+        found.extend(nnef_flatten::check(&parsed.document, &options));
+        let sources = parsed.document.sources();
+        let told: Vec<_> = found
+            .iter()
+            .map(|f| (f.code.as_str(), sources.file(f.at.file).name().to_string(), sources.start(f.at).line))
+            .collect();
+        assert!(told.contains(&(code, "library0.nnef".to_string(), line)), "{library}: {told:?}");
+    }
+}
+
+#[test]
+fn the_left_side_counts_open_results() {
+    let library = "fragment acme_cut( x: tensor<> ) -> ( parts: tensor<>[] );";
+    for line in ["    y = acme_cut(x);\n", "    (y, z) = acme_cut(x);\n", "    [y, z] = acme_cut(x);\n"] {
+        assert_eq!(flat(&graph(line), &with(&[library])).0, graph(line));
+    }
+}
+
+#[test]
+fn drafts_have_libraries_too() {
+    let library = "fragment acme( x: tensor, k: extent ) -> ( y: tensor );";
+    let source = "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2])\n    y = acme(x, k = 2)\n}\n";
+    let options = Options { strict: true, from: From::NnefDraft, ..with(&[library]) };
+    assert!(flat(source, &options).0.contains("y = acme(x, k = 2);"));
+}
+
+#[test]
+fn the_tract_file_covers_the_models() {
+    let mut count = 0;
+    for (name, text) in models() {
+        let plain = flatten(&text, &Options::default());
+        let options = Options { libraries: vec![("tract.nnef".into(), TRACT.into())], ..Options::default() };
+        let parsed = parse(&name, text, &options);
+        let Ok(expansion) = expand(&parsed.document, &options) else {
+            assert!(plain.0.is_none(), "{name} is refused with the declarations only");
+            continue;
+        };
+        let undeclared = expansion.diagnostics.iter().find(|f| f.message.contains("operation `tract_"));
+        assert!(undeclared.is_none(), "{name}: {undeclared:?}");
+        assert_eq!(expansion.diagnostics.suppressed(), 0, "{name}");
+        let flat = corpus::text(&expansion.graph);
+        assert!(!flat.contains("fragment tract_core_") || flat.contains("fragment tract_core_properties"), "{name}");
+        count += 1;
+    }
+    assert!(count == 0 || count > 100, "{count}");
+}
