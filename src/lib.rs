@@ -76,7 +76,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 ///
 /// # Errors
 ///
-/// What is wrong with the document, if anything is; there may be warnings among it.
+/// What is wrong with the document, if anything is; there may be warnings among it. A document
+/// that could not be read as a whole is refused: why is among what [`parse`] found.
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     expand::expand(document, options)
 }

@@ -1,5 +1,6 @@
 //! Deep and endless documents. They run on the stack of a test thread, which is small: whatever
 //! recurses over what the user wrote shows up here as a crash.
+#![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
 

@@ -1,6 +1,7 @@
 //! Whatever the text, reading and expanding it ends without a panic: with a graph or diagnostics.
 //!
 //! `NNEF_FLATTEN_EXHAUSTIVE=1` runs the full counts, meant for `--release`.
+#![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
 

@@ -48,7 +48,7 @@ pub struct Expansion {
 /// Checks and expands a document.
 pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     let (checked, mut diagnostics) = check::check(document, options);
-    let Some(graph) = document.main().graphs.first().filter(|_| !diagnostics.has_errors()) else {
+    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken() && !diagnostics.has_errors()) else {
         return Err(diagnostics);
     };
     let mut more = migrate::always_expanded(document, options);

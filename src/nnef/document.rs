@@ -30,6 +30,7 @@ pub struct Document {
     names: Arc<Names>,
     pub(crate) modules: Vec<Module>,
     dialect: Dialect,
+    broken: bool,
 }
 
 /// What [`parse`](crate::parse) gives.
@@ -89,7 +90,8 @@ impl Document {
         }
         reader.read(name, text, ModuleKind::Document, &mut diagnostics);
         let Reader { sources, names, modules, dialect } = reader;
-        Parsed { document: Document { sources, names: Arc::new(names), modules, dialect }, diagnostics }
+        let broken = diagnostics.has_errors();
+        Parsed { document: Document { sources, names: Arc::new(names), modules, dialect, broken }, diagnostics }
     }
 
     /// All texts, for rendering diagnostics.
@@ -100,6 +102,11 @@ impl Document {
     /// The names of all texts.
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Whether it has holes where the text could not be read.
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// The names, to be kept by what outlives the document.

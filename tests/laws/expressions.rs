@@ -107,10 +107,10 @@ fn compare(case: &Case, parentheses: Parentheses, expected: &Result<Value, Fault
         (Err(errors), Ok(value)) => prop_assert!(false, "{value:?} is expected, found\n{}\nin\n{text}", tell(&errors)),
         (Err(errors), Err(fault)) => {
             let codes = error_codes(&errors);
-            let evaluation = |code: &&str| ["E0802", "E0803", "E0804", "E0715", "E0714", "E0712", "E0812", "E0813"].contains(code);
+            let evaluation = |code: &str| ["E0802", "E0803", "E0804", "E0715", "E0714", "E0712", "E0812", "E0813"].contains(&code);
             let agrees = match case.locals.is_empty() {
                 true => codes.iter().all(|code| fault.codes().contains(code)),
-                false => codes.iter().all(|code| evaluation(&code)),
+                false => codes.iter().all(|code| evaluation(code)),
             };
             prop_assert!(agrees, "{fault:?} is expected, found\n{}\nin\n{text}", tell(&errors));
         }

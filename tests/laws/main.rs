@@ -1,4 +1,5 @@
 //! The laws of the design as properties of generated expressions and documents, and of real ones.
+#![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 #[path = "../common/mod.rs"]
 mod common;

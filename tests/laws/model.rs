@@ -306,7 +306,8 @@ fn integer(value: Value) -> Outcome {
 fn number(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let known = unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.chars().all(|c| "0123456789.eE+-".contains(c));
-    known.then(|| text.parse().ok())?
+    let digits_after_point = unsigned.split('.').skip(1).all(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    (known && digits_after_point).then(|| text.parse().ok())?
 }
 
 /// Whether a value of the program is this one.
