@@ -20,7 +20,7 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
 use crate::nnef::types::{Element, Type};
-use crate::source::{Location, Span};
+use crate::source::Location;
 
 /// The name that a result is to have.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ impl Machine<'_, '_> {
         self.emit_with(&site, arguments)
     }
 
-    fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
+    pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
         if self.graph.operations.len() as u64 >= self.max_ops {
             let message = format!("the flat graph has more than {} operations", self.max_ops);
             return Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"));
@@ -362,170 +362,6 @@ impl Machine<'_, '_> {
         }
         origin
     }
-
-    /// A standard operation that no call in the source stands for.
-    fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
-        let Some(fragment) = self.checked.standard(name) else {
-            return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
-        };
-        Ok(Site {
-            fragment: Some(fragment),
-            name: self.checked.fragment(fragment).name,
-            span,
-            generic,
-            explicit: false,
-            hint,
-            ordinal: 0,
-            keys: (0, 0),
-        })
-    }
-
-    fn here(&mut self) -> Span {
-        let pc = self.frame().pc as usize - 1;
-        self.program.spans[pc]
-    }
-
-    /// The operation of an operator whose operands turned out to be tensors.
-    pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<()> {
-        let span = self.here();
-        let site = self.implied(name, span, Hint::None, None)?;
-        let mut arguments = SmallVec::new();
-        for (i, operand) in operands.iter().enumerate() {
-            arguments.push(Argument { key: Key::Param(i as u32), value: operand.freeze(&self.space)? });
-        }
-        self.emit_with(&site, arguments)
-    }
-
-    fn emit_named(&mut self, site: &Site, named: &[(&str, crate::graph::Value)]) -> Outcome<()> {
-        let Some(fragment) = site.fragment else { return Ok(()) };
-        let mut arguments = SmallVec::new();
-        for (name, value) in named {
-            let params = &self.checked.fragment(fragment).params;
-            if let Some(i) = params.iter().position(|param| self.checked.text(param.name) == *name) {
-                arguments.push(Argument { key: Key::Param(i as u32), value: value.clone() });
-            }
-        }
-        self.emit_with(site, arguments)
-    }
-
-    /// `t[i]`: the slice of that item, without the axis.
-    pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<()> {
-        let Value::Int(i) = index else {
-            return Err(Failure::new(Code::NotCompileTime, "a tensor is subscripted by integers that are known while expanding"));
-        };
-        // An end of 0 is the extent itself.
-        let end = if *i == -1 { 0 } else { i.saturating_add(1) };
-        self.slice_axis(tensor, *i, end)?;
-        let Value::Tensor(part) = self.pop() else { return Ok(()) };
-        let (span, dtype) = (self.here(), self.graph.tensors[part.index()].dtype);
-        let site = self.implied(standard::SQUEEZE, span, Hint::None, dtype)?;
-        let axes = crate::graph::Value::Integers([0].into());
-        self.emit_named(&site, &[("input", crate::graph::Value::Tensor(part)), ("axes", axes)])
-    }
-
-    /// `t[begin:end]`
-    pub(super) fn slice_tensor(&mut self, tensor: TensorId, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
-        let bound = |value: Option<&Value>| match value {
-            None => Ok(0),
-            Some(Value::Int(i)) => Ok(*i),
-            Some(_) => Err(Failure::new(Code::NotCompileTime, "the ends of a range are integers that are known while expanding")),
-        };
-        let (begin, end) = (bound(begin)?, bound(end)?);
-        self.slice_axis(tensor, begin, end)
-    }
-
-    fn slice_axis(&mut self, tensor: TensorId, begin: i64, end: i64) -> Outcome<()> {
-        let (span, dtype) = (self.here(), self.graph.tensors[tensor.index()].dtype);
-        let site = self.implied(standard::SLICE, span, Hint::None, dtype)?;
-        let ints = |i: i64| crate::graph::Value::Integers([i].into());
-        let named =
-            [("input", crate::graph::Value::Tensor(tensor)), ("axes", ints(0)), ("begin", ints(begin)), ("end", ints(end))];
-        self.emit_named(&site, &named)
-    }
-
-    /// Turns an array of numbers on the stack into a constant tensor.
-    pub(super) fn as_tensor(&mut self) -> Outcome<()> {
-        let value = self.pop();
-        let Value::Array(list) = &value else {
-            self.stack.push(value);
-            return Ok(());
-        };
-        if let Some((_, tensor)) = self.literals.get(&list.identity()) {
-            self.stack.push(Value::Tensor(*tensor));
-            return Ok(());
-        }
-        self.constant(&value, Hint::None)
-    }
-
-    fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constants::flatten(value, &self.space)? else {
-            let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
-            return Err(Failure::new(Code::DynamicType, message));
-        };
-        let (data, dtype) = super::constants::pack(&items);
-        let span = self.here();
-        let mut site = self.implied(standard::CONSTANT, span, hint, dtype)?;
-        site.explicit = dtype != Some(Primitive::Scalar);
-        let shape = crate::graph::Value::Integers(shape.into());
-        self.emit_named(&site, &[("shape", shape), ("value", data)])
-    }
-
-    /// Gives a name of the graph its tensor. A tensor without a name takes this one; one that
-    /// has a name already, and a constant, are copied.
-    pub(super) fn bind(&mut self, binding: u32) -> Outcome<()> {
-        let binding = self.program.bindings[binding as usize];
-        let value = self.pop();
-        let keeps_name = self.graph.names.is_user(binding.id);
-        let tensor = match &value {
-            Value::Tensor(tensor) if !keeps_name => Some(*tensor),
-            Value::Tensor(tensor) => Some(self.bind_tensor(binding.id, binding.name, *tensor)?),
-            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
-                Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
-            }
-            Value::Array(list) if !list.is_empty() && super::constants::flatten(&value, &self.space)?.is_some() => {
-                self.constant(&value, Hint::Named(binding.id))?;
-                let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
-                self.literals.insert(list.identity(), (value.clone(), tensor));
-                Some(tensor)
-            }
-            _ => None,
-        };
-        if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
-            self.bound.insert(binding.slot, tensor);
-        }
-        let value = match (&value, tensor) {
-            (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
-            _ => value,
-        };
-        let base = self.frame().slots;
-        self.slots[(base + binding.slot) as usize] = Slot::Ready(value);
-        Ok(())
-    }
-
-    fn bind_tensor(&mut self, id: NameId, name: Name, tensor: TensorId) -> Outcome<TensorId> {
-        let current = self.graph.tensors[tensor.index()].name;
-        if current == id {
-            return Ok(tensor);
-        }
-        if !self.graph.names.is_user(current) {
-            self.graph.names.rename(current, name);
-            return Ok(tensor);
-        }
-        let dtype = self.graph.tensors[tensor.index()].dtype;
-        self.copy(&Value::Tensor(tensor), Hint::Named(id), dtype)
-    }
-
-    fn copy(&mut self, value: &Value, hint: Hint, dtype: Option<Primitive>) -> Outcome<TensorId> {
-        let span = self.here();
-        let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
-        let site = self.implied(name, span, hint, dtype)?;
-        let argument = Argument { key: Key::Param(0), value: value.freeze(&self.space)? };
-        self.emit_with(&site, smallvec::smallvec![argument])?;
-        match self.pop() {
-            Value::Tensor(tensor) => Ok(tensor),
-            _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
-        }
-    }
 }
 
 /// What a declaration says about an operation.
@@ -552,15 +388,6 @@ fn first_name(target: &Target) -> Option<NameId> {
         Target::Auto => None,
         Target::Name(id) => Some(*id),
         Target::Items(items) => items.iter().find_map(first_name),
-    }
-}
-
-fn literal_type(value: &Value) -> Option<Primitive> {
-    match value {
-        Value::Int(_) => Some(Primitive::Integer),
-        Value::Scalar(_) => Some(Primitive::Scalar),
-        Value::Logical(_) => Some(Primitive::Logical),
-        _ => None,
     }
 }
 

@@ -9,6 +9,8 @@ mod compile_expr;
 mod constants;
 mod datatypes;
 mod demand;
+mod implied;
+mod instructions;
 mod kept;
 pub mod list;
 mod lowering;

@@ -1,0 +1,220 @@
+//! The instructions that work on compile-time values: slots, operators, subscripts, loops.
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{self, Failure, Outcome};
+use super::builtins;
+use super::list::List;
+use super::machine::{Machine, Running, Slot};
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::nnef::ast::{BinaryOp, Builtin, UnaryOp};
+use crate::nnef::types::Type;
+
+impl Machine<'_, '_> {
+    /// Gives a value the structure that a parameter declares.
+    pub(super) fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
+        let types = &self.checked.types;
+        match (value, ty) {
+            (Value::Array(list), Type::Array(array))
+                if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) =>
+            {
+                let items: Outcome<Vec<Value>> =
+                    list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
+                Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
+            }
+            (Value::Array(list), Type::Tuple(tuple)) => {
+                let wanted = types.items(tuple).len();
+                if list.len() == wanted {
+                    return Ok(Value::Tuple(list));
+                }
+                let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
+                Err(Failure::new(Code::LengthMismatch, message))
+            }
+            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
+            (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
+            (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
+            (value, _) => Ok(value),
+        }
+    }
+
+    pub(super) fn load(&mut self, slot: u32) {
+        if let Slot::Ready(value) = self.slot(slot) {
+            let value = value.clone();
+            self.stack.push(value);
+        } else {
+            self.stack.push(Value::Logical(false));
+        }
+    }
+
+    /// Pushes a slot, or runs the block that fills it and comes back.
+    pub(super) fn force(&mut self, slot: u32) {
+        match self.slot(slot) {
+            Slot::Deferred(block) => {
+                let block = *block as usize;
+                let entry = self.program.blocks[block].entry;
+                let again = std::mem::replace(&mut self.frame().pc, entry) - 1;
+                self.forces.push(again);
+            }
+            _ => self.load(slot),
+        }
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp) -> Outcome<()> {
+        let value = self.pop();
+        if matches!(value, Value::Tensor(_)) {
+            return self.emit_operator(op.info().tensor, &[value]);
+        }
+        self.stack.push(arithmetic::unary(op, &value)?);
+        Ok(())
+    }
+
+    /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
+    pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
+        let b = self.pop();
+        let a = self.pop();
+        if (matches!(a, Value::Tensor(_)) || matches!(b, Value::Tensor(_)))
+            && let Some(name) = op.info().tensor
+        {
+            return self.emit_operator(name, &[a, b]);
+        }
+        let value = arithmetic::binary(op, &a, &b, &self.space)?;
+        self.stack.push(value);
+        Ok(())
+    }
+
+    pub(super) fn condition(&mut self, take: bool) -> Outcome<bool> {
+        let value = self.stack.last().cloned();
+        match value {
+            Some(Value::Logical(holds)) => {
+                if take {
+                    self.stack.pop();
+                }
+                Ok(holds)
+            }
+            Some(Value::Tensor(_) | Value::Symbol(_)) => {
+                let message = "this condition is not known while expanding";
+                Err(Failure::new(Code::NotCompileTime, message).help("the operation `select` decides by tensor values"))
+            }
+            other => {
+                let found = other.map_or("nothing", |value| value.kind());
+                Err(Failure::new(Code::DynamicType, format!("the condition is {found}, not a logical")))
+            }
+        }
+    }
+
+    pub(super) fn short_circuit(&mut self, to: u32, on: bool) -> Outcome<()> {
+        if self.condition(false)? == on {
+            self.frame().pc = to;
+        } else {
+            self.stack.pop();
+        }
+        Ok(())
+    }
+
+    pub(super) fn collect(&mut self, count: u32) -> Outcome<List> {
+        self.space.allow(count as usize, u64::from(count) * 24)?;
+        let items = self.stack.split_off(self.stack.len() - count as usize);
+        Ok(List::from_values(items, Some(&self.space.meter)))
+    }
+
+    pub(super) fn index(&mut self) -> Outcome<()> {
+        let index = self.pop();
+        let base = self.pop();
+        if let Value::Tensor(tensor) = base {
+            return self.index_tensor(tensor, &index);
+        }
+        self.stack.push(arithmetic::index(&base, &index)?);
+        Ok(())
+    }
+
+    pub(super) fn slice(&mut self, begin: bool, end: bool) -> Outcome<()> {
+        let end = end.then(|| self.pop());
+        let begin = begin.then(|| self.pop());
+        let base = self.pop();
+        if let Value::Tensor(tensor) = base {
+            return self.slice_tensor(tensor, begin.as_ref(), end.as_ref());
+        }
+        self.stack.push(arithmetic::slice(&base, begin.as_ref(), end.as_ref())?);
+        Ok(())
+    }
+
+    pub(super) fn builtin(&mut self, function: Builtin) -> Outcome<()> {
+        let value = self.pop();
+        let result = match (&value, function) {
+            (_, Builtin::ShapeOf) => self.shape_of(&value)?,
+            _ => builtins::apply(function, &value, &self.space)?,
+        };
+        self.stack.push(result);
+        Ok(())
+    }
+
+    pub(super) fn unpack(&mut self, count: u32) -> Outcome<()> {
+        let value = self.pop();
+        let (Value::Array(list) | Value::Tuple(list)) = &value else {
+            let message = format!("the left side has {count} names, the value is {}", value.kind());
+            return Err(Failure::new(Code::StructureMismatch, message));
+        };
+        if list.len() != count as usize {
+            let message = format!("the left side has {count} names, the value {} items", list.len());
+            return Err(Failure::new(Code::LengthMismatch, message));
+        }
+        for i in (0..list.len()).rev() {
+            self.stack.extend(list.get(i));
+        }
+        Ok(())
+    }
+
+    pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
+        let values = self.stack.split_off(self.stack.len() - count as usize);
+        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
+        for value in values {
+            match value {
+                Value::Array(list) => lists.push(list),
+                Value::Tensor(_) | Value::Symbol(_) => {
+                    let message = "a comprehension runs over arrays whose items are known while expanding";
+                    return Err(Failure::new(Code::NotCompileTime, message));
+                }
+                other => {
+                    let message = format!("a comprehension runs over arrays, this is {}", other.kind());
+                    return Err(Failure::new(Code::Iterable, message));
+                }
+            }
+        }
+        let len = lists.first().map_or(0, List::len);
+        if let Some(other) = lists.iter().find(|list| list.len() != len) {
+            let message =
+                format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+            return Err(Failure::new(Code::Iterable, message));
+        }
+        self.loops.push(Running { lists, next: 0, len, items: Vec::new() });
+        Ok(())
+    }
+
+    pub(super) fn iter_next(&mut self, index: u32) -> Outcome<()> {
+        self.step()?;
+        let site = self.program.loops[index as usize];
+        let base = self.frame().slots + site.slot;
+        let Some(running) = self.loops.last_mut() else { return Ok(()) };
+        if running.next == running.len {
+            self.frame().pc = site.exit;
+            return Ok(());
+        }
+        for (i, list) in running.lists.iter().enumerate() {
+            if let Some(item) = list.get(running.next) {
+                self.slots[base as usize + i] = Slot::Ready(item);
+            }
+        }
+        running.next += 1;
+        Ok(())
+    }
+
+    pub(super) fn iter_end(&mut self) -> Outcome<()> {
+        if let Some(running) = self.loops.pop() {
+            self.space.allow(running.items.len(), running.items.len() as u64 * 24)?;
+            let list = List::from_values(running.items, Some(&self.space.meter));
+            self.stack.push(Value::Array(list));
+        }
+        Ok(())
+    }
+}
