@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compile::{Compiler, Mode};
 use super::machine::Machine;
 use super::value::Value;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, OutputValue, prune};
 use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
@@ -15,6 +15,10 @@ use crate::nnef::standard::{EXTERNAL, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
 use crate::source::{Location, Span};
+
+/// The limits that no body may cross.
+const BUDGETS: &[Code] =
+    &[Code::EndlessRecursion, Code::OperationBudget, Code::LengthBudget, Code::MemoryBudget, Code::StepBudget];
 
 /// Gives a graph without inputs one that nothing uses: NNEF demands one.
 pub fn demand_input(checked: &Checked, graph: &mut Graph) {
@@ -134,9 +138,16 @@ impl Keeper<'_, '_> {
                 // runs the body.
                 self.keep_verbatim(id);
             } else {
-                let body = flat_body(self.checked, id, self.options, self.diagnostics)?;
-                self.collect(&body);
-                self.flat[next].1 = Some(Box::new(body));
+                match flat_body(self.checked, id, self.options, self.diagnostics) {
+                    Ok(body) => {
+                        self.collect(&body);
+                        self.flat[next].1 = Some(Box::new(body));
+                    }
+                    Err(failure) if BUDGETS.contains(&failure.code) => return Err(failure),
+                    // What its attributes decide only the operation knows that runs it, if any
+                    // does: a string may be the name of a fragment by chance.
+                    Err(_) => self.keep_verbatim(id),
+                }
             }
             next += 1;
         }

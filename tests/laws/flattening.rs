@@ -222,3 +222,16 @@ fn unused_locals_are_emitted_on_demand() {
     let all = emitted(&Options { keep_unused: true, ..Options::default() });
     assert!(all.contains("y_t = exp(x);") && all.contains("y_u = log(x);"), "{all}");
 }
+
+#[test]
+fn a_string_may_be_the_name_of_a_fragment_by_chance() {
+    let text = format!(
+        "{}fragment pi( x: tensor<scalar>, a: string ) -> ( y: tensor<scalar> );
+         fragment f( x: tensor<scalar>, p: string, c: logical ) -> ( y: tensor<scalar> ) {{ y = pi(x, a = p[0] if c else p + p); }}
+         graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = f(x, p = 'from', c = true); }}",
+        crate::common::HEADER
+    );
+    let options = Options::default();
+    assert!(flat(&text, &options).expect("a valid document").contains("y = pi(x, a = 'f');"));
+    idempotent(&text, &options).expect("idempotent");
+}
