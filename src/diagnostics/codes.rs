@@ -200,10 +200,10 @@ codes! {
     UpdateTarget          "E0906" G6   error   "update of something that is no variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
     // Shapes.
-    BroadcastShapes       "E1001" H1   error   "shapes of operands do not agree";
+    BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
-    PoolingShapes         "E1003" H3   error   "window does not fit the input";
-    ReduceAxes            "E1004" H4   error   "axis out of range";
+    PoolingShapes         "E1003" H3   liberty "window does not fit the input";
+    ReduceAxes            "E1004" H4   liberty "axis out of range";
     ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
     TransposeAxes         "E1006" H6   error   "axes are no permutation";
     ConcatShapes          "E1007" H7   error   "shapes of concatenated tensors do not agree";
@@ -215,10 +215,7 @@ codes! {
     GatherAxis            "E1013" H13  error   "gather along an axis that there is not";
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
-    NormalizationParameters "E1021" H1 liberty "parameters of a batch normalization do not fit the input";
-    BiasShape             "E1022" H2   liberty "bias has another shape than [1, C]";
-    EmptyWindow           "E1023" H3   liberty "size or step of a pooling window is not positive";
-    NormalizationAxes     "E1024" H4   liberty "axis of a normalization out of range";
+    BiasShape             "E1021" H2   liberty "bias has another shape than [1, C]";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";

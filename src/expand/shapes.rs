@@ -10,7 +10,7 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::graph::shapes::{self, Extent, Inferred, Plan, ShapeError, WITHIN};
+use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
@@ -78,9 +78,9 @@ impl Machine<'_, '_> {
                 argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
             }
         }
-        if let Some(code) = self.told(error.code).filter(|_| !broken) {
+        if !broken && !self.in_defective(error.code) {
             let at = self.graph.operations[id.index()].at;
-            let diagnostic = self.diagnose_at(at, Failure::new(code, error.message));
+            let diagnostic = self.diagnose_at(at, Failure::new(error.code, error.message));
             self.shapes.found.report(diagnostic);
         }
         if error.results != Inferred::UNKNOWN {
@@ -92,18 +92,11 @@ impl Machine<'_, '_> {
         self.shapes.broken.extend(tensors.copied());
     }
 
-    /// What the document is told about a broken rule: the standard fragment around the operation
-    /// may have its own word for it.
-    fn told(&self, code: Code) -> Option<Code> {
+    /// Whether the running call is within a standard fragment that breaks this rule by itself.
+    fn in_defective(&self, code: Code) -> bool {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
-        let standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
-        for info in standard {
-            let name = self.checked.text(info.name);
-            if let Some(within) = WITHIN.iter().find(|within| within.fragment == name && within.code == code) {
-                return within.told;
-            }
-        }
-        Some(code)
+        let mut standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        standard.any(|info| DEFECTIVE.contains(&(self.checked.text(info.name), code)))
     }
 
     /// The value of `shape_of`.

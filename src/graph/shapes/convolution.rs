@@ -134,7 +134,7 @@ fn convolve(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1]);
     let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
     let known = input.as_ref().or(filter.as_ref()).map(|extents| extents.len());
-    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE, CODE)?;
+    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE)?;
     positive_filter(filter.as_deref())?;
     let output_shape = call.ints(Role::OutputShape);
     let step = Step {
@@ -162,7 +162,7 @@ pub fn deconv(call: &Call) -> Outcome {
 fn planewise(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1]);
     let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
-    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE, CODE)?;
+    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE)?;
     let step = Step {
         filter: filter.as_deref(),
         bias: call.extents(2),
@@ -188,7 +188,7 @@ fn separable(call: &Call, transposed: bool) -> Outcome {
     let rank = rank(call, &[0, 1, 2]);
     let [input, plane, point] = [0, 1, 2].map(|i| call.extents_to(i, rank));
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
-    let (window, unit) = (Window::read(call, axes, CODE, CODE)?, Window::plain(CODE));
+    let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
     let output_shape = call.ints(Role::OutputShape);
     let planes = Step {
         filter: plane.as_deref(),

@@ -147,28 +147,12 @@ const RULES: &[(Rule, &[&str])] = &[
     (roi::roi, &["avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align"]),
 ];
 
-/// What an error of a primitive means when it is met in the body of a standard fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
-    /// The fragment.
-    pub fragment: &'static str,
-    /// The rule that the primitive finds broken.
-    pub code: Code,
-    /// What the document is told. Nothing where the printed body breaks the rule by itself: the
-    /// document that calls the fragment is not to blame.
-    pub told: Option<Code>,
-}
-
-/// The fragments of which this is so. Where something is told, it is what the rule of the
-/// fragment itself says when it is not expanded.
-pub const WITHIN: &[Within] = &[
+/// Standard fragments whose printed bodies break a rule by themselves. Within them it only makes
+/// shapes unknown: the document that calls them is not to blame.
+pub const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two.
-    Within { fragment: "avg_roi_align", code: Code::PoolingShapes, told: None },
-    Within { fragment: "max_roi_align", code: Code::PoolingShapes, told: None },
-    Within { fragment: "batch_normalization", code: Code::BroadcastShapes, told: Some(Code::NormalizationParameters) },
-    Within { fragment: "softmax", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
-    Within { fragment: "l1_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
-    Within { fragment: "l2_normalization", code: Code::ReduceAxes, told: Some(Code::NormalizationAxes) },
+    ("avg_roi_align", Code::PoolingShapes),
+    ("max_roi_align", Code::PoolingShapes),
 ];
 
 /// The rule of a kind of operation, and where its attributes stand among its parameters.

@@ -18,14 +18,14 @@ struct Pool {
 impl Pool {
     fn read(call: &Call) -> Result<Self, ShapeError> {
         let size = call.ints(Role::Size);
-        check_positive("size", size.as_deref().unwrap_or(&[]), Code::EmptyWindow)?;
+        check_positive("size", size.as_deref().unwrap_or(&[]), CODE)?;
         let named = size.as_ref().map_or(0, |size| size.len()).max(if call.endless() { Window::axes(call) } else { 0 });
         let input = call.extents_to(0, named.min(MAX_RANK));
         let rank = input.as_ref().map(|input| input.len());
         if let (Some(size), Some(rank)) = (&size, rank) {
             check_length(call, "size", size.len(), rank, CODE, false)?;
         }
-        Ok(Pool { input, size, window: Window::read(call, rank, CODE, Code::EmptyWindow)? })
+        Ok(Pool { input, size, window: Window::read(call, rank, CODE)? })
     }
 
     fn filter(&self, i: usize) -> Extent {
@@ -107,7 +107,7 @@ pub fn local_normalization(call: &Call) -> Outcome {
     if let (Some(size), Some(input)) = (call.ints(Role::Size), call.extents(0)) {
         check_length(call, "size", size.len(), input.len().max(if call.endless() { size.len() } else { 0 }), CODE, false)?;
     }
-    check_positive("size", call.ints(Role::Size).as_deref().unwrap_or(&[]), Code::EmptyWindow)?;
+    check_positive("size", call.ints(Role::Size).as_deref().unwrap_or(&[]), CODE)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
 }
 

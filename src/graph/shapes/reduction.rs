@@ -29,6 +29,6 @@ pub fn along(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes).unwrap_or_default();
     let rank = call.extents(0).map(<[Extent]>::len);
     let stays = |error: ShapeError| error.but(call.shape(0).cloned());
-    call.check_axes(&axes, rank, Code::NormalizationAxes).map_err(stays)?;
+    call.check_axes(&axes, rank, CODE).map_err(stays)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
 }

@@ -21,9 +21,8 @@ impl Window {
         Window { code, padding: Some(SmallVec::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
-    /// Reads the parameters of a window over `axes` axes, where their number is known. `empty` is
-    /// the rule that steps of no item break.
-    pub fn read(call: &Call, axes: Option<usize>, code: Code, empty: Code) -> Result<Self, ShapeError> {
+    /// Reads the parameters of a window over `axes` axes, where their number is known.
+    pub fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
         let window = Window {
             code,
             padding: call.pairs(Role::Padding),
@@ -41,7 +40,7 @@ impl Window {
             }
         }
         for (name, items) in [("stride", &window.stride), ("dilation", &window.dilation)] {
-            check_positive(name, items.as_deref().unwrap_or(&[]), empty)?;
+            check_positive(name, items.as_deref().unwrap_or(&[]), code)?;
         }
         Ok(window)
     }
