@@ -49,8 +49,8 @@ fn operations_and_parameters_have_their_new_names() {
             "y = multilinear_upsample(x, factor = [2, 2], method = 'asymmetric', border = 'constant');",
         ),
         (
-            "c = constant(shape = [1,2], value = [1.0, 2.0]) y = add(x, c)",
-            "c = constant<scalar>(shape = [1, 2], value = [1.0, 2.0]);\ny = add(x, c);",
+            "c = constant(shape = [1,4], value = [1.0, 2.0, 3.0, 4.0]) y = add(x, c)",
+            "c = constant<scalar>(shape = [1, 4], value = [1.0, 2.0, 3.0, 4.0]);\ny = add(x, c);",
         ),
         ("c = gt(x, 0.0)\ny = select(c, x, 1.0)", "c = gt(x, 0.0);\ny = select(c, x, 1.0);"),
         ("y = max_pool(x, size = [2])", "y = max_pool(x, size = [2, 1, 1, 1]);"),
