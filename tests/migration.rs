@@ -152,7 +152,8 @@ fn the_command_migrates_what_it_writes_as_nnef() {
     use std::process::Command;
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old.nnef"), folder.path().join("new.nnef"));
-    std::fs::write(&old, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [0,2])\n    y = idn(x)\n}\n").unwrap();
+    std::fs::write(&old, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [0,2])\n    y = idn(x)\n}\n")
+        .unwrap();
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())

@@ -175,7 +175,8 @@ fn liberties_are_the_same_at_all_levels_of_lowering() {
     for lower in [Lower::Custom, Lower::All] {
         graph(text, &Options { lower: lower.clone(), ..Default::default() });
         let found = flatten(text, &Options { strict: true, lower, ..Default::default() }).unwrap_err();
-        let mut codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
+        let mut codes: Vec<&str> =
+            found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
         codes.sort_unstable();
         assert_eq!(codes, ["E1021", "E1024"]);
     }

@@ -96,7 +96,8 @@ impl Machine<'_, '_> {
     /// may have its own word for it.
     fn told(&self, code: Code) -> Option<Code> {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
-        let standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        let standard =
+            fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
         for info in standard {
             let name = self.checked.text(info.name);
             if let Some(within) = WITHIN.iter().find(|within| within.fragment == name && within.code == code) {

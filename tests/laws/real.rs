@@ -3,7 +3,9 @@
 use nnef_flatten::{Lower, Options};
 
 use crate::common::{RealDocument, conformance, flat_text, lowering, models, run};
-use crate::flattening::{Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified};
+use crate::flattening::{
+    Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
+};
 
 /// Documents whose compound operations are accepted although the primitives in them do not fit
 /// their shapes; lowered and written out, they are refused. The standard text itself gives the
@@ -47,8 +49,9 @@ fn laws(document: &RealDocument) -> Verdict {
 }
 
 fn check(documents: impl Iterator<Item = RealDocument>) {
-    let broken: Vec<String> =
-        documents.filter_map(|document| laws(&document).err().map(|why| format!("== {}: {why}", document.name))).collect();
+    let broken: Vec<String> = documents
+        .filter_map(|document| laws(&document).err().map(|why| format!("== {}: {why}", document.name)))
+        .collect();
     assert!(broken.is_empty(), "{} documents\n{}", broken.len(), broken.join("\n"));
 }
 

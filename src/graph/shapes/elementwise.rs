@@ -66,9 +66,8 @@ pub fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents,
 
 /// Every tensor argument takes part, and the result has the shape of the first one in any case.
 pub fn normalization(call: &Call) -> Outcome {
-    elementwise(call).map_err(|error| {
-        ShapeError { code: Code::NormalizationParameters, ..error }.but(call.shape(0).cloned())
-    })
+    elementwise(call)
+        .map_err(|error| ShapeError { code: Code::NormalizationParameters, ..error }.but(call.shape(0).cloned()))
 }
 
 /// The sum of an array of tensors.

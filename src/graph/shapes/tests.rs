@@ -10,10 +10,7 @@ fn run(inputs: &[(&str, &str)], call: &str, options: &Options) -> Result<Graph, 
         inputs.iter().map(|(name, shape)| format!("{name} = external{}(shape = {shape});\n", element(name))).collect();
     // `--strict` knows no symbols.
     let symbols = if options.strict { "" } else { "extension tract_symbol S;" };
-    let text = format!(
-        "version 1.0; {symbols}\ngraph G( {} ) -> ( y ) {{ {sources} {call} }}",
-        names.join(", ")
-    );
+    let text = format!("version 1.0; {symbols}\ngraph G( {} ) -> ( y ) {{ {sources} {call} }}", names.join(", "));
     let parsed = parse("test.nnef", text, options);
     assert!(!parsed.diagnostics.has_errors(), "{call}: {:?}", parsed.diagnostics);
     let expanded = expand(&parsed.document, options);
@@ -276,7 +273,8 @@ fn matrices_regions_and_variables() {
 
 #[test]
 fn every_operation_of_both_dialects_has_a_rule() {
-    let libraries = [(include_str!("../../nnef/std/nnef-1.0.nnef"), 119), (include_str!("../../nnef/std/nnef-draft.nnef"), 89)];
+    let libraries =
+        [(include_str!("../../nnef/std/nnef-1.0.nnef"), 119), (include_str!("../../nnef/std/nnef-draft.nnef"), 89)];
     for (text, count) in libraries {
         let names: Vec<&str> = text
             .lines()
