@@ -79,7 +79,14 @@ fn a_long_chain_of_tensor_operators_works() {
 
 #[test]
 fn long_chains_of_subscripts_end() {
-    gives(&attribute("", "integer[]", &nest("[1, 2]", "", "[0:]", MILLION.min(1)).replace("[0:]", &"[0:]".repeat(MILLION))), "a = [1, 2])");
+    gives(
+        &attribute(
+            "",
+            "integer[]",
+            &nest("[1, 2]", "", "[0:]", MILLION.min(1)).replace("[0:]", &"[0:]".repeat(MILLION)),
+        ),
+        "a = [1, 2])",
+    );
     ends(&attribute("", "integer", &format!("[1]{}", "[0]".repeat(MILLION))));
     ends(&attribute("", "integer", &nest("[0][", "0", "]", MILLION)));
     ends(&attribute("", "string", &format!("'abc'{}", "[0]".repeat(MILLION))));
@@ -120,10 +127,13 @@ fn nested_types_and_left_sides_end() {
     let fragment = format!("fragment f( x: tensor<scalar>, a: {ty} = [] ) -> ( y: tensor<scalar> ) {{ y = x; }}\n");
     ends(&tensor(&fragment, "f(x)"));
     let default = nest("[", "", "]", 100_000);
-    let fragment = format!("fragment f( x: tensor<scalar>, a: integer[] = {default} ) -> ( y: tensor<scalar> ) {{ y = x; }}\n");
+    let fragment =
+        format!("fragment f( x: tensor<scalar>, a: integer[] = {default} ) -> ( y: tensor<scalar> ) {{ y = x; }}\n");
     ends(&tensor(&fragment, "f(x)"));
     let left = nest("[", "a", "]", 100_000);
-    ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {left} = split(x, axis = 0, ratios = [1]); y = x; }}"));
+    ends(&format!(
+        "{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {left} = split(x, axis = 0, ratios = [1]); y = x; }}"
+    ));
     let left = nest("(", "a", ", b)", 100_000);
     ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {left} = x; y = x; }}"));
 }
@@ -134,7 +144,10 @@ fn chains_of_signs_end() {
     ends(&attribute("", "integer", &nest("- ", "length_of([1])", "", MILLION)));
     ends(&attribute("", "logical", &nest("!", "true", "", MILLION)));
     ends(&tensor("", &nest("-", "x", "", 100_000)));
-    let fragment = format!("fragment f( x: tensor<scalar>, a: integer = {}1 ) -> ( y: tensor<scalar> ) {{ y = x; }}\n", "-".repeat(MILLION));
+    let fragment = format!(
+        "fragment f( x: tensor<scalar>, a: integer = {}1 ) -> ( y: tensor<scalar> ) {{ y = x; }}\n",
+        "-".repeat(MILLION)
+    );
     ends(&tensor(&fragment, "f(x)"));
 }
 
@@ -195,7 +208,10 @@ fn many_fragments_that_call_each_other_work() {
     let mut fragments = String::new();
     for i in 0..count {
         let call = if i + 1 < count { format!("f{}(x)", i + 1) } else { "relu(x)".to_string() };
-        fragments.push_str(&format!("fragment f{i}<? = scalar>( x: tensor<?> ) -> ( y: tensor<?> ) {{ y = {call}; }}\n").replace("relu", "copy"));
+        fragments.push_str(
+            &format!("fragment f{i}<? = scalar>( x: tensor<?> ) -> ( y: tensor<?> ) {{ y = {call}; }}\n")
+                .replace("relu", "copy"),
+        );
     }
     gives(&tensor(&fragments, "f0(x)"), "y = copy(x);");
 }
@@ -253,7 +269,11 @@ fn blow_ups_of_data_are_refused() {
     refused_with(&attribute("", "string", "'abc' * 1000000000"), &Options::default(), &limits);
     refused_with(&attribute("", "integer[][]", "[[1] * 9000000] * 9000000 * 9000000"), &Options::default(), &limits);
     refused_with(
-        &attribute("", "integer[][]", "[for i in range_of([1] * 10000) yield [for j in range_of([1] * 10000000) yield j]]"),
+        &attribute(
+            "",
+            "integer[][]",
+            "[for i in range_of([1] * 10000) yield [for j in range_of([1] * 10000000) yield j]]",
+        ),
         &Options { max_ops: 1_000_000, ..Options::default() },
         &["E0812", "E0813", "E0814"],
     );
@@ -298,15 +318,22 @@ fn values_that_share_their_parts_end() {
         ends(&tensor(&local(&format!("y = x if a{n} in [a{n}, []] else -x;")), "f(x)"));
         ends(&tensor(&local(&format!("y = x + a{n};")), "f(x)"));
         ends(&tensor(&local(&format!("y = pi(x, a = a{n} if length_of(a{n}) == 2 else []);")), "f(x)"));
-        ends(&format!("{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {} y = x; }}", doubling("[1]", "[", "]", n)));
+        ends(&format!(
+            "{HEADER}graph G( x ) -> ( y ) {{ x = external(shape = [1]); {} y = x; }}",
+            doubling("[1]", "[", "]", n)
+        ));
         for first in ["(1, 2)", "(x, x)", "('a', [])", "[x]"] {
             let body = doubling(first, "(", ")", n);
-            for end in [format!("y = x if length_of([a{n}]) == 1 else -x;"), format!("y = unknown(a{n}, a{n} == a{n});")] {
+            for end in
+                [format!("y = x if length_of([a{n}]) == 1 else -x;"), format!("y = unknown(a{n}, a{n} == a{n});")]
+            {
                 let f = format!("fragment f<?>( x: tensor<?> ) -> ( y: tensor<?> ) {{ {body} {end} }}\n");
                 ends(&tensor(&f, "f(x)"));
             }
             let two = body.replace('a', "b").replace("[]", "['c']");
-            let f = format!("fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {two} y = x if length_of([a{n}, b{n}]) == 2 else -x; }}\n");
+            let f = format!(
+                "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} {two} y = x if length_of([a{n}, b{n}]) == 2 else -x; }}\n"
+            );
             ends(&tensor(&f, "f(x)"));
         }
     }
@@ -318,12 +345,18 @@ fn work_on_long_arrays_is_bounded() {
     let options = Options { max_ops: 1_000_000, ..Options::default() };
     let pi = "fragment pi( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> );\n";
     let of = |value: &str| {
-        let f = format!("fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> ) {{ y = pi(x, a = {value}); }}\n");
+        let f = format!(
+            "fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> ) {{ y = pi(x, a = {value}); }}\n"
+        );
         tensor(&format!("{pi}{f}"), "f(x, a = [1] * 9000000)")
     };
     refused_with(&of("[for i in a if 2 in a yield i]"), &options, &codes);
     refused_with(&of("[for i in a yield length_of(range_of(a))]"), &options, &codes);
-    refused_with(&of("[for i in a yield integer(string(1) * 5000000)]"), &options, &["E0803", "E0812", "E0813", "E0814"]);
+    refused_with(
+        &of("[for i in a yield integer(string(1) * 5000000)]"),
+        &options,
+        &["E0803", "E0812", "E0813", "E0814"],
+    );
     let many = "fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> )
         { y = add_n([for i in a[0:1000] yield pi(x, a = a)]); }\n";
     refused_with(&tensor(&format!("{pi}{many}"), "f(x, a = [1] * 9000000)"), &Options::default(), &codes);

@@ -12,7 +12,8 @@ fn options(strict: bool) -> Options {
 
 /// Flattens a document and compares the statements of the graph; gives the warnings.
 fn runs(fragments: &str, statements: &str, expected: &str, strict: bool) -> Vec<String> {
-    let source = format!("version 1.0\n{fragments}\ngraph G( x ) -> ( y )\n{{\nx = external(shape = [2,3])\n{statements}\n}}\n");
+    let source =
+        format!("version 1.0\n{fragments}\ngraph G( x ) -> ( y )\n{{\nx = external(shape = [2,3])\n{statements}\n}}\n");
     let (text, found) = flat(&source, &options(strict));
     let body = text.split("shape = [2, 3]);\n").nth(1).unwrap().trim_end_matches("}\n");
     assert_eq!(body.lines().map(str::trim).collect::<Vec<_>>().join("\n"), expected);
@@ -20,7 +21,8 @@ fn runs(fragments: &str, statements: &str, expected: &str, strict: bool) -> Vec<
 }
 
 fn refused(fragments: &str, statements: &str) -> Vec<String> {
-    let source = format!("version 1.0\n{fragments}\ngraph G( x ) -> ( y )\n{{\nx = external(shape = [2,3])\n{statements}\n}}\n");
+    let source =
+        format!("version 1.0\n{fragments}\ngraph G( x ) -> ( y )\n{{\nx = external(shape = [2,3])\n{statements}\n}}\n");
     let (graph, found) = flatten(&source, &options(true));
     assert!(graph.is_none());
     found.errors.into_iter().map(|error| error[..5].to_string()).collect()
@@ -155,7 +157,12 @@ fn data_types_are_told_apart() {
     // Through fragments, whose tensors have no declared data-type.
     let fragments = "fragment f( x: tensor ) -> ( y: tensor )\n{\n    y = x < 0.0\n}";
     assert_eq!(refused(fragments, "c = f(x)\ny = exp(c)"), ["E0729"]);
-    runs(fragments, "c = f(x)\nn = not(c)\ny = select(n, x, 0.0)", "c = lt(x, 0.0);\nn = not(c);\ny = select(n, x, 0.0);", true);
+    runs(
+        fragments,
+        "c = f(x)\nn = not(c)\ny = select(n, x, 0.0)",
+        "c = lt(x, 0.0);\nn = not(c);\ny = select(n, x, 0.0);",
+        true,
+    );
     let pool = "i = argmax_pool(x, size = [1,2])\ny = sample(x, i, size = [1,2])";
     let expected = "i = argmax_pool(x, size = [1, 2]);\ny = sample(x, i, size = [1, 2]);";
     runs("", pool, expected, true);

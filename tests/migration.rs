@@ -49,8 +49,8 @@ fn operations_and_parameters_have_their_new_names() {
             "y = multilinear_upsample(x, factor = [2, 2], method = 'asymmetric', border = 'constant');",
         ),
         (
-            "c = constant(shape = [2,1], value = [1.0, 2.0]) y = add(x, c)",
-            "c = constant<scalar>(shape = [2, 1], value = [1.0, 2.0]);\ny = add(x, c);",
+            "c = constant(shape = [1,4], value = [1.0, 2.0, 3.0, 4.0]) y = add(x, c)",
+            "c = constant<scalar>(shape = [1, 4], value = [1.0, 2.0, 3.0, 4.0]);\ny = add(x, c);",
         ),
         ("c = gt(x, 0.0)\ny = select(c, x, 1.0)", "c = gt(x, 0.0);\ny = select(c, x, 1.0);"),
         ("y = max_pool(x, size = [2])", "y = max_pool(x, size = [2, 1, 1, 1]);"),
@@ -152,7 +152,8 @@ fn the_command_migrates_what_it_writes_as_nnef() {
     use std::process::Command;
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old.nnef"), folder.path().join("new.nnef"));
-    std::fs::write(&old, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [0,2])\n    y = idn(x)\n}\n").unwrap();
+    std::fs::write(&old, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [0,2])\n    y = idn(x)\n}\n")
+        .unwrap();
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())

@@ -179,7 +179,8 @@ fn liberties_are_the_same_at_all_levels_of_lowering_and_when_read_again() {
         flat.write_nnef(&mut again).unwrap();
         graph(&String::from_utf8(again).unwrap(), &Options::default());
         let found = flatten(text, &Options { strict: true, lower, ..Default::default() }).unwrap_err();
-        let mut codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
+        let mut codes: Vec<&str> =
+            found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
         codes.sort_unstable();
         assert_eq!(codes, ["E1001", "E1004"]);
     }

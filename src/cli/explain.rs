@@ -26,8 +26,8 @@ pub fn run(wanted: &str) -> Outcome {
     }
     let upper = wanted.to_ascii_uppercase();
     let known = Code::ALL.iter().flat_map(|code| [Some(code.as_str()), code.info().rule]).flatten();
-    let suggestion = suggest::did_you_mean(&upper, known)
-        .unwrap_or_else(|| "codes look like E0401, rules like A1".into());
+    let suggestion =
+        suggest::did_you_mean(&upper, known).unwrap_or_else(|| "codes look like E0401, rules like A1".into());
     Err(Failure::Message(format!("no diagnostic code or rule `{wanted}`; {suggestion}")))
 }
 

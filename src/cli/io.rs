@@ -117,9 +117,7 @@ pub fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
     // A link stays one: what it names is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_file() => {
-            replace(&target, Some(metadata.permissions()), content).map_err(fail)
-        }
+        Ok(metadata) if metadata.is_file() => replace(&target, Some(metadata.permissions()), content).map_err(fail),
         Ok(_) => File::options().write(true).open(&target).and_then(|file| fill(file, content)).map_err(fail),
         Err(_) => replace(&target, None, content).map_err(fail),
     }

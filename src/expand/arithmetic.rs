@@ -83,7 +83,9 @@ impl Space {
 }
 
 fn mistyped(text: &str, values: &[&Value]) -> Failure {
-    if let Some(Value::Symbol(_) | Value::Tensor(_)) = values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_))) {
+    if let Some(Value::Symbol(_) | Value::Tensor(_)) =
+        values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_)))
+    {
         return Failure::new(Code::NotCompileTime, format!("`{text}` needs a value that is known while expanding"));
     }
     let kinds: Vec<&str> = values.iter().map(|value| value.kind()).collect();

@@ -91,7 +91,8 @@ fn is_number(text: &str) -> bool {
         None => (unsigned, None),
     };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) =
+        mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
     let signless = |text: &str| digits(text.strip_prefix(['+', '-']).unwrap_or(text));
     digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(signless)
 }

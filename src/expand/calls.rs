@@ -63,7 +63,11 @@ impl Machine<'_, '_> {
             }
             Hint::Result(_) => Target::Auto,
             Hint::Items { start, len, .. } if count > 1 => {
-                if result < len { self.target(self.program.hints[(start + result) as usize], 0, 1) } else { Target::Auto }
+                if result < len {
+                    self.target(self.program.hints[(start + result) as usize], 0, 1)
+                } else {
+                    Target::Auto
+                }
             }
             Hint::Items { start, len, .. } => {
                 let items: Vec<Target> =
@@ -118,7 +122,13 @@ impl Machine<'_, '_> {
 
     /// Decides the names of a call's results and of what it makes on the way, and notes the
     /// former. A recursive call continues the names of the first one, so that names stay short.
-    fn call_targets(&mut self, site: &Site, fragment: FragmentId, results: usize, makes_tensors: bool) -> (NameId, u32) {
+    fn call_targets(
+        &mut self,
+        site: &Site,
+        fragment: FragmentId,
+        results: usize,
+        makes_tensors: bool,
+    ) -> (NameId, u32) {
         let base = self.targets.len() as u32;
         if !makes_tensors {
             let path = self.frame().path;
@@ -235,7 +245,8 @@ impl Machine<'_, '_> {
             OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
             OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
-        let tuple = (site.fragment.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let tuple = (site.fragment.is_none() || self.open_results(site))
+            && matches!(site.hint, Hint::Items { tuple: true, .. });
         let value = match &outputs[..] {
             [single] if !tuple => value(single),
             several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
@@ -261,7 +272,8 @@ impl Machine<'_, '_> {
             match info.ty {
                 Type::Array(array) => {
                     let Target::Items(items) = target else {
-                        let message = format!("how many tensors `{}` gives is not known here", self.checked.text(site.name));
+                        let message =
+                            format!("how many tensors `{}` gives is not known here", self.checked.text(site.name));
                         let help = "assign them to names: `[a, b] = ..;`";
                         return Err(Failure::new(Code::UnknownLength, message).help(help));
                     };
@@ -292,7 +304,8 @@ impl Machine<'_, '_> {
             let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
             return smallvec::smallvec![OutputValue::Tensor(tensor)];
         };
-        let targets: Vec<Target> = (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+        let targets: Vec<Target> =
+            (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
         if !tuple {
             return smallvec::smallvec![self.output_array(site, &targets)];
         }
@@ -313,7 +326,8 @@ impl Machine<'_, '_> {
 
     /// Replaces the shape of an external where the caller asks for it.
     fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
-        if self.input_shapes.is_empty() || site.fragment.is_none() || self.checked.text(site.name) != standard::EXTERNAL {
+        if self.input_shapes.is_empty() || site.fragment.is_none() || self.checked.text(site.name) != standard::EXTERNAL
+        {
             return;
         }
         let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
@@ -342,7 +356,14 @@ impl Machine<'_, '_> {
             }
             None => {
                 self.undeclared.insert(site.name, id);
-                Kind { name: site.name, params: vec![], results: vec![], declared: false, standard: false, generic: false }
+                Kind {
+                    name: site.name,
+                    params: vec![],
+                    results: vec![],
+                    declared: false,
+                    standard: false,
+                    generic: false,
+                }
             }
         };
         self.graph.kinds.push(kind);

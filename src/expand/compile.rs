@@ -143,7 +143,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// `y = t;` with a result `y`: what makes `t` makes `y`.
     fn note_aliases(&mut self, body: &ast::Body) {
         for assignment in &body.assignments {
-            let (Expr::Name(target), Expr::Name(_)) = (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
+            let (Expr::Name(target), Expr::Name(_)) =
+                (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
             else {
                 continue;
             };

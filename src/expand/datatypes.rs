@@ -44,7 +44,9 @@ fn arguments(graph: &Graph, operation: &Operation, signature: &Signature) -> (Op
             if wanted != found && wrong.is_none() {
                 let operation = graph.operation_name(operation);
                 let (wanted, found) = (plural(wanted), plural(found));
-                wrong = Some(format!("argument `{name}` of `{operation}` is tensor of {wanted}, this is tensor of {found}"));
+                wrong = Some(format!(
+                    "argument `{name}` of `{operation}` is tensor of {wanted}, this is tensor of {found}"
+                ));
             }
         });
     }

@@ -16,7 +16,15 @@ pub enum Demand {
 }
 
 /// The demand for each statement of a body. `all` asks for everything.
-pub fn analyse(ast: &Ast, refs: &[Ref], body: &Body, params: u32, slots: u32, results: &[u32], all: bool) -> Vec<Demand> {
+pub fn analyse(
+    ast: &Ast,
+    refs: &[Ref],
+    body: &Body,
+    params: u32,
+    slots: u32,
+    results: &[u32],
+    all: bool,
+) -> Vec<Demand> {
     let count = body.assignments.len();
     if all {
         return vec![Demand::Always; count];
@@ -37,7 +45,9 @@ pub fn analyse(ast: &Ast, refs: &[Ref], body: &Body, params: u32, slots: u32, re
             continue;
         }
         each_reference(ast, refs, body.assignments[i].value, &mut |slot, conditional| {
-            if slot >= params && let Some(j) = owner[slot as usize] {
+            if slot >= params
+                && let Some(j) = owner[slot as usize]
+            {
                 let wanted = if conditional { Demand::Perhaps } else { level };
                 demand[j] = demand[j].max(wanted);
             }

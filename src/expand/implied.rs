@@ -64,7 +64,10 @@ impl Machine<'_, '_> {
     /// `t[i]`: the slice of that item, without the axis.
     pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<()> {
         let Value::Int(i) = index else {
-            return Err(Failure::new(Code::NotCompileTime, "a tensor is subscripted by integers that are known while expanding"));
+            return Err(Failure::new(
+                Code::NotCompileTime,
+                "a tensor is subscripted by integers that are known while expanding",
+            ));
         };
         // An end of 0 is the extent itself.
         let end = if *i == -1 { 0 } else { i.saturating_add(1) };
@@ -81,7 +84,10 @@ impl Machine<'_, '_> {
         let bound = |value: Option<&Value>| match value {
             None => Ok(0),
             Some(Value::Int(i)) => Ok(*i),
-            Some(_) => Err(Failure::new(Code::NotCompileTime, "the ends of a range are integers that are known while expanding")),
+            Some(_) => Err(Failure::new(
+                Code::NotCompileTime,
+                "the ends of a range are integers that are known while expanding",
+            )),
         };
         let (begin, end) = (bound(begin)?, bound(end)?);
         self.slice_axis(tensor, begin, end)

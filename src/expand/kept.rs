@@ -30,7 +30,8 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let info = checked.fragment(external);
     let known = graph.kinds.iter().position(|kind| kind.name == info.name && kind.standard);
     let kind = known.unwrap_or_else(|| {
-        let param = |param: &crate::nnef::check::ParamInfo| KindParam { name: param.name, tensor: param.tensor, default: None };
+        let param =
+            |param: &crate::nnef::check::ParamInfo| KindParam { name: param.name, tensor: param.tensor, default: None };
         graph.kinds.push(Kind {
             name: info.name,
             params: info.params.iter().map(param).collect(),
@@ -218,8 +219,7 @@ fn flat_body(
     let inputs = std::mem::take(&mut graph.inputs);
     let mut machine = Machine::new(checked, options, &[], graph);
     let names = &mut machine.graph.names;
-    let compiler =
-        Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
+    let compiler = Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
     let body = compiler.fragment(id);
     let outcome = machine.run(&body, params);
     diagnostics.extend(machine.shapes.take());

@@ -31,10 +31,10 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::document::{Document, ModuleId};
 use crate::options::Options;
 use crate::source::Location;
+pub(crate) use calls::kind_of;
 use compile::{Compiler, Mode};
 use list::List;
 use machine::Machine;
-pub(crate) use calls::kind_of;
 pub(crate) use rules::with_origin;
 use value::Value;
 
@@ -50,7 +50,8 @@ pub struct Expansion {
 /// Checks and expands a document.
 pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     let (checked, mut diagnostics) = check::check(document, options);
-    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken() && !diagnostics.has_errors()) else {
+    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken() && !diagnostics.has_errors())
+    else {
         return Err(diagnostics);
     };
     let mut more = migrate::always_expanded(document, options);

@@ -107,7 +107,8 @@ impl Check<'_> {
         if self.checked.wrong_labels.contains(&operation.at) {
             return;
         }
-        let problem = self.label_text(operation).and_then(|label| label_problem(&label, self.checked.document.dialect()));
+        let problem =
+            self.label_text(operation).and_then(|label| label_problem(&label, self.checked.document.dialect()));
         if let Some((code, message)) = problem {
             self.report(operation, code, message);
         }
@@ -152,9 +153,8 @@ impl Check<'_> {
         let Some(Value::Tensor(target)) = self.graph.argument(operation, "variable") else { return };
         let target = *target;
         let producer = self.graph.tensors[target.index()].producer;
-        let variable = producer.is_some_and(|producer| {
-            self.graph.operation_name(&self.graph.operations[producer.index()]) == VARIABLE
-        });
+        let variable = producer
+            .is_some_and(|producer| self.graph.operation_name(&self.graph.operations[producer.index()]) == VARIABLE);
         let name = self.graph.tensor_name(target);
         if !variable {
             self.report(operation, Code::UpdateTarget, format!("`{name}` is updated, but it is no variable"));

@@ -95,7 +95,8 @@ impl Machine<'_, '_> {
     /// Whether the running call is within a standard fragment that breaks this rule by itself.
     fn in_defective(&self, code: Code) -> bool {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
-        let mut standard = fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
+        let mut standard =
+            fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
         standard.any(|info| DEFECTIVE.contains(&(self.checked.text(info.name), code)))
     }
 

@@ -6,8 +6,8 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
 use super::shapes::unknown_extent;
 use crate::diagnostics::Code;
-use crate::graph::{self, TensorId};
 use crate::graph::symbolic::Symbolic;
+use crate::graph::{self, TensorId};
 
 /// A value while expanding. 24 bytes; clones are cheap.
 #[derive(Clone, Debug)]
@@ -87,9 +87,8 @@ impl Value {
             space.meter.keep(bytes);
         }
         let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
-            let freeze = |value: &Value| {
-                stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(space, depth + 1))
-            };
+            let freeze =
+                |value: &Value| stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(space, depth + 1));
             list.to_values().iter().map(freeze).collect()
         };
         Ok(match self {
@@ -120,8 +119,12 @@ impl Value {
             graph::Value::String(text) => Value::String(List::from_text(text, None)),
             graph::Value::Integers(ints) => Value::Array(List::from_ints(ints.iter().copied(), None)),
             graph::Value::Scalars(scalars) => Value::Array(List::from_scalars(scalars.iter().copied(), None)),
-            graph::Value::Array(items) => Value::Array(List::from_values(items.iter().map(Value::thaw).collect(), None)),
-            graph::Value::Tuple(items) => Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None)),
+            graph::Value::Array(items) => {
+                Value::Array(List::from_values(items.iter().map(Value::thaw).collect(), None))
+            }
+            graph::Value::Tuple(items) => {
+                Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None))
+            }
         }
     }
 }

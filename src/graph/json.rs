@@ -157,7 +157,8 @@ impl Json<'_> {
 
     /// What an operation that is not declared was given: by position, or with tensors, as inputs.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let is_input = |argument: &Argument| argument.key == Key::Positional || matches!(argument.value, Value::Tensor(_));
+        let is_input =
+            |argument: &Argument| argument.key == Key::Positional || matches!(argument.value, Value::Tensor(_));
         let given = self.graph.arguments(operation);
         for (count, argument) in given.iter().filter(|argument| is_input(argument) == tensor).enumerate() {
             let name = match argument.key {

@@ -271,7 +271,10 @@ impl Graph {
     }
 
     /// Replaces the arguments of every operation.
-    pub(crate) fn map_arguments(&mut self, mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>) {
+    pub(crate) fn map_arguments(
+        &mut self,
+        mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>,
+    ) {
         let old = std::mem::take(&mut self.arguments);
         for operation in &mut self.operations {
             let given = old[operation.arguments.0 as usize..operation.arguments.1 as usize].to_vec();
@@ -331,9 +334,11 @@ impl Graph {
             Key::Named(key) => self.symbols.text(key) == name,
             Key::Positional => false,
         };
-        self.arguments(operation).iter().find(named).map(|argument| &argument.value).or_else(|| {
-            kind.params.iter().find(|param| self.symbols.text(param.name) == name)?.default.as_ref()
-        })
+        self.arguments(operation)
+            .iter()
+            .find(named)
+            .map(|argument| &argument.value)
+            .or_else(|| kind.params.iter().find(|param| self.symbols.text(param.name) == name)?.default.as_ref())
     }
 
     /// Writes the graph as a flat NNEF document.

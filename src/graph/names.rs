@@ -49,7 +49,16 @@ pub struct TensorNames {
 impl TensorNames {
     /// A name of the document.
     pub fn user(&mut self, segment: Name) -> NameId {
-        self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, suffix: 0, parts: 1, user: true, inner: false, used: false })
+        self.push(Entry {
+            parent: NameId::ROOT,
+            segment,
+            ordinal: 0,
+            suffix: 0,
+            parts: 1,
+            user: true,
+            inner: false,
+            used: false,
+        })
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.

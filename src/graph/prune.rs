@@ -49,9 +49,8 @@ fn needed_operations(graph: &Graph) -> Vec<bool> {
     graph.outputs.iter().for_each(|tensor| tensors[tensor.index()] = true);
     for (i, operation) in graph.operations.iter().enumerate().rev() {
         let outputs = graph.outputs_of(operation).iter().flat_map(OutputValue::tensors);
-        let wanted = |tensor: &TensorId| {
-            tensors[tensor.index()] || graph.names.is_user(graph.tensors[tensor.index()].name)
-        };
+        let wanted =
+            |tensor: &TensorId| tensors[tensor.index()] || graph.names.is_user(graph.tensors[tensor.index()].name);
         if outputs.into_iter().any(wanted) || graph.operation_name(operation) == UPDATE {
             needed[i] = true;
             for argument in graph.arguments(operation) {

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::expand::with_origin;
-use crate::graph::{Argument, Graph, Key, KeptFragment, Operation, OutputValue, TensorId, Value};
+use crate::graph::{Argument, Graph, KeptFragment, Key, Operation, OutputValue, TensorId, Value};
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::Document;
@@ -175,8 +175,10 @@ fn rank(tensors: &[crate::graph::Tensor], arguments: &[Argument]) -> Option<usiz
 /// Applies the plans to all kinds and operations.
 fn rewrite(graph: &mut Graph, plans: &[Plan]) {
     let old = std::mem::take(&mut graph.kinds);
-    let names: Vec<SmallVec<[String; 8]>> =
-        old.iter().map(|kind| kind.params.iter().map(|param| graph.text_of(param.name).to_string()).collect()).collect();
+    let names: Vec<SmallVec<[String; 8]>> = old
+        .iter()
+        .map(|kind| kind.params.iter().map(|param| graph.text_of(param.name).to_string()).collect())
+        .collect();
     graph.kinds = old
         .iter()
         .zip(plans)
@@ -273,7 +275,8 @@ fn set_types(graph: &mut Graph) {
 
 /// What is fed from outside and is no input yet: in 1.0 all such tensors are.
 fn inputs(graph: &Graph) -> Vec<TensorId> {
-    let external = |operation: &&Operation| graph.kind(operation).standard && graph.operation_name(operation) == EXTERNAL;
+    let external =
+        |operation: &&Operation| graph.kind(operation).standard && graph.operation_name(operation) == EXTERNAL;
     let tensors = graph.operations.iter().filter(external).flat_map(|operation| graph.outputs_of(operation));
     tensors.flat_map(OutputValue::tensors).copied().filter(|tensor| !graph.inputs.contains(tensor)).collect()
 }

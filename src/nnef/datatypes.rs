@@ -87,7 +87,10 @@ mod tests {
             let found = library.fragments.iter().find(|fragment| of(fragment.name.name) == *operation).unwrap();
             for (name, _) in *names {
                 let params = found.params.iter().map(|param| of(param.name.name));
-                assert!(params.chain(found.results.iter().map(|r| of(r.name.name))).any(|known| known == *name), "{operation}.{name}");
+                assert!(
+                    params.chain(found.results.iter().map(|r| of(r.name.name))).any(|known| known == *name),
+                    "{operation}.{name}"
+                );
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The dialects of the language, as data.
 
-use super::ast::{Primitive, Builtin};
+use super::ast::{Builtin, Primitive};
 
 /// Which text of the specification a document follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

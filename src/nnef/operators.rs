@@ -56,7 +56,13 @@ pub struct BuiltinInfo {
     pub result: Option<Primitive>,
 }
 
-const fn binary(op: BinaryOp, text: &'static str, precedence: u8, class: Class, tensor: Option<&'static str>) -> BinaryInfo {
+const fn binary(
+    op: BinaryOp,
+    text: &'static str,
+    precedence: u8,
+    class: Class,
+    tensor: Option<&'static str>,
+) -> BinaryInfo {
     BinaryInfo { op, text, precedence, class, tensor }
 }
 

@@ -197,7 +197,8 @@ impl Types {
                 self.array(item)
             }
             TypeSpec::Tuple(range) => {
-                let items: Vec<Type> = ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
+                let items: Vec<Type> =
+                    ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
                 self.tuple(&items)
             }
         })
@@ -289,7 +290,8 @@ impl Types {
                 Fit::Structure
             }
             (Type::Tuple(formal), Type::Array(actual)) => {
-                let mut suits = |&item: &Type| self.grow(|types| types.fit(item, types.item(actual), generic)) == Fit::Exact;
+                let mut suits =
+                    |&item: &Type| self.grow(|types| types.fit(item, types.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
             (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,

@@ -69,8 +69,10 @@ fragment probe( x: tensor<scalar>, a: integer[] = [], s: scalar = 0.0 ) -> ( y: 
 ";
 
 /// Names of a graph that look like the names that expansion makes.
-const GRAPH_NAMES: &[&str] =
-    &["h", "y_add1", "h_t", "h_r_t", "y_relu1", "exp1_2", "h_add1_2", "y_f01", "h_f11_t", "z", "y_t", "relu1", "h_2", "out_1", "out_2"];
+const GRAPH_NAMES: &[&str] = &[
+    "h", "y_add1", "h_t", "h_r_t", "y_relu1", "exp1_2", "h_add1_2", "y_f01", "h_f11_t", "z", "y_t", "relu1", "h_2",
+    "out_1", "out_2",
+];
 /// Names of a fragment's locals, some of which do so too.
 const LOCALS: &[&str] = &["t", "r", "r_t", "add1", "relu1", "t_add1", "u", "relu", "y_1"];
 
@@ -174,8 +176,7 @@ fn graph(tape: &mut Tape, callable: Vec<Signature>, fragments: &str) -> Document
     }
     let graph_names = writer.tensors.clone();
     let lines: String = writer.lines.iter().map(|line| format!("    {line}\n")).collect();
-    let text =
-        format!("{HEADER}{MARKERS}{fragments}graph G( x ) -> ( {} )\n{{\n{lines}}}\n", outputs.join(", "));
+    let text = format!("{HEADER}{MARKERS}{fragments}graph G( x ) -> ( {} )\n{{\n{lines}}}\n", outputs.join(", "));
     Document { text, graph_names, outputs }
 }
 
@@ -223,8 +224,10 @@ impl Writer<'_> {
     }
 
     fn fresh(&mut self) -> String {
-        let free: Vec<&str> = self.locals.iter().copied().filter(|name| !self.taken.iter().any(|taken| taken == name)).collect();
-        let name = if free.is_empty() { format!("v{}", self.taken.len()) } else { (*self.tape.pick(&free)).to_string() };
+        let free: Vec<&str> =
+            self.locals.iter().copied().filter(|name| !self.taken.iter().any(|taken| taken == name)).collect();
+        let name =
+            if free.is_empty() { format!("v{}", self.taken.len()) } else { (*self.tape.pick(&free)).to_string() };
         self.taken.push(name.clone());
         name
     }
@@ -232,7 +235,8 @@ impl Writer<'_> {
     /// A statement that defines one or two tensors or, in a fragment, an array.
     fn statement(&mut self) {
         let two: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Two).cloned().collect();
-        let array: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();
+        let array: Vec<Signature> =
+            self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();
         let (open, value, close) = match self.tape.below(8) {
             4 if !self.generic => ("(", format!("moments({}, axes = [0])", self.tensor(1)), ")"),
             5 if !two.is_empty() => {
@@ -273,7 +277,8 @@ impl Writer<'_> {
 
     /// A condition that holds.
     fn holds(&mut self) -> String {
-        let conditions = ["true", "1 < 2", "!(2 in [1, 3])", "length_of([1, 2]) == 2", "'a' + 'b' == 'ab'", "true || 1 / 0 > 0"];
+        let conditions =
+            ["true", "1 < 2", "!(2 in [1, 3])", "length_of([1, 2]) == 2", "'a' + 'b' == 'ab'", "true || 1 / 0 > 0"];
         (*self.tape.pick(&conditions)).to_string()
     }
 
@@ -321,7 +326,8 @@ impl Writer<'_> {
             12 => format!("{}[{}]", self.array(depth), self.tape.below(2)),
             13 => self.probe(depth),
             _ => {
-                let one: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::One).cloned().collect();
+                let one: Vec<Signature> =
+                    self.callable.iter().filter(|callee| callee.gives == Gives::One).cloned().collect();
                 if one.is_empty() && self.generic {
                     return self.tensor(depth);
                 }
@@ -347,7 +353,8 @@ impl Writer<'_> {
 
     /// An array of two tensors.
     fn array(&mut self, depth: usize) -> String {
-        let array: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();
+        let array: Vec<Signature> =
+            self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();
         match self.tape.below(6) {
             1 if !self.arrays.is_empty() => self.tape.pick(&self.arrays).clone(),
             2 => {

@@ -62,8 +62,25 @@ pub struct Generator<'t> {
 
 const INTS: &[i64] = &[0, 1, 2, 3, 4, 7, 10, 63, 1000, 4_294_967_296, i64::MAX];
 const SCALARS: &[f64] = &[0.0, 1.0, 0.5, 2.0, 3.25, 0.1, 1e-7, 1e20, 1e300, 9.3e18];
-const TEXTS: &[&str] =
-    &["", "a", "abc", "12", "-3", "0.5", "-1e3", "1e+2", "nnef", "it's", "a\\b", "\"q\"", " 7", "inf", "0x10", "1.5.2", "99999999999999999999"];
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "abc",
+    "12",
+    "-3",
+    "0.5",
+    "-1e3",
+    "1e+2",
+    "nnef",
+    "it's",
+    "a\\b",
+    "\"q\"",
+    " 7",
+    "inf",
+    "0x10",
+    "1.5.2",
+    "99999999999999999999",
+];
 
 impl<'t> Generator<'t> {
     pub fn new(tape: &'t mut Tape, scope: Vec<(String, Ty)>) -> Self {
@@ -332,7 +349,8 @@ impl Expr {
                 _ => format!("{}[{}]", base.within(8, p), index.within(0, p)),
             },
             Expr::Slice(base, begin, end) => {
-                let bound = |bound: &Option<Box<Expr>>| bound.as_ref().map_or(String::new(), |bound| bound.within(0, p));
+                let bound =
+                    |bound: &Option<Box<Expr>>| bound.as_ref().map_or(String::new(), |bound| bound.within(0, p));
                 format!("{}[{}:{}]", base.within(8, p), bound(begin), bound(end))
             }
             Expr::Comprehension(iterators, filter, item) => {

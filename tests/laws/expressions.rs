@@ -40,12 +40,18 @@ impl Case {
             return head + &graph(&call);
         }
         let params: String = self.params.iter().map(|(name, ty, _)| format!(", {name}: {}", ty.text())).collect();
-        let args: String =
-            self.params.iter().map(|(name, _, value)| format!(", {name} = {}", value.print(Parentheses::Minimal))).collect();
+        let args: String = self
+            .params
+            .iter()
+            .map(|(name, _, value)| format!(", {name} = {}", value.print(Parentheses::Minimal)))
+            .collect();
         let locals: String =
             self.locals.iter().map(|(name, value)| format!("    {name} = {};\n", value.print(parentheses))).collect();
         let body = format!("{{\n{locals}    {call}\n}}\n");
-        format!("{head}fragment f( x: tensor<scalar>{params} ) -> ( y: tensor<scalar> )\n{body}{}", graph(&format!("y = f(x{args});")))
+        format!(
+            "{head}fragment f( x: tensor<scalar>{params} ) -> ( y: tensor<scalar> )\n{body}{}",
+            graph(&format!("y = f(x{args});"))
+        )
     }
 }
 
@@ -97,7 +103,8 @@ fn compare(case: &Case, parentheses: Parentheses, expected: &Result<Value, Fault
             prop_assert!(model::agrees(value, &found), "{value:?} is expected, {found:?} found in\n{text}");
             let flat = flat_text(&expansion.graph);
             let again = run(&flat, &Options::default());
-            let again = again.map_err(|errors| TestCaseError::fail(format!("{}\nin the flat text\n{flat}", tell(&errors))))?;
+            let again =
+                again.map_err(|errors| TestCaseError::fail(format!("{}\nin the flat text\n{flat}", tell(&errors))))?;
             prop_assert_eq!(flat_text(&again.graph), flat);
         }
         (Ok(expansion), Err(fault)) => {
@@ -107,7 +114,8 @@ fn compare(case: &Case, parentheses: Parentheses, expected: &Result<Value, Fault
         (Err(errors), Ok(value)) => prop_assert!(false, "{value:?} is expected, found\n{}\nin\n{text}", tell(&errors)),
         (Err(errors), Err(fault)) => {
             let codes = error_codes(&errors);
-            let evaluation = |code: &str| ["E0802", "E0803", "E0804", "E0715", "E0714", "E0712", "E0812", "E0813"].contains(&code);
+            let evaluation =
+                |code: &str| ["E0802", "E0803", "E0804", "E0715", "E0714", "E0712", "E0812", "E0813"].contains(&code);
             let agrees = match case.locals.is_empty() {
                 true => codes.iter().all(|code| fault.codes().contains(code)),
                 false => codes.iter().all(|code| evaluation(code)),

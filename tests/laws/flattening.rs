@@ -52,7 +52,11 @@ pub fn levels_agree(text: &str) -> Verdict {
         let steps = flat(&custom, &lower(Lower::All))?;
         let once = flat(text, &lower(Lower::All))?;
         let mut rest = steps.lines().map(operation);
-        let agree = if keep_unused { steps == once } else { once.lines().map(operation).all(|line| rest.any(|other| other == line)) };
+        let agree = if keep_unused {
+            steps == once
+        } else {
+            once.lines().map(operation).all(|line| rest.any(|other| other == line))
+        };
         require(agree, || format!("in two steps and at once: {}", difference(&steps, &once)))?;
     }
     Ok(())
@@ -109,7 +113,9 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
         let name = graph.operation_name(operation);
         require(operation.at.span.start < operation.at.span.end, || format!("`{name}` comes from nowhere"))?;
         let place = document.sources().text(operation.at);
-        let stands = place == name || place.chars().all(|c| !c.is_alphanumeric()) || ["copy", "constant", "slice", "squeeze"].contains(&name);
+        let stands = place == name
+            || place.chars().all(|c| !c.is_alphanumeric())
+            || ["copy", "constant", "slice", "squeeze"].contains(&name);
         require(stands, || format!("`{name}` comes from `{place}`"))?;
         let (mut outermost, mut next) = (operation.at, operation.origin);
         while next != OriginId::NONE {
@@ -131,10 +137,14 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
     for (found, operation) in operations.iter().zip(&graph.operations) {
         let name = graph.operation_name(operation);
         require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
-        let expected: Vec<serde_json::Value> = graph.outputs_of(operation).iter().map(|output| match output {
-            OutputValue::Tensor(tensor) => graph.tensor_name(*tensor).into(),
-            OutputValue::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
-        }).collect();
+        let expected: Vec<serde_json::Value> = graph
+            .outputs_of(operation)
+            .iter()
+            .map(|output| match output {
+                OutputValue::Tensor(tensor) => graph.tensor_name(*tensor).into(),
+                OutputValue::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
+            })
+            .collect();
         let outputs: Vec<serde_json::Value> =
             found["outputs"].as_object().into_iter().flatten().map(|(_, value)| value.clone()).collect();
         require(outputs == expected, || format!("results of {name}: {outputs:?} instead of {expected:?}"))?;
@@ -146,8 +156,11 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
 fn is_lazy(document: &Document) -> Verdict {
     let graph = expanded(&document.text, &Options::default())?.graph;
     let all = expanded(&document.text, &Options { keep_unused: true, ..Options::default() })?.graph;
-    let has = |graph: &Graph, name: &str| graph.operations.iter().any(|operation| graph.operation_name(operation) == name);
-    require(!has(&graph, "never") && !has(&graph, "dead"), || "something was emitted that nothing demands".to_string())?;
+    let has =
+        |graph: &Graph, name: &str| graph.operations.iter().any(|operation| graph.operation_name(operation) == name);
+    require(!has(&graph, "never") && !has(&graph, "dead"), || {
+        "something was emitted that nothing demands".to_string()
+    })?;
     require(!has(&all, "never"), || "a branch that is not taken was evaluated".to_string())?;
     require(all.operations.len() >= graph.operations.len(), || "demanding everything gives less".to_string())?;
     verified(&all)

@@ -116,10 +116,28 @@ pub fn evaluate(expr: &Expr, scope: &Scope) -> Outcome {
             _ => panic!("{name} is not in scope"),
         },
         Expr::Unary(op, operand) => unary(op, eval(operand)?),
-        Expr::Binary("&&", a, b) => if holds(&eval(a)?) { eval(b) } else { Ok(Value::Logical(false)) },
-        Expr::Binary("||", a, b) => if holds(&eval(a)?) { Ok(Value::Logical(true)) } else { eval(b) },
+        Expr::Binary("&&", a, b) => {
+            if holds(&eval(a)?) {
+                eval(b)
+            } else {
+                Ok(Value::Logical(false))
+            }
+        }
+        Expr::Binary("||", a, b) => {
+            if holds(&eval(a)?) {
+                Ok(Value::Logical(true))
+            } else {
+                eval(b)
+            }
+        }
         Expr::Binary(op, a, b) => binary(op, eval(a)?, eval(b)?),
-        Expr::Select(yes, condition, no) => if holds(&eval(condition)?) { eval(yes) } else { eval(no) },
+        Expr::Select(yes, condition, no) => {
+            if holds(&eval(condition)?) {
+                eval(yes)
+            } else {
+                eval(no)
+            }
+        }
         Expr::Index(base, index) => {
             let (base, index) = (items(eval(base)?), int(&eval(index)?));
             usize::try_from(index).ok().and_then(|i| base.get(i).cloned()).ok_or(Fault::Index)
@@ -305,7 +323,8 @@ fn integer(value: Value) -> Outcome {
 /// The value of a numeric literal, with a sign perhaps.
 fn number(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let known = unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.chars().all(|c| "0123456789.eE+-".contains(c));
+    let known =
+        unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.chars().all(|c| "0123456789.eE+-".contains(c));
     let digits_after_point = unsigned.split('.').skip(1).all(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     (known && digits_after_point).then(|| text.parse().ok())?
 }

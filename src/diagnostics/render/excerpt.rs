@@ -45,12 +45,8 @@ impl Piece {
         let Some((from, to)) = line.filter(|(from, to)| to - from <= LONG_LINE) else {
             return Self::of_long_line(text, at.file, start, end);
         };
-        let whole = |to: usize, end: usize| Piece {
-            file: at.file,
-            shown: from..to,
-            meant: start..end,
-            cut: (false, false),
-        };
+        let whole =
+            |to: usize, end: usize| Piece { file: at.file, shown: from..to, meant: start..end, cut: (false, false) };
         let line_break = if bytes[to..].starts_with(b"\r\n") { 2 } else { 1 };
         if end <= to + line_break {
             return whole(to, end.min(to));

@@ -15,12 +15,7 @@ const MAX_FRAMES: usize = 12;
 /// Writes one diagnostic, with its source lines and its calls, ended by an empty line.
 ///
 /// `color` says whether to write ANSI colours; the caller knows where the text goes.
-pub fn write_human(
-    out: &mut impl Write,
-    sources: &Sources,
-    diagnostic: &Diagnostic,
-    color: bool,
-) -> io::Result<()> {
+pub fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
     let paint = Paint { color };
     write_heading(out, diagnostic, paint)?;
     report::write(out, sources, diagnostic, color)?;
@@ -72,12 +67,7 @@ fn write_heading(out: &mut impl Write, diagnostic: &Diagnostic, paint: Paint) ->
 }
 
 /// One line for every enclosing call, innermost first, with the line it stands in.
-fn write_trace(
-    out: &mut impl Write,
-    sources: &Sources,
-    diagnostic: &Diagnostic,
-    paint: Paint,
-) -> io::Result<()> {
+fn write_trace(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, paint: Paint) -> io::Result<()> {
     let frames = &diagnostic.expansion;
     let (elided, gap) = diagnostic.elided.unwrap_or((0, frames.len()));
     let gap = gap.min(frames.len());

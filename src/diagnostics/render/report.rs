@@ -29,12 +29,7 @@ struct Window {
 }
 
 /// Writes the source lines of a diagnostic with its labels, and its help.
-pub(super) fn write(
-    out: &mut impl Write,
-    sources: &Sources,
-    diagnostic: &Diagnostic,
-    color: bool,
-) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
     let windows = windows(sources, diagnostic);
     let mut drawn = Vec::new();
     draw(&mut drawn, sources, diagnostic, &windows, color)?;

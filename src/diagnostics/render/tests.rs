@@ -119,8 +119,8 @@ fn any_span_in_any_text_can_be_drawn() {
             for b in a..=end {
                 for c in 0..=end {
                     let at = |start, end| Location::new(file, Span { start, end });
-                    let diagnostic = Diagnostic::new(Code::BadCharacter, at(a, b), "m\u{1}0\u{1}")
-                        .see(at(c, c + 1), "s");
+                    let diagnostic =
+                        Diagnostic::new(Code::BadCharacter, at(a, b), "m\u{1}0\u{1}").see(at(c, c + 1), "s");
                     let drawn = human(&sources, &diagnostic, false);
                     let position = sources.start(diagnostic.at);
                     let heading = format!(":{}:{} ]", position.line, position.column);

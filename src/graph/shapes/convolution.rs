@@ -58,7 +58,8 @@ impl Step<'_> {
             Some(0) => input[1].known(),
             groups => groups,
         };
-        if let (Some(groups), Some(count)) = (groups.filter(|&groups| groups > 0), self.filter.and_then(|f| f[0].known()))
+        if let (Some(groups), Some(count)) =
+            (groups.filter(|&groups| groups > 0), self.filter.and_then(|f| f[0].known()))
             && count % groups != 0
         {
             return error(format!("{groups} groups do not divide the {count} filters (axis 0 of the filter)"));
@@ -108,7 +109,9 @@ impl Step<'_> {
                 Some(extent) => extents[i] = extent,
                 None => {
                     let (given, found) = (extents[i], output[i]);
-                    return error(format!("`output_shape` has {given:?} along axis {i} ({what}), the result has {found:?}"));
+                    return error(format!(
+                        "`output_shape` has {given:?} along axis {i} ({what}), the result has {found:?}"
+                    ));
                 }
             }
         }

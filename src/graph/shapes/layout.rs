@@ -25,7 +25,8 @@ fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeErr
     match (first, last.filter(|&last| last <= rank)) {
         (Some(first), Some(last)) => Ok(Some((first, last))),
         _ => {
-            let message = format!("`axis_start` = {start} and `axis_count` = {count} do not fit a tensor of rank {rank}");
+            let message =
+                format!("`axis_start` = {start} and `axis_count` = {count} do not fit a tensor of rank {rank}");
             Err(ShapeError::new(Code::ReshapeVolume, message))
         }
     }
@@ -67,7 +68,12 @@ pub fn reshape(call: &Call) -> Outcome {
                     copied += usize::from(extent.known().is_none() && first + i < last);
                     *extent
                 }
-                None => return error(format!("item {i} of shape {} copies an axis that the input has not", Shown(&wanted))),
+                None => {
+                    return error(format!(
+                        "item {i} of shape {} copies an axis that the input has not",
+                        Shown(&wanted)
+                    ));
+                }
             },
             Some(-1) | None => Extent::UNKNOWN,
             Some(extent) => Extent::new(*extent),

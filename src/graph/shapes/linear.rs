@@ -23,7 +23,9 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
     };
     let ([rows, a_inner], [b_inner, columns]) = (matrix(a, transpose[0]), matrix(b, transpose[1]));
     if a_inner.unify(b_inner).is_none() {
-        let message = format!("`{name}` multiplies rows of {a_inner:?} items with columns of {b_inner:?} (shapes {a:?} and {b:?})");
+        let message = format!(
+            "`{name}` multiplies rows of {a_inner:?} items with columns of {b_inner:?} (shapes {a:?} and {b:?})"
+        );
         return Err(ShapeError::new(CODE, message));
     }
     let mut extents = broadcast(name, &a[..batch], &b[..batch]).map_err(|error| ShapeError { code: CODE, ..error })?;
@@ -40,7 +42,9 @@ pub fn matmul(call: &Call) -> Outcome {
 
 /// A product with a transposed filter, and a bias.
 pub fn linear(call: &Call) -> Outcome {
-    let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return Ok(Inferred::UNKNOWN) };
+    let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else {
+        return Ok(Inferred::UNKNOWN);
+    };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
     let Some(bias) = call.extents(2) else { return Ok(Inferred::UNKNOWN) };
     Ok(Inferred::Same(Some(Shape::new(&broadcast(call.name(), &output, bias)?))))

@@ -1,6 +1,6 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3).
 
-use super::call::{Call, Extents, Ints, Role, MAX_RANK};
+use super::call::{Call, Extents, Ints, MAX_RANK, Role};
 use super::shape::{Extent, Shape};
 use super::window::{Window, check_length, check_positive};
 use super::{Inferred, Outcome, ShapeError};
@@ -105,7 +105,14 @@ fn agree(call: &Call, index: &[Extent], other: &[Extent], what: &str) -> Result<
 /// A normalization over windows: the shape stays.
 pub fn local_normalization(call: &Call) -> Outcome {
     if let (Some(size), Some(input)) = (call.ints(Role::Size), call.extents(0)) {
-        check_length(call, "size", size.len(), input.len().max(if call.endless() { size.len() } else { 0 }), CODE, false)?;
+        check_length(
+            call,
+            "size",
+            size.len(),
+            input.len().max(if call.endless() { size.len() } else { 0 }),
+            CODE,
+            false,
+        )?;
     }
     check_positive("size", call.ints(Role::Size).as_deref().unwrap_or(&[]), CODE)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
@@ -155,6 +162,7 @@ pub fn upsample(call: &Call) -> Outcome {
 /// Doubles the spatial extents.
 pub fn upsample2x(call: &Call) -> Outcome {
     let Some(extents) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
-    let double = |(i, extent): (usize, &Extent)| if i < 2 { *extent } else { extent.map(|extent| extent.checked_mul(2)) };
+    let double =
+        |(i, extent): (usize, &Extent)| if i < 2 { *extent } else { extent.map(|extent| extent.checked_mul(2)) };
     same(Some(extents.iter().enumerate().map(double).collect()))
 }

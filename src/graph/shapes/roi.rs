@@ -50,7 +50,11 @@ fn count(call: &Call, spatial: Option<usize>) -> Result<Extent, ShapeError> {
         };
         match given.and_then(|given| given.unify(count)) {
             Some(unified) => count = unified,
-            None => return error(format!("`batch_index` has shape {index:?}, it has to be [{count:?}]: one for each region")),
+            None => {
+                return error(format!(
+                    "`batch_index` has shape {index:?}, it has to be [{count:?}]: one for each region"
+                ));
+            }
         }
     }
     Ok(count)

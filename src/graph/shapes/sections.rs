@@ -42,7 +42,8 @@ fn merge(
             Some(so_far) => so_far.iter().zip(&extents).map(|(a, b)| a.unify(*b)).collect(),
         };
         if unified.is_none() {
-            let all: Vec<String> = shapes.iter().take(8).map(|shape| shape.map_or("?".into(), |s| format!("{s:?}"))).collect();
+            let all: Vec<String> =
+                shapes.iter().take(8).map(|shape| shape.map_or("?".into(), |s| format!("{s:?}"))).collect();
             let (all, name) = (all.join(", "), call.name());
             return Err(ShapeError::new(code, format!("the shapes given to `{name}` do not agree: {all}")));
         }
@@ -115,7 +116,8 @@ pub fn split(call: &Call) -> Outcome {
     let sum = given.iter().try_fold(0i64, |sum, ratio| sum.checked_add((*ratio)?)).filter(|&sum| sum > 0);
     let unit = match (extents[axis].known(), sum) {
         (Some(extent), Some(sum)) if extent % sum != 0 => {
-            let message = format!("the sum {sum} of ratios {} does not divide extent {extent} of axis {axis}", Shown(given));
+            let message =
+                format!("the sum {sum} of ratios {} does not divide extent {extent} of axis {axis}", Shown(given));
             return Err(ShapeError::new(CODE, message));
         }
         (Some(extent), Some(sum)) => Some(extent / sum),

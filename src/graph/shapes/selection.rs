@@ -66,7 +66,8 @@ pub fn slice(call: &Call) -> Outcome {
             let show = |bound: Option<i64>| bound.map_or("?".to_string(), |bound| bound.to_string());
             let (begin, end, stride) = (show(range.begin), show(range.end), show(range.stride));
             let extent = extents[axis];
-            let message = format!("axis {axis} of extent {extent:?} has nothing from {begin} to {end} in steps of {stride}");
+            let message =
+                format!("axis {axis} of extent {extent:?} has nothing from {begin} to {end} in steps of {stride}");
             ShapeError::new(CODE, message)
         })?;
         extents[axis] = count.into();

@@ -22,8 +22,11 @@ pub fn update(call: &Call) -> Outcome {
     let (mut a, mut b): (Extents, Extents) = (variable.into(), value.into());
     call.lengthen(&mut a, rank);
     call.lengthen(&mut b, rank);
-    let unified: Option<Extents> =
-        if a.len() == b.len() { a.iter().zip(&b).map(|(a, b): (&Extent, &Extent)| a.unify(*b)).collect() } else { None };
+    let unified: Option<Extents> = if a.len() == b.len() {
+        a.iter().zip(&b).map(|(a, b): (&Extent, &Extent)| a.unify(*b)).collect()
+    } else {
+        None
+    };
     match unified {
         Some(extents) => Ok(Inferred::Same(Some(Shape::new(&extents)))),
         None => {

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
+use super::ShapeError;
 use super::call::{Call, Extents, Ints, Role, Shown};
 use super::shape::Extent;
-use super::ShapeError;
 use crate::diagnostics::Code;
 
 /// The parameters of a window over some axes.
@@ -60,7 +60,9 @@ impl Window {
         };
         let covered = match (filter.known(), item(&self.dilation)) {
             (Some(1), _) => Some(1),
-            (Some(filter), Some(dilation)) => (filter - 1).checked_mul(dilation).and_then(|extent| extent.checked_add(1)),
+            (Some(filter), Some(dilation)) => {
+                (filter - 1).checked_mul(dilation).and_then(|extent| extent.checked_add(1))
+            }
             _ => None,
         };
         (item(&self.stride), covered)
@@ -82,7 +84,10 @@ impl Window {
         match (self.around(i), stride) {
             (Ok(None), Some(stride)) => Ok(input.map(|input| Some(input.checked_add(stride - 1)? / stride))),
             (Ok(Some(around)), Some(stride)) => {
-                let room = input.known().zip(covered).and_then(|(input, covered)| input.checked_add(around)?.checked_sub(covered));
+                let room = input
+                    .known()
+                    .zip(covered)
+                    .and_then(|(input, covered)| input.checked_add(around)?.checked_sub(covered));
                 match room {
                     Some(room) if room < 0 => Err(self.too_large(input, around, covered)),
                     Some(room) => Ok(Extent::new(room / stride + 1)),
@@ -95,7 +100,8 @@ impl Window {
 
     fn too_large(&self, input: Extent, around: i64, covered: Option<i64>) -> ShapeError {
         let covered = covered.unwrap_or(0);
-        let message = format!("a window of {covered} items does not fit into {input:?} items with {around} around them");
+        let message =
+            format!("a window of {covered} items does not fit into {input:?} items with {around} around them");
         ShapeError::new(self.code, message)
     }
 

@@ -104,7 +104,8 @@ impl Checker<'_> {
         {
             let message = format!("fragment `{}` is declared twice", self.checked.text(name));
             let see = self.fragment_location(earlier);
-            self.diagnostics.report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declared here"));
+            self.diagnostics
+                .report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declared here"));
             return;
         }
         if module == self.checked.document.main_id() && self.checked.standard_scope.contains_key(&name) {
@@ -218,8 +219,9 @@ impl Checker<'_> {
             (None, Some((_, spec))) => {
                 let at = self.at(module, ast.type_spans[spec.index()]);
                 let name = self.checked.text(info.name).to_string();
-                let diagnostic = Diagnostic::new(Code::GenericMismatch, at, "`?` is used, but the fragment is not generic")
-                    .help(format!("declare it as `fragment {name}<?>(..)`"));
+                let diagnostic =
+                    Diagnostic::new(Code::GenericMismatch, at, "`?` is used, but the fragment is not generic")
+                        .help(format!("declare it as `fragment {name}<?>(..)`"));
                 self.diagnostics.report(diagnostic);
             }
             _ => {}

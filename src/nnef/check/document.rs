@@ -3,8 +3,8 @@
 use super::Checker;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Body, Expr, ExprId, Fragment, UnaryOp};
-use crate::nnef::document::ModuleId;
 use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
 use crate::nnef::standard::{FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::source::{Location, Span};
 
@@ -70,7 +70,11 @@ impl Checker<'_> {
             }
             if let Some((word, text)) = unknown {
                 let at = self.at(document.main_id(), word.span);
-                self.report(Code::UnknownExtension, at, format!("extension `{text}` is not known; it is kept as it is"));
+                self.report(
+                    Code::UnknownExtension,
+                    at,
+                    format!("extension `{text}` is not known; it is kept as it is"),
+                );
             }
         }
     }

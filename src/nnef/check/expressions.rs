@@ -139,8 +139,11 @@ impl BodyCheck<'_, '_> {
         let number = |ty| matches!(ty, Type::Primitive(Primitive::Integer | Primitive::Scalar));
         let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
         let both_tensors = before.is_tensor() && ty.is_tensor();
-        let message =
-            format!("this item is {}, the items before it are {}", self.checker.describe(ty), self.checker.describe(before));
+        let message = format!(
+            "this item is {}, the items before it are {}",
+            self.checker.describe(ty),
+            self.checker.describe(before)
+        );
         let span = self.ast.span(item);
         if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
             self.report(Code::TensorAsAttribute, span, message);
@@ -194,7 +197,8 @@ impl BodyCheck<'_, '_> {
             self.expr(index);
             return item.unwrap_or_else(|| {
                 let span = self.ast.span(index);
-                let message = format!("a tuple is subscripted by an integer literal from 0 to {}", items.len().saturating_sub(1));
+                let message =
+                    format!("a tuple is subscripted by an integer literal from 0 to {}", items.len().saturating_sub(1));
                 self.report(Code::TupleSubscript, span, message);
                 Type::Unknown
             });

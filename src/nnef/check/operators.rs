@@ -48,9 +48,9 @@ impl BodyCheck<'_, '_> {
             Class::Membership => self.membership(span, left, right),
             class if left.is_tensor() || right.is_tensor() => self.tensor_operator(class, info.text, span, left, right),
             Class::Arithmetic => self.arithmetic(op, span, left, right),
-            Class::Order => self.comparison(span, info.text, left, right, |ty| {
-                matches!(ty, Type::INTEGER | Type::SCALAR)
-            }),
+            Class::Order => {
+                self.comparison(span, info.text, left, right, |ty| matches!(ty, Type::INTEGER | Type::SCALAR))
+            }
             Class::Equality => {
                 let any = self.draft();
                 self.comparison(span, info.text, left, right, move |ty| any || matches!(ty, Type::Primitive(_)))
@@ -191,7 +191,11 @@ impl BodyCheck<'_, '_> {
             }
             _ => {
                 let found = self.checker.describe(right);
-                self.report(Code::NotMembershipArray, span, format!("`in` wants an array on its right, this is {found}"));
+                self.report(
+                    Code::NotMembershipArray,
+                    span,
+                    format!("`in` wants an array on its right, this is {found}"),
+                );
             }
         }
         Type::LOGICAL

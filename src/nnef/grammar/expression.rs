@@ -87,10 +87,7 @@ pub(super) fn targets<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
 }
 
 /// A tuple of several items; one item stands for itself.
-fn tuple<'s, E: Failure<'s>>(
-    items: Items,
-    e: &mut With<'s, '_, E>,
-) -> ExprId {
+fn tuple<'s, E: Failure<'s>>(items: Items, e: &mut With<'s, '_, E>) -> ExprId {
     match items[..] {
         [item] => item,
         _ => {
@@ -149,9 +146,7 @@ fn lone<'s, E: Failure<'s>>(first: fn(Kind) -> bool, next: fn(Kind) -> bool) -> 
 }
 
 /// A name or literal before a token that ends it, or else any expression.
-fn item<'s, E: Failure<'s>>(
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
-) -> grammar!('s, ExprId, E) {
+fn item<'s, E: Failure<'s>>(expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone) -> grammar!('s, ExprId, E) {
     let first = |kind| matches!(kind, Kind::Ident | Kind::Int | Kind::Real | Kind::Str | Kind::True | Kind::False);
     let next = |kind| matches!(kind, Kind::Comma | Kind::RParen | Kind::RBracket | Kind::Semicolon);
     choice((lone(first, next), expr))
@@ -251,13 +246,13 @@ fn atom<'s, E: Failure<'s>>(
         .map_with(tuple);
     // <builtin> "(" <rvalue-expr> ")"
     let function = select! { kind if builtin(kind).is_some() => kind };
-    let builtins = function
-        .then(expr.clone().delimited_by(just(Kind::LParen), just(Kind::RParen)))
-        .map_with(|(kind, argument), e| {
+    let builtins = function.then(expr.clone().delimited_by(just(Kind::LParen), just(Kind::RParen))).map_with(
+        |(kind, argument), e| {
             let (span, state) = here(e);
             let expr = builtin(kind).map_or(Expr::Error, |function| Expr::Builtin { function, argument });
             state.push(expr, span)
-        });
+        },
+    );
     let arrays = array(rules, expr.clone(), binary);
     let base = choice((invocation(rules, expr.clone()), literal, packed(), arrays, parens, builtins, missing()));
     base.foldl_with(subscript(expr).repeated(), |base, (begin, end, range), e| {
@@ -311,18 +306,16 @@ fn invocation<'s, E: Failure<'s>>(
     });
     let arguments = choice((none, arguments)).delimited_by(just(Kind::LParen), just(Kind::RParen));
     let call = generic(rules).then(arguments).or_not();
-    just(Kind::Ident).map_with(|_, e| here(e).0.start).then(call).map_with(
-        |(token, call), e| {
-            let (span, state) = here(e);
-            let name = state.ident(token);
-            let Some((generic, arguments)) = call else { return state.ast.push(Expr::Name(name.name), name.span) };
-            let args = ListRange { start: state.ast.args.len() as u32, len: arguments.len() as u32 };
-            state.ast.args.extend_from_slice(&arguments);
-            state.ast.calls.push(Call { name, generic, args });
-            let call = CallId(state.ast.calls.len() as u32 - 1);
-            state.push(Expr::Call(call), span)
-        },
-    )
+    just(Kind::Ident).map_with(|_, e| here(e).0.start).then(call).map_with(|(token, call), e| {
+        let (span, state) = here(e);
+        let name = state.ident(token);
+        let Some((generic, arguments)) = call else { return state.ast.push(Expr::Name(name.name), name.span) };
+        let args = ListRange { start: state.ast.args.len() as u32, len: arguments.len() as u32 };
+        state.ast.args.extend_from_slice(&arguments);
+        state.ast.calls.push(Call { name, generic, args });
+        let call = CallId(state.ast.calls.len() as u32 - 1);
+        state.push(Expr::Call(call), span)
+    })
 }
 
 /// The type argument of a call; only where `>` and `(` follow, so that `a < integer(b)` stays a
@@ -378,11 +371,8 @@ fn array<'s, E: Failure<'s>>(
         let (span, state) = here(e);
         state.ident(span.start)
     });
-    let iterator = variable
-        .then_ignore(just(Kind::In))
-        .then(binary)
-        .map(|(name, iterable)| Iterator { name, iterable })
-        .boxed();
+    let iterator =
+        variable.then_ignore(just(Kind::In)).then(binary).map(|(name, iterable)| Iterator { name, iterable }).boxed();
     let filter = just(Kind::If).ignore_then(expr.clone()).or_not();
     let items = expr.clone().separated_by(just(Kind::Comma)).collect::<Items>();
     let build_array = |items: Items, e: &mut With<'s, '_, E>| {

@@ -43,7 +43,9 @@ fn body(text: &str) -> String {
 }
 
 fn draft_body(text: &str) -> String {
-    format!("version 1.0\nfragment f( x: tensor ) -> ( y: tensor )\n{{\n{text}\n}}\ngraph g( x ) -> ( y ) {{ y = f(x) }}\n")
+    format!(
+        "version 1.0\nfragment f( x: tensor ) -> ( y: tensor )\n{{\n{text}\n}}\ngraph g( x ) -> ( y ) {{ y = f(x) }}\n"
+    )
 }
 
 /// A tree with all its parentheses.
@@ -279,7 +281,8 @@ fn documents_have_their_order() {
 
 #[test]
 fn extensions_hold_free_text() {
-    let text = "version 1.0;\nextension a b;\nextension tract_assert T>=0 'it $ // 5L;\ngraph g( x ) -> ( y ) { y = x; }";
+    let text =
+        "version 1.0;\nextension a b;\nextension tract_assert T>=0 'it $ // 5L;\ngraph g( x ) -> ( y ) { y = x; }";
     let parsed = parse_as(text, Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
     assert_eq!(parsed.module.extensions.len(), 2);

@@ -190,8 +190,7 @@ impl Writer<'_> {
 
     fn param(&self, param: &Param) -> String {
         let mut text = format!("{}: ", self.names.text(param.name.name));
-        let mut printer =
-            Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut text };
+        let mut printer = Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut text };
         printer.spec(param.ty);
         if let Some(default) = param.default {
             printer.out.push_str(" = ");
