@@ -7,19 +7,6 @@ use crate::flattening::{
     Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
 };
 
-/// Documents whose compound operations are accepted although the primitives in them do not fit
-/// their shapes; lowered and written out, they are refused. The standard text itself gives the
-/// pools of `avg_roi_align` and `max_roi_align` sizes of the wrong rank.
-const SHAPES_DO_NOT_FIT: &[&str] = &[
-    "std-avg_roi_align",
-    "std-max_roi_align",
-    "densenet121.khronos",
-    "efficientnet_b0.khronos",
-    "vgg16_bn.khronos",
-    "tract-softmax-softmax-quant-expected",
-    "tract-softmax-softmax-quant-model",
-];
-
 /// Checks every law; a document that is refused has none to keep.
 fn laws(document: &RealDocument) -> Verdict {
     let text = &document.text;
@@ -31,17 +18,12 @@ fn laws(document: &RealDocument) -> Verdict {
     keeps_names(&expansion.graph, &kept)?;
     json_agrees(&expansion.graph)?;
     let _ = flat_text(&expansion.graph);
-    let lowerable = !SHAPES_DO_NOT_FIT.contains(&document.name.as_str());
-    if lowerable {
-        levels_agree(text)?;
-    }
+    levels_agree(text)?;
     for lower in [Lower::Custom, Lower::All, Lower::None] {
-        let options = lowering(lower.clone());
+        let options = lowering(lower);
         let Ok(expansion) = run(text, &options) else { continue };
         verified(&expansion.graph)?;
-        if lowerable || lower != Lower::All {
-            idempotent(text, &options)?;
-        }
+        idempotent(text, &options)?;
         deterministic(text, &options)?;
         has_provenance(text, &options)?;
     }
