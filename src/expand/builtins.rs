@@ -4,8 +4,8 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
 use super::value::Value;
 use crate::diagnostics::Code;
-use crate::graph::text::scalar_text;
 use crate::nnef::ast::Builtin;
+use crate::nnef::literals::scalar_text;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.
 pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {

@@ -21,17 +21,7 @@ impl Compiler<'_, '_> {
 
     /// Chains of operators and subscripts are walked in a loop, as in the checker.
     fn spine(&mut self, id: ExprId, hint: Hint) {
-        let mut above = Vec::new();
-        let mut leaf = id;
-        loop {
-            let below = match self.ast.expr(leaf) {
-                Expr::Binary { lhs, .. } => lhs,
-                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
-                _ => break,
-            };
-            above.push(leaf);
-            leaf = below;
-        }
+        let (mut above, leaf) = self.ast.left_spine(id);
         self.leaf(leaf, if above.is_empty() { hint } else { Hint::None });
         while let Some(node) = above.pop() {
             let hint = if above.is_empty() { hint } else { Hint::None };

@@ -6,8 +6,8 @@
 
 use std::io::{self, Write};
 
-use super::text::{push_int, push_scalar, scalar_text};
 use super::{Argument, Graph, Key, Operation, OutputValue, Shape, TensorId, Value};
+use crate::nnef::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
 pub fn write_graph(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {

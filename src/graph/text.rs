@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Argument, Graph, KeptFragment, Key, Operation, OutputValue, Value};
-use crate::nnef::ast::Primitive;
+use super::{Graph, KeptFragment, Key, Operation, OutputValue, Value};
 use crate::nnef::dialect::Dialect;
+use crate::nnef::literals::{push_int, push_scalar, push_string};
 
 /// Writes a whole document: version, extensions, kept fragments, graph.
 pub fn write_document(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
@@ -154,54 +154,4 @@ impl Text<'_> {
         }
         self.buffer.push(close);
     }
-}
-
-/// Appends an integer.
-pub fn push_int(out: &mut String, value: i64) {
-    use std::fmt::Write;
-    let _ = write!(out, "{value}");
-}
-
-/// Appends a scalar: the shortest text that reads back, always with a point or an exponent.
-pub fn push_scalar(out: &mut String, value: f64) {
-    use std::fmt::Write;
-    let _ = match value {
-        value if value.is_nan() => write!(out, "nan"),
-        value if value.is_infinite() => write!(out, "{}", if value > 0.0 { "inf" } else { "-inf" }),
-        value => write!(out, "{value:?}"),
-    };
-}
-
-/// Appends a string literal.
-pub fn push_string(out: &mut String, text: &str) {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    out.push(quote);
-    for c in text.chars() {
-        if c == quote || c == '\\' {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out.push(quote);
-}
-
-/// The spelling of a scalar, as [`push_scalar`] writes it.
-pub fn scalar_text(value: f64) -> String {
-    let mut text = String::new();
-    push_scalar(&mut text, value);
-    text
-}
-
-impl Argument {
-    /// Whether the argument is a tensor or holds some.
-    pub fn has_tensor(&self) -> bool {
-        let mut found = false;
-        self.value.each_tensor(&mut |_| found = true);
-        found
-    }
-}
-
-/// The spelling of a type argument.
-pub fn dtype_text(dtype: Option<Primitive>) -> Option<&'static str> {
-    dtype.map(Primitive::text)
 }

@@ -352,6 +352,22 @@ impl Ast {
         &self.lists[range.range()]
     }
 
+    /// The operators and subscripts above an expression's leftmost operand, outermost first, and
+    /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
+    pub fn left_spine(&self, id: ExprId) -> (Vec<ExprId>, ExprId) {
+        let mut above = Vec::new();
+        let mut leaf = id;
+        loop {
+            let below = match self.expr(leaf) {
+                Expr::Binary { lhs, .. } => lhs,
+                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
+                _ => return (above, leaf),
+            };
+            above.push(leaf);
+            leaf = below;
+        }
+    }
+
     /// A call.
     pub fn call(&self, id: CallId) -> &Call {
         &self.calls[id.index()]

@@ -7,6 +7,7 @@ pub mod dialect;
 pub mod document;
 pub mod grammar;
 pub mod lexer;
+pub mod literals;
 pub mod names;
 pub mod operators;
 pub mod print;

@@ -3,6 +3,7 @@
 //! interpreter all read it.
 
 use super::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
+use super::lexer::Kind;
 
 /// What operands a binary operator takes when none is a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum Class {
 pub struct BinaryInfo {
     /// The operator.
     pub op: BinaryOp,
+    /// Its token.
+    pub token: Kind,
     /// Its spelling.
     pub text: &'static str,
     /// Binding strength; all operators associate to the left.
@@ -39,6 +42,8 @@ pub struct BinaryInfo {
 pub struct UnaryInfo {
     /// The operator.
     pub op: UnaryOp,
+    /// Its token.
+    pub token: Kind,
     /// Its spelling.
     pub text: &'static str,
     /// The operation on tensors.
@@ -56,39 +61,43 @@ pub struct BuiltinInfo {
     pub result: Option<Primitive>,
 }
 
+/// The binding strength of the unary operators: tighter than every binary one.
+pub const UNARY_PRECEDENCE: u8 = 7;
+
 const fn binary(
     op: BinaryOp,
+    token: Kind,
     text: &'static str,
     precedence: u8,
     class: Class,
     tensor: Option<&'static str>,
 ) -> BinaryInfo {
-    BinaryInfo { op, text, precedence, class, tensor }
+    BinaryInfo { op, token, text, precedence, class, tensor }
 }
 
 /// The binary operators, loosest first.
 pub static BINARY: [BinaryInfo; 14] = [
-    binary(BinaryOp::In, "in", 1, Class::Membership, None),
-    binary(BinaryOp::And, "&&", 2, Class::Logic, Some("and")),
-    binary(BinaryOp::Or, "||", 2, Class::Logic, Some("or")),
-    binary(BinaryOp::Lt, "<", 3, Class::Order, Some("lt")),
-    binary(BinaryOp::Le, "<=", 3, Class::Order, Some("le")),
-    binary(BinaryOp::Gt, ">", 3, Class::Order, Some("gt")),
-    binary(BinaryOp::Ge, ">=", 3, Class::Order, Some("ge")),
-    binary(BinaryOp::Eq, "==", 3, Class::Equality, Some("eq")),
-    binary(BinaryOp::Ne, "!=", 3, Class::Equality, Some("ne")),
-    binary(BinaryOp::Add, "+", 4, Class::Arithmetic, Some("add")),
-    binary(BinaryOp::Sub, "-", 4, Class::Arithmetic, Some("sub")),
-    binary(BinaryOp::Mul, "*", 5, Class::Arithmetic, Some("mul")),
-    binary(BinaryOp::Div, "/", 5, Class::Arithmetic, Some("div")),
-    binary(BinaryOp::Pow, "^", 6, Class::Arithmetic, Some("pow")),
+    binary(BinaryOp::In, Kind::In, "in", 1, Class::Membership, None),
+    binary(BinaryOp::And, Kind::And, "&&", 2, Class::Logic, Some("and")),
+    binary(BinaryOp::Or, Kind::Or, "||", 2, Class::Logic, Some("or")),
+    binary(BinaryOp::Lt, Kind::Lt, "<", 3, Class::Order, Some("lt")),
+    binary(BinaryOp::Le, Kind::Le, "<=", 3, Class::Order, Some("le")),
+    binary(BinaryOp::Gt, Kind::Gt, ">", 3, Class::Order, Some("gt")),
+    binary(BinaryOp::Ge, Kind::Ge, ">=", 3, Class::Order, Some("ge")),
+    binary(BinaryOp::Eq, Kind::EqEq, "==", 3, Class::Equality, Some("eq")),
+    binary(BinaryOp::Ne, Kind::NotEq, "!=", 3, Class::Equality, Some("ne")),
+    binary(BinaryOp::Add, Kind::Plus, "+", 4, Class::Arithmetic, Some("add")),
+    binary(BinaryOp::Sub, Kind::Minus, "-", 4, Class::Arithmetic, Some("sub")),
+    binary(BinaryOp::Mul, Kind::Star, "*", 5, Class::Arithmetic, Some("mul")),
+    binary(BinaryOp::Div, Kind::Slash, "/", 5, Class::Arithmetic, Some("div")),
+    binary(BinaryOp::Pow, Kind::Caret, "^", 6, Class::Arithmetic, Some("pow")),
 ];
 
 /// The unary operators; they bind tighter than every binary one.
 pub static UNARY: [UnaryInfo; 3] = [
-    UnaryInfo { op: UnaryOp::Plus, text: "+", tensor: "copy" },
-    UnaryInfo { op: UnaryOp::Minus, text: "-", tensor: "neg" },
-    UnaryInfo { op: UnaryOp::Not, text: "!", tensor: "not" },
+    UnaryInfo { op: UnaryOp::Plus, token: Kind::Plus, text: "+", tensor: "copy" },
+    UnaryInfo { op: UnaryOp::Minus, token: Kind::Minus, text: "-", tensor: "neg" },
+    UnaryInfo { op: UnaryOp::Not, token: Kind::Bang, text: "!", tensor: "not" },
 ];
 
 /// The built-in functions.
@@ -101,6 +110,24 @@ pub static BUILTINS: [BuiltinInfo; 7] = [
     BuiltinInfo { function: Builtin::Logical, text: "logical", result: Some(Primitive::Logical) },
     BuiltinInfo { function: Builtin::String, text: "string", result: Some(Primitive::String) },
 ];
+
+/// Rows of [`BINARY`] by token; its length where the token is no operator.
+static BY_TOKEN: [u8; 256] = {
+    let mut rows = [BINARY.len() as u8; 256];
+    let mut i = 0;
+    while i < BINARY.len() {
+        rows[BINARY[i].token as usize] = i as u8;
+        i += 1;
+    }
+    rows
+};
+
+impl BinaryInfo {
+    /// The binary operator of a token.
+    pub fn of_token(token: Kind) -> Option<&'static BinaryInfo> {
+        BINARY.get(BY_TOKEN[token as usize] as usize)
+    }
+}
 
 impl BinaryOp {
     /// The row of this operator.

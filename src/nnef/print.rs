@@ -5,14 +5,15 @@
 
 mod module;
 
-use super::ast::{Ast, BinaryOp, Builtin, ElementSpec, Expr, ExprId, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Primitive, TypeSpec, TypeSpecId};
 use super::dialect::{Dialect, Rules};
+use super::literals::{push_scalar, push_string};
 use super::names::Names;
+use super::operators::UNARY_PRECEDENCE;
 pub use module::print_module;
 
 /// Binding strength of what is not an operator.
-const ATOM: u8 = 8;
-const UNARY: u8 = 7;
+const ATOM: u8 = UNARY_PRECEDENCE + 1;
 
 /// Prints an expression.
 pub fn print_expr(ast: &Ast, names: &Names, dialect: Dialect, id: ExprId, out: &mut String) {
@@ -24,29 +25,13 @@ pub fn print_type(ast: &Ast, dialect: Dialect, id: TypeSpecId, out: &mut String)
     Printer { ast, names: &Names::new(), rules: dialect.rules(), out }.spec(id);
 }
 
-/// Prints a scalar so that it reads back as the same number.
+/// Prints a scalar so that it reads back as the same number, infinities included.
 pub fn print_scalar(value: f64, out: &mut String) {
-    use std::fmt::Write;
-    let result = match value {
-        f64::INFINITY => out.write_str("1e999"),
-        f64::NEG_INFINITY => out.write_str("-1e999"),
-        value if value.is_nan() => out.write_str("nan"),
-        value => write!(out, "{value:?}"),
-    };
-    debug_assert!(result.is_ok(), "writing to a string cannot fail");
-}
-
-/// Prints a string literal: in single quotes, unless that would need escapes and double ones not.
-pub fn print_string(value: &str, out: &mut String) {
-    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
-    out.push(quote);
-    for c in value.chars() {
-        if c == quote || c == '\\' {
-            out.push('\\');
-        }
-        out.push(c);
+    match value {
+        f64::INFINITY => out.push_str("1e999"),
+        f64::NEG_INFINITY => out.push_str("-1e999"),
+        value => push_scalar(out, value),
     }
-    out.push(quote);
 }
 
 /// Prints one tree into a buffer.
@@ -78,15 +63,11 @@ impl Printer<'_> {
             Expr::Int(value) => self.out.push_str(&value.to_string()),
             Expr::Scalar(value) => print_scalar(value, self.out),
             Expr::Logical(value) => self.out.push_str(if value { "true" } else { "false" }),
-            Expr::String(value) => print_string(self.names.text(value), self.out),
+            Expr::String(value) => push_string(self.out, self.names.text(value)),
             Expr::Array(_) | Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Tuple(_) => self.list(id),
             Expr::Unary { op, operand } => {
-                self.out.push_str(match op {
-                    UnaryOp::Plus => "+",
-                    UnaryOp::Minus => "-",
-                    UnaryOp::Not => "!",
-                });
-                self.expr(operand, UNARY);
+                self.out.push_str(op.info().text);
+                self.expr(operand, UNARY_PRECEDENCE);
             }
             Expr::Binary { .. } => self.chain(id),
             Expr::Select { condition, yes, no } => {
@@ -179,18 +160,18 @@ impl Printer<'_> {
         let mut first = id;
         let mut place = 0;
         while let Expr::Binary { op, lhs, rhs, .. } = self.ast.expr(first) {
-            if level(op) < place {
+            if op.info().precedence < place {
                 break;
             }
             spine.push((op, rhs));
-            (first, place) = (lhs, level(op));
+            (first, place) = (lhs, op.info().precedence);
         }
         self.expr(first, place);
         for (op, rhs) in spine.into_iter().rev() {
             self.out.push(' ');
-            self.out.push_str(symbol(op));
+            self.out.push_str(op.info().text);
             self.out.push(' ');
-            self.expr(rhs, level(op) + 1);
+            self.expr(rhs, op.info().precedence + 1);
         }
     }
 
@@ -323,43 +304,10 @@ fn brackets(expr: Expr) -> (char, char) {
 fn strength(expr: Expr) -> u8 {
     match expr {
         Expr::Select { .. } => 0,
-        Expr::Binary { op, .. } => level(op),
-        Expr::Unary { .. } => UNARY,
-        Expr::Int(value) if value < 0 => UNARY,
-        Expr::Scalar(value) if value.is_sign_negative() => UNARY,
+        Expr::Binary { op, .. } => op.info().precedence,
+        Expr::Unary { .. } => UNARY_PRECEDENCE,
+        Expr::Int(value) if value < 0 => UNARY_PRECEDENCE,
+        Expr::Scalar(value) if value.is_sign_negative() => UNARY_PRECEDENCE,
         _ => ATOM,
-    }
-}
-
-/// The level of a binary operator; all are left-associative.
-fn level(op: BinaryOp) -> u8 {
-    use BinaryOp::*;
-    match op {
-        In => 1,
-        And | Or => 2,
-        Lt | Le | Gt | Ge | Eq | Ne => 3,
-        Add | Sub => 4,
-        Mul | Div => 5,
-        Pow => 6,
-    }
-}
-
-fn symbol(op: BinaryOp) -> &'static str {
-    use BinaryOp::*;
-    match op {
-        In => "in",
-        And => "&&",
-        Or => "||",
-        Lt => "<",
-        Le => "<=",
-        Gt => ">",
-        Ge => ">=",
-        Eq => "==",
-        Ne => "!=",
-        Add => "+",
-        Sub => "-",
-        Mul => "*",
-        Div => "/",
-        Pow => "^",
     }
 }

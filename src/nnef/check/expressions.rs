@@ -59,17 +59,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn spine(&mut self, id: ExprId, context: Context) -> Type {
-        let mut above = Vec::new();
-        let mut leaf = id;
-        loop {
-            let below = match self.ast.expr(leaf) {
-                Expr::Binary { lhs, .. } => lhs,
-                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
-                _ => break,
-            };
-            above.push(leaf);
-            leaf = below;
-        }
+        let (mut above, leaf) = self.ast.left_spine(id);
         let mut ty = self.leaf(leaf, if above.is_empty() { context } else { Context::default() });
         self.set_type(leaf, ty);
         while let Some(id) = above.pop() {

@@ -11,10 +11,11 @@ use smallvec::SmallVec;
 use super::build::{Build, Extra, Failure, Input, builtin, primitive};
 use crate::diagnostics::Code;
 use crate::nnef::ast::{
-    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange, Primitive, UnaryOp,
+    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange, Primitive,
 };
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;
+use crate::nnef::operators::{BinaryInfo, UNARY, UNARY_PRECEDENCE};
 use crate::source::Span;
 
 type Items = SmallVec<[ExprId; 4]>;
@@ -158,36 +159,24 @@ fn operators<'s, E: Failure<'s>>(
     atom: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
     rules: &'static Rules,
 ) -> grammar!('s, ExprId, E) {
-    use BinaryOp::*;
+    let sign = operator(|kind| UNARY.iter().find(|row| row.token == kind).map(|row| row.op));
+    let signed = prefix(u16::from(UNARY_PRECEDENCE), sign, |(op, _), operand, e: &mut With<'s, '_, E>| {
+        let (span, state) = here(e);
+        state.unary(op, operand, span)
+    });
     macro_rules! level {
-        ($level:literal, $($kind:ident => $op:ident),+) => {
+        ($level:literal) => {
             infix(
                 left($level),
-                operator(|kind| match kind { $(Kind::$kind => Some($op),)+ _ => None }),
+                operator(move |kind| {
+                    let row = BinaryInfo::of_token(kind).filter(|row| row.precedence == $level)?;
+                    (row.op != BinaryOp::In || rules.in_operator).then_some(row.op)
+                }),
                 binary,
             )
         };
     }
-    let in_operator = rules.in_operator;
-    let sign = operator(|kind| match kind {
-        Kind::Plus => Some(UnaryOp::Plus),
-        Kind::Minus => Some(UnaryOp::Minus),
-        Kind::Bang => Some(UnaryOp::Not),
-        _ => None,
-    });
-    let signed = prefix(7, sign, |(op, _), operand, e: &mut With<'s, '_, E>| {
-        let (span, state) = here(e);
-        state.unary(op, operand, span)
-    });
-    atom.pratt((
-        signed,
-        infix(left(1), operator(move |kind| (kind == Kind::In && in_operator).then_some(In)), binary),
-        level!(2, And => And, Or => Or),
-        level!(3, Lt => Lt, Le => Le, Gt => Gt, Ge => Ge, EqEq => Eq, NotEq => Ne),
-        level!(4, Plus => Add, Minus => Sub),
-        level!(5, Star => Mul, Slash => Div),
-        level!(6, Caret => Pow),
-    ))
+    atom.pratt((signed, level!(1), level!(2), level!(3), level!(4), level!(5), level!(6)))
 }
 
 fn binary<'s, E: Failure<'s>>(
