@@ -45,9 +45,9 @@ fn operation(line: &str) -> &str {
 /// nothing needs beside one that is needed (`(mean, variance) = moments(..)`), and as a name of a
 /// graph it stays; then the second step has some operations more, and other fresh names may have
 /// to yield to it.
-pub fn levels_agree(text: &str) -> Verdict {
+pub fn levels_agree(text: &str, options: &Options) -> Verdict {
     for keep_unused in [true, false] {
-        let lower = |lower| Options { keep_unused, ..lowering(lower) };
+        let lower = |lower| Options { keep_unused, lower, ..options.clone() };
         let custom = flat(text, &lower(Lower::Custom))?;
         let steps = flat(&custom, &lower(Lower::All))?;
         let once = flat(text, &lower(Lower::All))?;
@@ -115,7 +115,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
         let place = document.sources().text(operation.at);
         let stands = place == name
             || place.chars().all(|c| !c.is_alphanumeric())
-            || ["copy", "constant", "slice", "squeeze"].contains(&name);
+            || ["copy", "idn", "constant", "slice", "squeeze"].contains(&name);
         require(stands, || format!("`{name}` comes from `{place}`"))?;
         let (mut outermost, mut next) = (operation.at, operation.origin);
         while next != OriginId::NONE {
@@ -208,7 +208,7 @@ proptest! {
 
     #[test]
     fn lowering_levels_agree(document in generated(160, document)) {
-        verdict(levels_agree(&document.text))?;
+        verdict(levels_agree(&document.text, &Options::default()))?;
     }
 
     #[test]

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod documents;
+mod drafts;
 mod expr;
 mod expressions;
 mod flattening;

@@ -18,7 +18,7 @@ fn laws(document: &RealDocument) -> Verdict {
     keeps_names(&expansion.graph, &kept)?;
     json_agrees(&expansion.graph)?;
     let _ = flat_text(&expansion.graph);
-    levels_agree(text)?;
+    levels_agree(text, &Options::default())?;
     for lower in [Lower::Custom, Lower::All, Lower::None] {
         let options = lowering(lower);
         let Ok(expansion) = run(text, &options) else { continue };
