@@ -45,6 +45,7 @@ pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expand::Expansion;
 pub use graph::Graph;
 pub use nnef::document::{Document, Parsed};
+use nnef::grammar::ModuleKind;
 pub use options::{From, Lower, Options};
 
 /// Reads a document. `name` is what messages call it.
@@ -54,7 +55,18 @@ pub use options::{From, Lower, Options};
 /// assert!(parsed.diagnostics.has_errors());
 /// ```
 pub fn parse(name: &str, text: String, options: &Options) -> Parsed {
-    Document::parse(name, text, options)
+    Document::parse(name, text, ModuleKind::Document, options)
+}
+
+/// Reads a file of declarations, as [`Options::libraries`] holds them, by itself: for formatting.
+///
+/// ```
+/// let text = "fragment f( x: tensor<> )->(y: tensor<scalar>);".to_string();
+/// let parsed = nnef_flatten::parse_library("ops.nnef", text, &Default::default());
+/// assert_eq!(parsed.document.format(), "fragment f( x: tensor<> ) -> ( y: tensor<scalar> );\n");
+/// ```
+pub fn parse_library(name: &str, text: String, options: &Options) -> Parsed {
+    Document::parse(name, text, ModuleKind::Library, options)
 }
 
 /// Checks a document without expanding it: declarations, names, arguments, types.

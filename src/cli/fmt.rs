@@ -27,6 +27,12 @@ pub fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut R
     Ok(status)
 }
 
+/// Whether a text is a file of declarations: these start with a fragment, documents with a version.
+fn is_library(text: &str) -> bool {
+    let code = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    code.is_some_and(|line| line.starts_with("fragment"))
+}
+
 fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> Outcome {
     let input = match io::read(path) {
         Ok(input) => input,
@@ -37,7 +43,8 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
         }
     };
     let before = input.text.clone();
-    let parsed = nnef_flatten::parse(&input.name, input.text, options);
+    let parse = if is_library(&input.text) { nnef_flatten::parse_library } else { nnef_flatten::parse };
+    let parsed = parse(&input.name, input.text, options);
     if parsed.diagnostics.has_errors() {
         // What is merely tolerated is not the business of a formatter.
         for error in parsed.diagnostics.into_sorted().iter().filter(|diagnostic| diagnostic.is_error()) {

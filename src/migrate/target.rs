@@ -35,7 +35,7 @@ impl Target {
     /// The standard library of 1.0.
     pub fn new() -> Self {
         let options = Options { from: From::Nnef, ..Options::default() };
-        let parsed = Document::parse("<migration>", EMPTY.to_string(), &options);
+        let parsed = crate::parse("<migration>", EMPTY.to_string(), &options);
         debug_assert!(!parsed.diagnostics.has_errors());
         Target { document: parsed.document, options }
     }

@@ -71,7 +71,7 @@ impl Reader {
 impl Document {
     /// Reads a text: the standard library of its dialect, the libraries of the options, and the
     /// document itself. Names of files are for messages only.
-    pub(crate) fn parse(name: &str, text: String, options: &Options) -> Parsed {
+    pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
         let dialect = match options.from {
             From::Auto => dialect::detect(&text),
             From::Nnef => Dialect::V1,
@@ -88,7 +88,7 @@ impl Document {
         for (name, text) in &options.libraries {
             reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
         }
-        reader.read(name, text, ModuleKind::Document, &mut diagnostics);
+        reader.read(name, text, kind, &mut diagnostics);
         let Reader { sources, names, modules, dialect } = reader;
         let broken = diagnostics.has_errors();
         Parsed { document: Document { sources, names: Arc::new(names), modules, dialect, broken }, diagnostics }
