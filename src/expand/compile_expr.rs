@@ -7,7 +7,7 @@ use super::list::List;
 use super::value::Value;
 use crate::graph::Key;
 use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, UnaryOp};
-use crate::nnef::check::{FragmentId, Generic};
+use crate::nnef::check::FragmentId;
 use crate::nnef::document::ModuleId;
 use crate::nnef::operators::Class;
 use crate::nnef::types::{Fit, Type};
@@ -257,7 +257,7 @@ impl Compiler<'_, '_> {
         self.info.bound.get(start as usize + i).copied().flatten()
     }
 
-    fn kept_call(&mut self, bound: u32, fragment: FragmentId, mut site: Site) {
+    fn kept_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {
         let info = self.checked.fragment(fragment);
         let mut keys = Vec::with_capacity(info.params.len());
         for (i, param) in info.params.iter().enumerate() {
@@ -266,7 +266,6 @@ impl Compiler<'_, '_> {
                 keys.push(Key::Param(i as u32));
             }
         }
-        site.explicit |= info.generic == Generic::No && site.explicit;
         let span = site.span;
         let site = self.site(site, &keys);
         self.emit(Instr::Emit(site), span);

@@ -406,11 +406,6 @@ impl List {
     pub fn identity(&self) -> (usize, i32, u32) {
         (Rc::as_ptr(&self.buffer) as usize, self.start, self.len)
     }
-
-    /// Whether the list is a literal, whose buffer never changes and lives as long as the program.
-    pub fn is_literal(&self) -> bool {
-        !self.buffer.grows
-    }
 }
 
 #[cfg(test)]

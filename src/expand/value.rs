@@ -107,24 +107,4 @@ impl Value {
             Value::Tuple(list) => graph::Value::Tuple(items(list)?),
         })
     }
-
-    /// A value of the graph as a compile-time value.
-    pub fn thaw(value: &graph::Value) -> Value {
-        match value {
-            graph::Value::Int(i) => Value::Int(*i),
-            graph::Value::Scalar(s) => Value::Scalar(*s),
-            graph::Value::Logical(b) => Value::Logical(*b),
-            graph::Value::Tensor(t) => Value::Tensor(*t),
-            graph::Value::Symbol(symbolic) => Value::Symbol(Arc::clone(symbolic)),
-            graph::Value::String(text) => Value::String(List::from_text(text, None)),
-            graph::Value::Integers(ints) => Value::Array(List::from_ints(ints.iter().copied(), None)),
-            graph::Value::Scalars(scalars) => Value::Array(List::from_scalars(scalars.iter().copied(), None)),
-            graph::Value::Array(items) => {
-                Value::Array(List::from_values(items.iter().map(Value::thaw).collect(), None))
-            }
-            graph::Value::Tuple(items) => {
-                Value::Tuple(List::from_values(items.iter().map(Value::thaw).collect(), None))
-            }
-        }
-    }
 }

@@ -289,7 +289,7 @@ def unwrap(nnef, value):
 
 
 def compounds(nnef):
-    """Names of the peer's compound operations: what has a body in its standard library."""
+    """Names of the peer's operations; lowering passes over those without a body."""
     return [name for name in nnef.StandardOperations]
 
 

@@ -10,20 +10,14 @@ some end in a crash. Prints `skipped` when the package is not installed.
 """
 import glob, importlib.util, json, os, re, sys
 
+from khronos import unwrap
+
 
 def load_runner(corpus):
     spec = importlib.util.spec_from_file_location("run", os.path.join(corpus, "run.py"))
     runner = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(runner)
     return runner
-
-
-def unwrap(nnef, value):
-    if isinstance(value, nnef.Identifier):
-        return str(value)
-    if isinstance(value, (list, tuple)):
-        return [unwrap(nnef, item) for item in value]
-    return value
 
 
 def flat(nnef, source):

@@ -122,35 +122,35 @@ impl Build<'_> {
     }
 
     fn pack_ints(&mut self, items: &[ExprId]) -> Option<Expr> {
-        let value = |ast: &Ast, item: &ExprId| match signed(ast, *item) {
-            (negative, Expr::Int(value)) => Some(if negative { value.wrapping_neg() } else { value }),
+        let values = self.numbers(items, |negative, item| match item {
+            Expr::Int(value) => Some(if negative { value.wrapping_neg() } else { value }),
             _ => None,
-        };
-        if items.is_empty() || !items.iter().all(|item| value(&self.ast, item).is_some()) {
-            return None;
-        }
-        let start = self.ast.ints.len() as u32;
-        for item in items {
-            let value = value(&self.ast, item)?;
-            self.ast.ints.push(value);
-        }
-        Some(Expr::IntArray(ListRange { start, len: items.len() as u32 }))
+        })?;
+        let range = ListRange { start: self.ast.ints.len() as u32, len: values.len() as u32 };
+        self.ast.ints.extend(values);
+        Some(Expr::IntArray(range))
     }
 
     fn pack_scalars(&mut self, items: &[ExprId]) -> Option<Expr> {
-        let value = |ast: &Ast, item: &ExprId| match signed(ast, *item) {
-            (negative, Expr::Scalar(value)) => Some(if negative { -value } else { value }),
+        let values = self.numbers(items, |negative, item| match item {
+            Expr::Scalar(value) => Some(if negative { -value } else { value }),
             _ => None,
-        };
-        if items.is_empty() || !items.iter().all(|item| value(&self.ast, item).is_some()) {
-            return None;
-        }
-        let start = self.ast.scalars.len() as u32;
-        for item in items {
-            let value = value(&self.ast, item)?;
-            self.ast.scalars.push(value);
-        }
-        Some(Expr::ScalarArray(ListRange { start, len: items.len() as u32 }))
+        })?;
+        let range = ListRange { start: self.ast.scalars.len() as u32, len: values.len() as u32 };
+        self.ast.scalars.extend(values);
+        Some(Expr::ScalarArray(range))
+    }
+
+    /// The items as numbers of one kind; none where there are none, or others among them.
+    fn numbers<T>(&self, items: &[ExprId], number: impl Fn(bool, Expr) -> Option<T>) -> Option<Vec<T>> {
+        let values: Option<Vec<T>> = items
+            .iter()
+            .map(|&item| {
+                let (negative, item) = signed(&self.ast, item);
+                number(negative, item)
+            })
+            .collect();
+        values.filter(|values| !values.is_empty())
     }
 
     /// Reads `[1, -2, 3]` or `[1.0, 2.0]` from the opening bracket at `token`, up to `end`.
