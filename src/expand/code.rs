@@ -153,12 +153,27 @@ pub struct Binding {
 /// A compiled body.
 #[derive(Clone, Debug)]
 pub struct Body {
+    /// What a call needs to know.
+    pub head: Head,
+    /// The slots of its results.
+    pub results: Vec<u32>,
+}
+
+/// What a call needs to know of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
     /// Its first instruction.
     pub entry: u32,
     /// The number of its slots.
     pub slots: u32,
-    /// The slots of its results.
-    pub results: Vec<u32>,
+    /// The number of its parameters, which are its first slots.
+    pub params: u32,
+    /// The number of its results.
+    pub results: u32,
+    /// Whether tensors occur in its results.
+    pub makes_tensors: bool,
+    /// Whether it belongs to the standard library.
+    pub standard: bool,
     /// The file that its spans are of.
     pub file: FileId,
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{Binding, Block, Body, Hint, Instr, Program, Site};
+use super::code::{Binding, Block, Body, Head, Hint, Instr, Program, Site};
 use super::demand::{self, Demand};
 use super::list::List;
 use super::lowering::Lowering;
@@ -83,7 +83,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let body = fragment.body.as_ref().unwrap_or(&empty.1);
         let slots = self.checked.bodies[id.index()].as_ref().unwrap_or(&empty.0);
         self.results = info.results.iter().map(|result| result.name).collect();
-        self.body(body, slots, info.params.len() as u32)
+        let mut body = self.body(body, slots, info.params.len() as u32);
+        body.head.results = info.results.len() as u32;
+        body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
+        body
     }
 
     /// Compiles the body of the graph.
@@ -126,7 +129,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
             self.statement(assignment);
             self.emit(Instr::ForceReturn, assignment.span);
         }
-        Body { entry, slots, results, file: self.checked.document.module(self.module).file }
+        let head = Head {
+            entry,
+            slots,
+            params,
+            results: results.len() as u32,
+            makes_tensors: true,
+            standard: self.module == ModuleId::STANDARD,
+            file: self.checked.document.module(self.module).file,
+        };
+        Body { head, results }
     }
 
     fn note_superseded(&mut self, info: &BodyInfo) {

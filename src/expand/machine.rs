@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::Target;
-use super::code::{Body, Instr, Program};
+use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
@@ -18,7 +18,7 @@ use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
-use crate::graph::{Graph, KindId, OriginId, TensorId};
+use crate::graph::{Graph, KindId, OriginId, SignatureId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
@@ -52,7 +52,7 @@ pub(super) enum Slot {
 /// A running body.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// The next instruction.
+    /// The next instruction, while another frame is the innermost.
     pub(super) pc: u32,
     /// Its first slot.
     pub(super) slots: u32,
@@ -76,6 +76,15 @@ pub(super) struct Frame {
     pub(super) file: FileId,
 }
 
+/// What the graph has of a site.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The signature of the operations that it adds, where they have one tensor as result.
+    pub(super) signature: Option<SignatureId>,
+    /// Its place, where it calls a fragment.
+    pub(super) place: Option<u32>,
+}
+
 /// The open calls of a fragment: how many, and the first one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
@@ -97,17 +106,23 @@ pub(super) struct Machine<'c, 'd> {
     pub(super) checked: &'c Checked<'d>,
     pub(super) lowering: Lowering,
     pub(super) program: Program,
-    pub(super) bodies: Vec<Option<Arc<Body>>>,
+    pub(super) bodies: Vec<Option<Body>>,
     pub(super) graph: Graph,
     pub(super) stack: Vec<Value>,
     pub(super) slots: Vec<Slot>,
     pub(super) frames: Vec<Frame>,
+    /// The next instruction of the innermost frame.
+    pub(super) pc: u32,
+    /// The first slot of the innermost frame.
+    pub(super) base: u32,
     pub(super) targets: Vec<Target>,
     pub(super) active: Vec<Active>,
     pub(super) loops: Vec<Running>,
     pub(super) forces: Vec<u32>,
     pub(super) space: Space,
     pub(super) kinds: Vec<Option<KindId>>,
+    /// What is known of the sites that were reached, by their numbers.
+    pub(super) reached: Vec<Reached>,
     pub(super) undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
@@ -138,6 +153,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             stack: Vec::new(),
             slots: Vec::new(),
             frames: Vec::new(),
+            pc: 0,
+            base: 0,
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
@@ -149,6 +166,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 max_work: options.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
             },
             kinds: vec![None; checked.fragments.len()],
+            reached: Vec::new(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
@@ -160,10 +178,10 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
-    /// The compiled body of a fragment.
-    pub(super) fn body(&mut self, id: FragmentId) -> Arc<Body> {
+    /// What a call of a fragment needs to know; compiles its body when it is called first.
+    pub(super) fn head(&mut self, id: FragmentId) -> Head {
         if let Some(body) = &self.bodies[id.index()] {
-            return Arc::clone(body);
+            return body.head;
         }
         let module = self.checked.fragment(id).module;
         let compiler = Compiler::new(
@@ -174,17 +192,18 @@ impl<'c, 'd> Machine<'c, 'd> {
             module,
             Mode::Fragment,
         );
-        let body = Arc::new(compiler.fragment(id));
-        self.bodies[id.index()] = Some(Arc::clone(&body));
-        body
+        let body = compiler.fragment(id);
+        let head = body.head;
+        self.bodies[id.index()] = Some(body);
+        head
     }
 
     /// Runs a body as a graph of its own. Its parameters are in the first slots.
     pub(super) fn run(&mut self, body: &Body, params: Vec<Value>) -> Result<(), Box<Diagnostic>> {
         self.slots.extend(params.into_iter().map(Slot::Ready));
-        self.slots.resize(body.slots as usize, Slot::Empty);
+        self.slots.resize(body.head.slots as usize, Slot::Empty);
         self.frames.push(Frame {
-            pc: body.entry,
+            pc: body.head.entry,
             slots: 0,
             targets: 0,
             fragment: None,
@@ -194,8 +213,9 @@ impl<'c, 'd> Machine<'c, 'd> {
             inner: false,
             recursions: 0,
             origin: Some(OriginId::NONE),
-            file: body.file,
+            file: body.head.file,
         });
+        (self.pc, self.base) = (body.head.entry, 0);
         let outcome = self.steps();
         outcome.map_err(|failure| Box::new(self.diagnose(failure)))
     }
@@ -204,7 +224,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
         let at = frame.map_or(Location::default(), |frame| {
-            let pc = (frame.pc as usize).saturating_sub(1);
+            let pc = (self.pc as usize).saturating_sub(1);
             Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
         });
         self.diagnose_at(at, failure)
@@ -244,8 +264,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     }
 
     pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
-        let base = self.frame().slots;
-        &mut self.slots[(base + slot) as usize]
+        &mut self.slots[(self.base + slot) as usize]
     }
 
     /// Counts a call or a turn of a loop.
@@ -270,9 +289,8 @@ impl<'c, 'd> Machine<'c, 'd> {
 
     fn steps(&mut self) -> Outcome<()> {
         loop {
-            let frame = self.frame();
-            let pc = frame.pc as usize;
-            frame.pc += 1;
+            let pc = self.pc as usize;
+            self.pc += 1;
             match self.program.instrs[pc] {
                 Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
                 Instr::Load(slot) => self.load(slot),
@@ -283,10 +301,10 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,
-                Instr::Jump(to) => self.frame().pc = to,
+                Instr::Jump(to) => self.pc = to,
                 Instr::JumpUnless(to) => {
                     if !self.condition(true)? {
-                        self.frame().pc = to;
+                        self.pc = to;
                     }
                 }
                 Instr::AndJump(to) => self.short_circuit(to, false)?,
@@ -328,7 +346,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::ForceReturn => {
                     if let Some(pc) = self.forces.pop() {
-                        self.frame().pc = pc;
+                        self.pc = pc;
                     }
                 }
                 Instr::Statement(name) => self.frame().path = name,

@@ -64,7 +64,7 @@ impl Machine<'_, '_> {
         let kind = self.graph.operations[id.index()].kind;
         let Some(plan) = self.plan(kind) else { return };
         match shapes::infer(&self.graph, id, &plan) {
-            Ok(inferred) => self.graph.set_shapes(id, &inferred),
+            Ok(inferred) => self.graph.set_shapes(id, inferred),
             Err(error) => self.report_shape(id, error),
         }
     }
@@ -74,8 +74,8 @@ impl Machine<'_, '_> {
         let mut broken = false;
         if !self.shapes.broken.is_empty() {
             let operation = &self.graph.operations[id.index()];
-            for argument in self.graph.arguments(operation) {
-                argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
+            for (_, value) in self.graph.arguments(operation) {
+                value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
             }
         }
         if !broken && !self.in_defective(error.code) {
@@ -84,12 +84,11 @@ impl Machine<'_, '_> {
             self.shapes.found.report(diagnostic);
         }
         if error.results != Inferred::UNKNOWN {
-            self.graph.set_shapes(id, &error.results);
+            self.graph.set_shapes(id, error.results);
             return;
         }
         let operation = &self.graph.operations[id.index()];
-        let tensors = self.graph.outputs_of(operation).iter().flat_map(|output| output.tensors());
-        self.shapes.broken.extend(tensors.copied());
+        self.shapes.broken.extend(self.graph.tensors_of(operation));
     }
 
     /// Whether the running call is within a standard fragment that breaks this rule by itself.

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use super::{Argument, Graph, Key, Operation, OutputValue, Shape, TensorId, Value};
+use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value};
 use crate::nnef::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
@@ -118,11 +118,11 @@ impl Json<'_> {
             self.buffer.push('}');
         }
         self.buffer.push_str(", \"outputs\": {");
-        for (i, output) in self.graph.outputs_of(operation).iter().enumerate() {
+        for (i, output) in self.graph.outputs_of(operation).enumerate() {
             self.key(i, kind.results.get(i).map(|&name| self.graph.text_of(name).to_string()), "output");
             match output {
-                OutputValue::Tensor(tensor) => self.tensor(*tensor),
-                OutputValue::Array(tensors) => self.tensors(tensors),
+                Output::Tensor(tensor) => self.tensor(*tensor),
+                Output::Array(tensors) => self.tensors(tensors),
             }
         }
         self.buffer.push_str("}}");
@@ -147,26 +147,32 @@ impl Json<'_> {
         let given = self.graph.arguments(operation);
         let mut count = 0;
         for (i, param) in kind.params.iter().enumerate().filter(|(_, param)| param.tensor == tensor) {
-            let argument = given.iter().find(|argument| argument.key == Key::Param(i as u32));
-            let Some(value) = argument.map(|argument| &argument.value).or(param.default.as_ref()) else { continue };
+            let argument = given.clone().find(|(key, _)| *key == Key::Param(i as u32)).map(|(_, value)| value);
+            let Some(value) = argument.or(param.default.as_ref().map(Operand::from)) else { continue };
             self.key(count, Some(self.graph.text_of(param.name).to_string()), "");
-            self.value(value, tensor);
+            self.operand(value, tensor);
             count += 1;
         }
     }
 
     /// What an operation that is not declared was given: by position, or with tensors, as inputs.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let is_input =
-            |argument: &Argument| argument.key == Key::Positional || matches!(argument.value, Value::Tensor(_));
+        let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || matches!(value, Operand::Tensor(_));
         let given = self.graph.arguments(operation);
-        for (count, argument) in given.iter().filter(|argument| is_input(argument) == tensor).enumerate() {
-            let name = match argument.key {
+        for (count, (key, value)) in given.filter(|argument| is_input(argument) == tensor).enumerate() {
+            let name = match key {
                 Key::Named(name) => Some(self.graph.text_of(name).to_string()),
                 _ => None,
             };
             self.key(count, name, "input");
-            self.value(&argument.value, tensor);
+            self.operand(value, tensor);
+        }
+    }
+
+    fn operand(&mut self, operand: Operand, input: bool) {
+        match operand {
+            Operand::Tensor(tensor) => self.value(&Value::Tensor(tensor), input),
+            Operand::Value(value) => self.value(value, input),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Graph, KeptFragment, Key, Operation, OutputValue, Value};
+use super::{Graph, KeptFragment, Key, Operand, Operation, Output, Value};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 
@@ -51,8 +51,7 @@ impl Text<'_> {
 
     fn tensor(&mut self, tensor: super::TensorId) {
         let name = self.graph.tensors[tensor.index()].name;
-        // Writing into a string does not fail.
-        let _ = self.graph.names.write(&self.graph.symbols, name, &mut self.buffer);
+        self.graph.names.write(&self.graph.symbols, name, &mut self.buffer);
     }
 
     fn tensor_list(&mut self, tensors: &[super::TensorId]) {
@@ -86,11 +85,11 @@ impl Text<'_> {
         self.buffer.push('(');
         let kind = self.graph.kind(operation);
         let mut named = false;
-        for (i, argument) in self.graph.arguments(operation).iter().enumerate() {
+        for (i, (key, value)) in self.graph.arguments(operation).enumerate() {
             if i > 0 {
                 self.buffer.push_str(", ");
             }
-            let name = match argument.key {
+            let name = match key {
                 Key::Positional => None,
                 Key::Named(name) => Some(name),
                 Key::Param(param) => {
@@ -102,29 +101,33 @@ impl Text<'_> {
             if let Some(name) = name {
                 self.push(&[self.graph.text_of(name), " = "]);
             }
-            self.value(&argument.value);
+            match value {
+                Operand::Tensor(tensor) => self.tensor(tensor),
+                Operand::Value(value) => self.value(value),
+            }
         }
         self.buffer.push_str(");\n");
     }
 
-    fn targets(&mut self, outputs: &[OutputValue]) {
-        if outputs.len() > 1 {
+    fn targets<'g>(&mut self, outputs: impl ExactSizeIterator<Item = Output<'g>>) {
+        let several = outputs.len() > 1;
+        if several {
             self.buffer.push('(');
         }
-        for (i, output) in outputs.iter().enumerate() {
+        for (i, output) in outputs.enumerate() {
             if i > 0 {
                 self.buffer.push_str(", ");
             }
             match output {
-                OutputValue::Tensor(tensor) => self.tensor(*tensor),
-                OutputValue::Array(tensors) => {
+                Output::Tensor(tensor) => self.tensor(*tensor),
+                Output::Array(tensors) => {
                     self.buffer.push('[');
                     self.tensor_list(tensors);
                     self.buffer.push(']');
                 }
             }
         }
-        if outputs.len() > 1 {
+        if several {
             self.buffer.push(')');
         }
     }
