@@ -178,6 +178,51 @@ pub struct Head {
     pub file: FileId,
 }
 
+/// How much code there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    pub(super) instrs: usize,
+    pub(super) sites: usize,
+    keys: usize,
+    hints: usize,
+    loops: usize,
+    blocks: usize,
+    bindings: usize,
+    types: usize,
+    constants: usize,
+}
+
+impl Program {
+    /// How much there is.
+    pub fn marks(&self) -> Marks {
+        Marks {
+            instrs: self.instrs.len(),
+            sites: self.sites.len(),
+            keys: self.keys.len(),
+            hints: self.hints.len(),
+            loops: self.loops.len(),
+            blocks: self.blocks.len(),
+            bindings: self.bindings.len(),
+            types: self.types.len(),
+            constants: self.constants.len(),
+        }
+    }
+
+    /// Forgets what came later.
+    pub fn truncate(&mut self, marks: Marks) {
+        self.instrs.truncate(marks.instrs);
+        self.spans.truncate(marks.instrs);
+        self.sites.truncate(marks.sites);
+        self.keys.truncate(marks.keys);
+        self.hints.truncate(marks.hints);
+        self.loops.truncate(marks.loops);
+        self.blocks.truncate(marks.blocks);
+        self.bindings.truncate(marks.bindings);
+        self.types.truncate(marks.types);
+        self.constants.truncate(marks.constants);
+    }
+}
+
 /// All code of a run.
 #[derive(Debug, Default)]
 pub struct Program {

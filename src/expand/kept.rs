@@ -221,7 +221,8 @@ fn flat_body(
     let names = &mut machine.graph.names;
     let compiler = Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
     let body = compiler.fragment(id);
-    let outcome = machine.run(&body, params);
+    machine.start(body.head.file, params);
+    let outcome = machine.run(body.head.entry, body.head.slots as usize);
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();

@@ -22,6 +22,7 @@ use crate::graph::{Graph, KindId, OriginId, SignatureId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
+use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::{FileId, Location, Span};
 
@@ -101,38 +102,65 @@ pub(super) struct Running {
     pub(super) items: Vec<Value>,
 }
 
-/// The state of an expansion.
-pub(super) struct Machine<'c, 'd> {
-    pub(super) checked: &'c Checked<'d>,
-    pub(super) lowering: Lowering,
-    pub(super) program: Program,
-    pub(super) bodies: Vec<Option<Body>>,
-    pub(super) graph: Graph,
-    pub(super) stack: Vec<Value>,
-    pub(super) slots: Vec<Slot>,
-    pub(super) frames: Vec<Frame>,
+/// Declares the machine, and its state without what it reads: between the statements of a graph
+/// the checks go on with that.
+macro_rules! machine {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
+        /// The state of an expansion, and what it reads.
+        pub(super) struct Machine<'c, 'd> {
+            pub(super) checked: &'c Checked<'d>,
+            $($(#[$doc])* pub(super) $field: $ty,)*
+        }
+
+        /// The state of an expansion.
+        pub(super) struct State {
+            $($field: $ty,)*
+        }
+
+        impl<'c, 'd> Machine<'c, 'd> {
+            /// Goes on from a state.
+            pub(super) fn resume(checked: &'c Checked<'d>, state: State) -> Self {
+                Machine { checked, $($field: state.$field,)* }
+            }
+
+            /// The state to go on from.
+            pub(super) fn pause(self) -> State {
+                State { $($field: self.$field,)* }
+            }
+        }
+    };
+}
+
+machine! {
+    lowering: Lowering,
+    program: Program,
+    bodies: Vec<Option<Body>>,
+    graph: Graph,
+    stack: Vec<Value>,
+    slots: Vec<Slot>,
+    frames: Vec<Frame>,
     /// The next instruction of the innermost frame.
-    pub(super) pc: u32,
+    pc: u32,
     /// The first slot of the innermost frame.
-    pub(super) base: u32,
-    pub(super) targets: Vec<Target>,
-    pub(super) active: Vec<Active>,
-    pub(super) loops: Vec<Running>,
-    pub(super) forces: Vec<u32>,
-    pub(super) space: Space,
-    pub(super) kinds: Vec<Option<KindId>>,
+    base: u32,
+    targets: Vec<Target>,
+    active: Vec<Active>,
+    loops: Vec<Running>,
+    forces: Vec<u32>,
+    space: Space,
+    kinds: Vec<Option<KindId>>,
     /// What is known of the sites that were reached, by their numbers.
-    pub(super) reached: Vec<Reached>,
-    pub(super) undeclared: FxHashMap<Name, KindId>,
+    reached: Vec<Reached>,
+    undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
-    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
+    literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
     /// The tensors of names of the graph that stand for constants, by slot.
-    pub(super) bound: FxHashMap<u32, TensorId>,
+    bound: FxHashMap<u32, TensorId>,
     /// Shapes that replace those of externals.
-    pub(super) input_shapes: FxHashMap<Name, Arc<[i64]>>,
-    pub(super) shapes: Shapes,
+    input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    shapes: Shapes,
     max_depth: u64,
-    pub(super) max_ops: u64,
+    max_ops: u64,
     steps: u64,
 }
 
@@ -198,12 +226,11 @@ impl<'c, 'd> Machine<'c, 'd> {
         head
     }
 
-    /// Runs a body as a graph of its own. Its parameters are in the first slots.
-    pub(super) fn run(&mut self, body: &Body, params: Vec<Value>) -> Result<(), Box<Diagnostic>> {
+    /// Starts a graph: its frame, with its parameters in the first slots.
+    pub(super) fn start(&mut self, file: FileId, params: Vec<Value>) {
         self.slots.extend(params.into_iter().map(Slot::Ready));
-        self.slots.resize(body.head.slots as usize, Slot::Empty);
         self.frames.push(Frame {
-            pc: body.head.entry,
+            pc: 0,
             slots: 0,
             targets: 0,
             fragment: None,
@@ -213,11 +240,55 @@ impl<'c, 'd> Machine<'c, 'd> {
             inner: false,
             recursions: 0,
             origin: Some(OriginId::NONE),
-            file: body.head.file,
+            file,
         });
-        (self.pc, self.base) = (body.head.entry, 0);
-        let outcome = self.steps();
-        outcome.map_err(|failure| Box::new(self.diagnose(failure)))
+    }
+
+    /// Runs code of the graph, which has so many slots by now.
+    pub(super) fn run(&mut self, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
+        self.slots.resize(slots, Slot::Empty);
+        (self.pc, self.base) = (entry, 0);
+        self.steps().map_err(|failure| Box::new(self.diagnose(failure)))
+    }
+
+    /// Compiles and runs the next statements of a graph. Their code is forgotten afterwards.
+    pub(super) fn run_statements(
+        &mut self,
+        chunk: &Chunk,
+        slots: usize,
+        left: &mut FxHashMap<Name, u32>,
+    ) -> Result<(), Box<Diagnostic>> {
+        self.compile_callees();
+        let (before, reached) = (self.program.marks(), self.reached.len());
+        let first = self.slots.len() as u32;
+        let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
+        let entry = Compiler::statements(self.checked, lowering, program, names, chunk).graph(chunk, first, left);
+        let after = self.program.marks();
+        self.run(entry, slots)?;
+        if self.program.marks() == after {
+            self.program.truncate(before);
+            self.reached.truncate(reached.min(before.sites));
+        }
+        Ok(())
+    }
+
+    /// Compiles the bodies that the statements call, and those that these call: code that stays
+    /// stands before code that goes.
+    fn compile_callees(&mut self) {
+        let mut at = self.program.instrs.len();
+        for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
+            if self.lowering.expands(fragment, true) || self.lowering.expands(fragment, false) {
+                self.head(fragment);
+            }
+        }
+        while let Some(instr) = self.program.instrs.get(at) {
+            if let Instr::Call(site) = instr
+                && let Some(fragment) = self.program.sites[*site as usize].fragment
+            {
+                self.head(fragment);
+            }
+            at += 1;
+        }
     }
 
     /// Attaches the place and the calls around it to a failure.

@@ -160,10 +160,21 @@ pub(super) struct Signatures {
     table: Vec<Signature>,
     keys: Vec<Key>,
     known: FxHashMap<(KindId, u32, SmallVec<[Key; 8]>), SignatureId>,
+    /// The signature met last of each kind.
+    recent: Vec<Option<SignatureId>>,
 }
 
 impl Signatures {
     pub fn intern(&mut self, kind: KindId, keys: &[Key], results: u32) -> SignatureId {
+        if self.recent.len() <= kind.index() {
+            self.recent.resize(kind.index() + 1, None);
+        }
+        if let Some(recent) = self.recent[kind.index()]
+            && self.counts(recent).2 == results
+            && self.keys(recent) == keys
+        {
+            return recent;
+        }
         let id = SignatureId(self.table.len() as u32);
         let known = *self.known.entry((kind, results, keys.into())).or_insert(id);
         if known == id {
@@ -171,6 +182,7 @@ impl Signatures {
             self.keys.extend_from_slice(keys);
             self.table.push(Signature { kind, keys: (start, keys.len() as u32), results });
         }
+        self.recent[kind.index()] = Some(known);
         known
     }
 

@@ -4,6 +4,7 @@
 //! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
 
 use super::names::Name;
+use super::statements::Statements;
 use crate::source::{FileId, Span};
 
 macro_rules! id_type {
@@ -316,6 +317,19 @@ pub struct Ast {
 }
 
 impl Ast {
+    /// Forgets all nodes of expressions; types stay.
+    pub(crate) fn clear(&mut self) {
+        self.exprs.clear();
+        self.spans.clear();
+        self.lists.clear();
+        self.ints.clear();
+        self.scalars.clear();
+        self.calls.clear();
+        self.args.clear();
+        self.comprehensions.clear();
+        self.iterators.clear();
+    }
+
     /// Adds an expression.
     pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push(expr);
@@ -459,8 +473,8 @@ pub struct GraphDecl {
     pub params: Vec<Ident>,
     /// Outputs.
     pub results: Vec<Ident>,
-    /// The body.
-    pub body: Body,
+    /// The body, whose nodes are not those of the module.
+    pub body: Statements,
     /// From `graph` to the closing brace.
     pub span: Span,
 }

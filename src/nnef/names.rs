@@ -11,6 +11,11 @@ use rustc_hash::FxBuildHasher;
 pub struct Name(u32);
 
 impl Name {
+    /// The name of an index.
+    pub(crate) fn from_index(index: usize) -> Name {
+        Name(index as u32)
+    }
+
     /// The index in order of first appearance.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -265,7 +265,8 @@ impl BodyCheck<'_, '_> {
                 }
             });
         }
-        self.checker.checked.modules[self.module.index()].iterator_slots[id.index()] = self.slots.len() as u32;
+        let slot = self.slots.len() as u32;
+        self.tables().iterator_slots[id.index()] = slot;
         let mut hidden = Vec::with_capacity(iterators.len());
         for (iterator, ty) in iterators.iter().zip(types) {
             let earlier = self.scope.get(iterator.name.name);

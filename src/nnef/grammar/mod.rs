@@ -29,6 +29,7 @@ use super::ast::{Assignment, Ast, Body, Expr, Module};
 use super::dialect::{Dialect, Rules};
 use super::lexer::{Kind, Tokens, lex};
 use super::names::Names;
+use super::statements::{Marks, Statements};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -195,21 +196,20 @@ impl<'s, 'd> Run<'s, 'd> {
         self.span(first).to(self.span(last))
     }
 
-    /// Reads the body that opens at a brace; gives it with the token after it.
-    fn body(&mut self, open: usize) -> (Body, usize) {
-        let mut body = Body::default();
+    /// Reads the body that opens at a brace; gives the token after it.
+    fn body(&mut self, open: usize, body: &mut Sink) -> usize {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
         loop {
             match self.split.kind(at) {
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
-                    if body.assignments.is_empty() && silent {
+                    if body.is_empty() && silent {
                         let message = "a body has at least one assignment";
                         self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(at), message));
                     }
-                    body.span = self.range(open, at);
-                    return (body, at + 1);
+                    *body.span() = self.range(open, at);
+                    return at + 1;
                 }
                 Some(_) if !self.split.item_starts(at) => {}
                 _ => {
@@ -219,19 +219,20 @@ impl<'s, 'd> Run<'s, 'd> {
                         Diagnostic::new(Code::BadAssignment, self.location(at), message)
                             .see(opening, "the body is opened here"),
                     );
-                    body.span = self.range(open, at.saturating_sub(1));
-                    return (body, at);
+                    *body.span() = self.range(open, at.saturating_sub(1));
+                    return at;
                 }
             }
             let end = self.split.statement_end(at);
-            self.statement(at, end, &mut body.assignments);
+            self.statement(at, end, body);
             at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
         }
     }
 
     /// Reads the statement of a slice; several, where what separates them is missing.
-    fn statement(&mut self, mut start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+    fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
         loop {
+            let marks = Marks::of(&self.state.ast);
             let problem = match parse!(self, assignment, start, end) {
                 Ok(sides) => {
                     let ended = self.split.kind(end) == Some(Kind::Semicolon);
@@ -239,7 +240,8 @@ impl<'s, 'd> Run<'s, 'd> {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
-                    assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                    let assignment = Assignment { target: sides.target, value: sides.value, span };
+                    body.push(&mut self.state.ast, marks, assignment);
                     return;
                 }
                 Err(problem) => problem,
@@ -252,14 +254,15 @@ impl<'s, 'd> Run<'s, 'd> {
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
-                assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                let assignment = Assignment { target: sides.target, value: sides.value, span };
+                body.push(&mut self.state.ast, marks, assignment);
                 start = at;
                 continue;
             }
             self.explain_statement(start, end, &problem);
             let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
             let next = (at.max(start + 1)..end).find(resume);
-            self.keep_target(start, next.unwrap_or(end), assignments);
+            self.keep_target(start, next.unwrap_or(end), body);
             match next {
                 Some(next) => start = next,
                 None => return,
@@ -268,17 +271,18 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
-    fn keep_target(&mut self, start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+    fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
         let Some(equals) = (start..end).find(|at| self.tokens.kinds[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
-        let value = self.state.ast.push(Expr::Error, at);
-        for at in start..equals {
-            if self.tokens.kinds[at] == Kind::Ident {
-                self.begin(at);
+        for token in start..equals {
+            if self.tokens.kinds[token] == Kind::Ident {
+                let marks = Marks::of(&self.state.ast);
+                self.begin(token);
                 let ident = self.state.ident(0);
+                let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                assignments.push(Assignment { target, value, span });
+                body.push(&mut self.state.ast, marks, Assignment { target, value, span });
             }
         }
     }
@@ -300,6 +304,42 @@ impl<'s, 'd> Run<'s, 'd> {
     fn starts_line(&self, at: usize) -> bool {
         let gap = self.span(at - 1).end as usize..self.span(at).start as usize;
         self.text.get(gap).is_some_and(|gap| gap.contains(['\n', '\r']))
+    }
+}
+
+/// What takes the statements of a body.
+enum Sink {
+    /// The body of a fragment: its nodes are those of the module.
+    Fragment(Body),
+    /// The body of a graph.
+    Graph(Statements),
+}
+
+impl Sink {
+    fn is_empty(&self) -> bool {
+        match self {
+            Sink::Fragment(body) => body.assignments.is_empty(),
+            Sink::Graph(body) => body.is_empty(),
+        }
+    }
+
+    fn span(&mut self) -> &mut Span {
+        match self {
+            Sink::Fragment(body) => &mut body.span,
+            Sink::Graph(body) => &mut body.span,
+        }
+    }
+
+    /// Takes a statement. Its nodes are all that came after the marks; those of a graph are packed
+    /// and leave the tree.
+    fn push(&mut self, ast: &mut Ast, marks: Marks, assignment: Assignment) {
+        match self {
+            Sink::Fragment(body) => body.assignments.push(assignment),
+            Sink::Graph(body) => {
+                body.push(ast, marks, &assignment);
+                marks.rewind(ast);
+            }
+        }
     }
 }
 
