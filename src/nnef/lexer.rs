@@ -1,8 +1,8 @@
 //! From text to tokens: one-byte kinds, with spans beside them.
 
-use logos::Logos;
+use logos::{Lexer, Logos};
 
-use super::ast::Primitive;
+use super::ast::{Assignment, Primitive};
 use super::dialect::{Dialect, Rules};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
@@ -46,6 +46,8 @@ kinds! {
     Bad "malformed literal",
     /// A character that does not belong here; reported already.
     Stray "unexpected character",
+    /// A run of statements that were read already, see [`Statements`].
+    Plain "statements",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",
@@ -252,34 +254,93 @@ pub struct Tokens {
     pub spans: Vec<Span>,
     /// Comments, `#` included and the line end not.
     pub comments: Vec<Span>,
+    /// What [`Kind::Plain`] stands for: the token, and the assignments.
+    pub plain: Vec<(usize, Vec<Assignment>)>,
+}
+
+/// What reads statements without tokens for a parser, where it can.
+pub trait Statements<'t> {
+    /// Reads a statement with its semicolon and adds the comments in it. Where it gives up,
+    /// the statement is cut into tokens from its start.
+    fn read(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<Assignment>;
+}
+
+/// Leaves all statements to the parser.
+impl Statements<'_> for () {
+    fn read(&mut self, _: &mut Lexer<Kind>, _: &mut Vec<Span>) -> Option<Assignment> {
+        None
+    }
 }
 
 /// Cuts a text into tokens. Findings are reported except within extension directives, whose text
-/// is free.
-pub fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
-    if u32::try_from(text.len()).is_err() {
-        let at = Location::new(file, Span::default());
-        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
-        return Tokens::default();
-    }
-    let mut run = Run { text, file, rules: dialect.rules(), diagnostics, free: false, tokens: Tokens::default() };
-    run.tokens.kinds.reserve(text.len() / 4);
-    run.tokens.spans.reserve(text.len() / 4);
+/// is free. What `statements` reads leaves one token, [`Kind::Plain`], for a run of statements.
+pub fn lex<'t>(
+    text: &'t str,
+    file: FileId,
+    dialect: Dialect,
+    statements: &mut impl Statements<'t>,
+    diagnostics: &mut Diagnostics,
+) -> Tokens {
+    let tokens = Tokens::default();
+    let mut run = Run {
+        text,
+        file,
+        rules: dialect.rules(),
+        statements,
+        diagnostics,
+        free: false,
+        place: Place::default(),
+        tokens,
+    };
     run.lex();
     run.tokens
 }
 
-struct Run<'a> {
-    text: &'a str,
+/// Where the lexer is, as far as it decides whether statements stand here for certain.
+///
+/// The parser skips what it cannot read, so a brace alone tells nothing. But it never skips
+/// `graph` and `fragment` between bodies, takes the next brace for that of the body unless a
+/// semicolon or a closing brace comes before, and leaves the body at its first closing brace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// Between bodies.
+    #[default]
+    Outside,
+    /// Behind `graph` or `fragment`.
+    Header,
+    /// In a body: behind its brace and behind each semicolon a statement starts.
+    Body,
+    /// Behind something that belongs elsewhere. What stands here, up to the next closing brace,
+    /// is left to the parser.
+    Marred,
+}
+
+impl Place {
+    fn after(self, kind: Kind) -> Place {
+        match (self, kind) {
+            (_, Kind::RBrace) | (Place::Header, Kind::Semicolon) => Place::Outside,
+            (Place::Header, Kind::LBrace) => Place::Body,
+            (Place::Body, Kind::LBrace | Kind::Graph | Kind::Fragment) => Place::Marred,
+            (Place::Header | Place::Body, Kind::Version | Kind::Extension) => Place::Marred,
+            (Place::Outside, Kind::Graph | Kind::Fragment) => Place::Header,
+            _ => self,
+        }
+    }
+}
+
+struct Run<'t, 'a, S> {
+    text: &'t str,
     file: FileId,
     rules: &'static Rules,
+    statements: &'a mut S,
     diagnostics: &'a mut Diagnostics,
     /// Within an extension directive.
     free: bool,
+    place: Place,
     tokens: Tokens,
 }
 
-impl Run<'_> {
+impl<'t, S: Statements<'t>> Run<'t, '_, S> {
     fn lex(&mut self) {
         let text = self.text;
         let mut lexer = Kind::lexer(text);
@@ -320,11 +381,37 @@ impl Run<'_> {
                 Ok(Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes) | Err(()) => {
                     self.oddity(kind.unwrap_or(Kind::Stray), span);
                 }
-                Ok(kind) => {
+                Ok(kind @ (Kind::LBrace | Kind::RBrace | Kind::Semicolon)) => {
                     self.free &= kind != Kind::Semicolon;
                     self.push(kind, span);
+                    self.place = self.place.after(kind);
+                    if self.place == Place::Body && self.rules.semicolons {
+                        self.statements(&mut lexer);
+                    }
                 }
+                Ok(kind) => self.push(kind, span),
             }
+        }
+    }
+
+    /// Reads as many statements as can be read without tokens.
+    fn statements(&mut self, lexer: &mut Lexer<'t, Kind>) {
+        let mut run = Vec::new();
+        let mut span = Span::default();
+        loop {
+            let mut ahead = lexer.clone();
+            let comments = self.tokens.comments.len();
+            let Some(assignment) = self.statements.read(&mut ahead, &mut self.tokens.comments) else {
+                self.tokens.comments.truncate(comments);
+                break;
+            };
+            span = if run.is_empty() { assignment.span } else { span.to(assignment.span) };
+            run.push(assignment);
+            *lexer = ahead;
+        }
+        if !run.is_empty() {
+            self.tokens.plain.push((self.tokens.kinds.len(), run));
+            self.push(Kind::Plain, span);
         }
     }
 
@@ -358,6 +445,7 @@ impl Run<'_> {
             Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
             _ => {}
         }
+        self.place = self.place.after(kind);
         self.push(kind, span);
     }
 
@@ -393,7 +481,9 @@ impl Run<'_> {
             let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
             self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
         }
-        if number.parse::<f64>().is_ok_and(f64::is_infinite) {
+        // No number of fewer digits is too large without an exponent.
+        let long = number.len() > 300 || number.contains(['e', 'E']);
+        if long && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
         }

@@ -1,26 +1,38 @@
 //! Interned identifiers: every name of a run is a number, compared and hashed as such.
+//!
+//! A large text has a new name in every statement, so a name costs no allocation: all texts stand
+//! in one string, one behind the other, and a table of numbers finds them by hash.
 
-use std::hash::BuildHasher;
+use std::hash::Hasher;
+use std::num::NonZeroU32;
 
-use indexmap::IndexMap;
-use indexmap::map::raw_entry_v1::{RawEntryApiV1, RawEntryMut};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHasher;
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(u32);
+pub struct Name(NonZeroU32);
 
 impl Name {
+    fn new(index: usize) -> Self {
+        Name(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
     /// The index in order of first appearance.
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
     }
 }
 
 /// The table of interned names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    set: IndexMap<Box<str>, (), FxBuildHasher>,
+    /// All texts.
+    text: String,
+    /// Where each text ends; it starts where the one before it ends.
+    ends: Vec<u32>,
+    /// Open addressing, as many slots as a power of two. A slot has the number of a name in as
+    /// many low bits as the position needs, and bits of its hash in the others; 0 is free.
+    slots: Vec<u32>,
 }
 
 impl Names {
@@ -29,37 +41,148 @@ impl Names {
         Self::default()
     }
 
+    /// Makes room for so many further names. Room that is not used is never touched.
+    pub fn reserve(&mut self, count: usize) {
+        self.ends.reserve(count);
+        self.text.reserve(count.saturating_mul(8));
+        self.resize(self.len() + count);
+    }
+
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
-        // Most names of a large text are met once: one hash serves the look-up and the insertion.
-        let hash = FxBuildHasher.hash_one(text);
-        match self.set.raw_entry_mut_v1().from_key_hashed_nocheck(hash, text) {
-            RawEntryMut::Occupied(entry) => Name(entry.index() as u32),
-            RawEntryMut::Vacant(entry) => {
-                let index = entry.index();
-                entry.insert_hashed_nocheck(hash, text.into(), ());
-                Name(index as u32)
+        if is_full(self.len() + 1, self.slots.len()) {
+            self.resize(self.len() + 1);
+        }
+        let hash = hash(text);
+        match self.find(text, hash) {
+            Ok(name) => name,
+            Err(slot) => {
+                let name = Name::new(self.len());
+                self.text.push_str(text);
+                self.ends.push(self.text.len() as u32);
+                self.slots[slot] = self.entry(hash, name);
+                name
             }
         }
     }
 
     /// The name of a text, if it was ever interned.
     pub fn get(&self, text: &str) -> Option<Name> {
-        self.set.get_index_of(text).map(|index| Name(index as u32))
+        self.find(text, hash(text)).ok()
     }
 
     /// The text of a name.
     pub fn text(&self, name: Name) -> &str {
-        self.set.get_index(name.index()).map_or("", |(text, ())| text)
+        let index = name.index();
+        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        let range = start.zip(self.ends.get(index)).map(|(start, end)| start as usize..*end as usize);
+        range.and_then(|range| self.text.get(range)).unwrap_or("")
     }
 
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.set.len()
+        self.ends.len()
     }
 
     /// Whether no name was interned.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.ends.is_empty()
+    }
+
+    /// How many bytes the texts of all names have. No more than 4 GB are kept.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The name of a text, or the slot for it.
+    fn find(&self, text: &str, hash: u64) -> Result<Name, usize> {
+        let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
+        let tag = tag(hash, mask);
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            if slot & !(mask as u32) == tag {
+                let name = Name::new((slot & mask as u32) as usize - 1);
+                if self.text(name) == text {
+                    return Ok(name);
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn entry(&self, hash: u64, name: Name) -> u32 {
+        tag(hash, self.slots.len() - 1) | name.0.get()
+    }
+
+    /// Makes the table large enough for so many names.
+    fn resize(&mut self, count: usize) {
+        let mut size = self.slots.len().max(64);
+        while is_full(count, size) {
+            size *= 2;
+        }
+        if size == self.slots.len() {
+            return;
+        }
+        self.slots = vec![0; size];
+        for index in 0..self.len() {
+            let name = Name::new(index);
+            let hash = hash(self.text(name));
+            let mut at = hash as usize & (size - 1);
+            while self.slots[at] != 0 {
+                at = (at + 1) & (size - 1);
+            }
+            self.slots[at] = self.entry(hash, name);
+        }
+    }
+}
+
+/// Whether so many names are too many for so many slots.
+fn is_full(count: usize, slots: usize) -> bool {
+    count > slots / 3 * 2
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// The bits of a hash that a slot has room for.
+fn tag(hash: u64, mask: usize) -> u32 {
+    (hash >> 32) as u32 & !(mask as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_again() {
+        let mut names = Names::new();
+        assert!(names.is_empty());
+        assert_eq!(names.get("a"), None);
+        let texts: Vec<String> = (0..5000).map(|i| format!("{}{i}", "x".repeat(i % 40))).collect();
+        for _ in 0..2 {
+            for (i, text) in texts.iter().enumerate() {
+                assert_eq!(names.intern(text).index(), i);
+            }
+        }
+        names.reserve(100_000);
+        for (i, text) in texts.iter().enumerate() {
+            let name = names.get(text).expect("a name");
+            assert_eq!((name.index(), names.text(name)), (i, text.as_str()));
+        }
+        assert_eq!((names.get("y"), names.len()), (None, 5000));
+        let empty = names.intern("");
+        assert_eq!((names.text(empty), names.intern("")), ("", empty));
+    }
+
+    #[test]
+    fn a_missing_name_takes_no_room() {
+        assert_eq!(size_of::<Option<Name>>(), 4);
     }
 }

@@ -11,6 +11,8 @@ mod depth;
 mod explain;
 mod expression;
 mod items;
+mod numbers;
+mod plain;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
+use self::plain::PlainReader;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Body, Expr, Module};
 use super::dialect::{Dialect, Rules};
@@ -50,15 +53,50 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    let mut tokens = lex(text, file, dialect, diagnostics);
+    parse_with(file, text, dialect, kind, true, names, diagnostics)
+}
+
+/// [`parse_module`], with or without a reader of its own for plain statements.
+fn parse_with(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    kind: ModuleKind,
+    plain: bool,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Module {
     let mut module = Module::empty(file);
+    if u32::try_from(text.len().saturating_add(names.bytes())).is_err() {
+        let at = Location::new(file, Span::default());
+        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
+        return module;
+    }
+    names.reserve(text.len() / BYTES_PER_NAME);
+    let mut reader = PlainReader::new(names, roomy(text.len()));
+    let mut tokens = match plain {
+        true => lex(text, file, dialect, &mut reader, diagnostics),
+        false => lex(text, file, dialect, &mut (), diagnostics),
+    };
+    let PlainReader { names, ast, .. } = reader;
+    let plain = std::mem::take(&mut tokens.plain).into_iter();
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
         diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
         return module;
     }
-    let mut run = Run::new(text, &tokens, dialect.rules(), kind, names, module, diagnostics);
+    let build = Build {
+        text,
+        kinds: &tokens.kinds,
+        spans: &tokens.spans,
+        base: 0,
+        names,
+        ast,
+        findings: Vec::new(),
+        failed: false,
+    };
+    let mut run = Run::new(build, &tokens, plain, dialect.rules(), kind, module, diagnostics);
     run.items();
     run.finish()
 }
@@ -107,6 +145,8 @@ use parse;
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
+    /// The statements that were read already, by their tokens.
+    plain: std::vec::IntoIter<(usize, Vec<Assignment>)>,
     split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
@@ -119,29 +159,19 @@ struct Run<'s, 'd> {
 
 impl<'s, 'd> Run<'s, 'd> {
     fn new(
-        text: &'s str,
+        build: Build<'s>,
         tokens: &'s Tokens,
+        plain: std::vec::IntoIter<(usize, Vec<Assignment>)>,
         rules: &'static Rules,
         kind: ModuleKind,
-        names: &'s mut Names,
         module: Module,
         diagnostics: &'d mut Diagnostics,
     ) -> Self {
-        let (kinds, spans) = (&tokens.kinds[..], &tokens.spans[..]);
-        let build = Build {
-            text,
-            kinds,
-            spans,
-            base: 0,
-            names,
-            ast: roomy(tokens.kinds.len()),
-            findings: Vec::new(),
-            failed: false,
-        };
         Run {
-            text,
+            text: build.text,
             tokens,
-            split: Splitter { kinds, semicolons: rules.semicolons },
+            plain,
+            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons },
             rules,
             kind,
             module,
@@ -211,6 +241,11 @@ impl<'s, 'd> Run<'s, 'd> {
                     body.span = self.range(open, at);
                     return (body, at + 1);
                 }
+                Some(Kind::Plain) => {
+                    self.read_already(at, &mut body.assignments);
+                    at += 1;
+                    continue;
+                }
                 Some(_) if !self.split.item_starts(at) => {}
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
@@ -226,6 +261,15 @@ impl<'s, 'd> Run<'s, 'd> {
             let end = self.split.statement_end(at);
             self.statement(at, end, &mut body.assignments);
             at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
+        }
+    }
+
+    /// Takes over the statements that a token stands for.
+    fn read_already(&mut self, token: usize, assignments: &mut Vec<Assignment>) {
+        match self.plain.find(|run| run.0 >= token) {
+            Some((_, run)) if assignments.is_empty() => *assignments = run,
+            Some((_, run)) => assignments.extend(run),
+            None => {}
         }
     }
 
@@ -303,13 +347,21 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 }
 
-/// An empty tree with room for what so many tokens usually become.
-fn roomy(tokens: usize) -> Ast {
+/// How many bytes of flat text there are for each new name: one statement.
+const BYTES_PER_NAME: usize = 32;
+
+/// The size of a text for which room is made from the start.
+const ROOM: usize = 1 << 28;
+
+/// An empty tree with room for what a flat text of so many bytes becomes. Large room that is not
+/// used is never touched and so costs nothing; to grow costs a copy.
+fn roomy(bytes: usize) -> Ast {
+    let bytes = bytes.min(ROOM);
     let mut ast = Ast::default();
-    ast.exprs.reserve(tokens / 3);
-    ast.spans.reserve(tokens / 3);
-    ast.args.reserve(tokens / 8);
-    ast.calls.reserve(tokens / 16);
+    ast.exprs.reserve(bytes / 8);
+    ast.spans.reserve(bytes / 8);
+    ast.args.reserve(bytes / 16);
+    ast.calls.reserve(bytes / 32);
     ast
 }
 
