@@ -354,3 +354,6 @@ fn is_number(ast: &Ast, id: ExprId) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
