@@ -332,6 +332,7 @@ pub struct Ast {
 
 impl Ast {
     /// Adds an expression.
+    #[inline]
     pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push(expr);
         self.spans.push(span);

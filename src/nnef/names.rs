@@ -45,25 +45,25 @@ impl Names {
     pub fn reserve(&mut self, count: usize) {
         self.ends.reserve(count);
         self.text.reserve(count.saturating_mul(8));
-        self.resize(self.len() + count);
+        self.resize(self.len().saturating_add(count));
     }
 
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
+        let hash = Hash::of(text);
+        self.find(text, hash).unwrap_or_else(|slot| self.add(text, hash, slot))
+    }
+
+    fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
+        let name = Name::new(self.len());
         if is_full(self.len() + 1, self.slots.len()) {
             self.resize(self.len() + 1);
+            slot = self.free(hash);
         }
-        let hash = Hash::of(text);
-        match self.find(text, hash) {
-            Ok(name) => name,
-            Err(slot) => {
-                let name = Name::new(self.len());
-                self.text.push_str(text);
-                self.ends.push(self.text.len() as u32);
-                self.slots[slot] = self.entry(hash, name);
-                name
-            }
-        }
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
+        self.slots[slot] = self.entry(hash, name);
+        name
     }
 
     /// The name of a text, if it was ever interned.
@@ -73,10 +73,16 @@ impl Names {
 
     /// The text of a name.
     pub fn text(&self, name: Name) -> &str {
-        let index = name.index();
-        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
-        let range = start.zip(self.ends.get(index)).map(|(start, end)| start as usize..*end as usize);
-        range.and_then(|range| self.text.get(range)).unwrap_or("")
+        self.text.get(self.range(name)).unwrap_or("")
+    }
+
+    #[inline]
+    fn range(&self, name: Name) -> std::ops::Range<usize> {
+        match (name.index(), self.ends.get(name.index())) {
+            (_, None) => 0..0,
+            (0, Some(&end)) => 0..end as usize,
+            (index, Some(&end)) => self.ends[index - 1] as usize..end as usize,
+        }
     }
 
     /// How many names there are.
@@ -95,6 +101,7 @@ impl Names {
     }
 
     /// The name of a text, or the slot for it.
+    #[inline]
     fn find(&self, text: &str, hash: Hash) -> Result<Name, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
         let tag = hash.tag & !(mask as u32);
@@ -106,7 +113,7 @@ impl Names {
             }
             if slot & !(mask as u32) == tag {
                 let name = Name::new((slot & mask as u32) as usize - 1);
-                if self.text(name) == text {
+                if self.text.as_bytes().get(self.range(name)) == Some(text.as_bytes()) {
                     return Ok(name);
                 }
             }
@@ -132,12 +139,19 @@ impl Names {
         for index in 0..self.len() {
             let name = Name::new(index);
             let hash = Hash::of(self.text(name));
-            let mut at = hash.position & (size - 1);
-            while self.slots[at] != 0 {
-                at = (at + 1) & (size - 1);
-            }
-            self.slots[at] = self.entry(hash, name);
+            let slot = self.free(hash);
+            self.slots[slot] = self.entry(hash, name);
         }
+    }
+
+    /// The first free slot for a hash.
+    fn free(&self, hash: Hash) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = hash.position & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        at
     }
 }
 

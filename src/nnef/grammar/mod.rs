@@ -1,6 +1,7 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Three steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
+//! Plain statements are read straight from the lexer ([`plain`]). For all else there are three
+//! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
 //! into items and statements; each of these is parsed by a grammar of its own. A grammar first
 //! runs without collecting anything about errors; only a slice that fails is parsed again to find
 //! out what was expected. So one mistake costs one statement, and correct text costs nothing.
@@ -72,7 +73,7 @@ fn parse_with(
         diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
         return module;
     }
-    names.reserve(text.len() / BYTES_PER_NAME);
+    names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
     let mut reader = PlainReader::new(names, roomy(text.len()));
     let mut tokens = match plain {
         true => lex(text, file, dialect, &mut reader, diagnostics),

@@ -27,10 +27,10 @@ pub(super) fn real(text: &str) -> Option<f64> {
 /// An array of numbers of one kind, from behind its opening bracket, as far as no comment stands
 /// in it. Gives how many bytes it takes, the closing bracket included.
 pub(super) fn array(text: &str, ast: &mut Ast) -> Option<(Expr, usize)> {
-    let digits = text.trim_start_matches(|c: char| is_space(c as u32 as u8) || c == '-');
-    let digits = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let first = text.trim_start_matches(|c: char| c == '-' || c.is_ascii_whitespace() || c == '\x0B');
+    let rest = first.trim_start_matches(|c: char| c.is_ascii_digit());
     let mut cursor = Cursor { text, at: 0 };
-    if digits.starts_with(['.', 'e', 'E']) {
+    if rest.starts_with(['.', 'e', 'E']) {
         let range = cursor.items(&mut ast.scalars, Cursor::real, |value| -value)?;
         return Some((Expr::ScalarArray(range), cursor.at));
     }
@@ -127,8 +127,7 @@ impl Cursor<'_> {
         if point {
             let fraction = self.at;
             let further = self.digits(&mut mantissa);
-            // Zeros that lead the fraction of a number below 1 say nothing; they count here only
-            // behind digits, where `digits` does not see them as leading.
+            // Zeros behind the point lead the number only where nothing else stands before it.
             count = if count == 0 { further } else { count + (self.at - fraction) as u32 };
             exponent = fraction as i64 - self.at as i64;
             if exponent == 0 {
@@ -144,7 +143,11 @@ impl Cursor<'_> {
         let value = match power {
             // Both numbers are exact, so one operation rounds once.
             Some(power) if count <= MANTISSA_DIGITS && mantissa < 1 << 53 => {
-                if exponent < 0 { mantissa as f64 / power } else { mantissa as f64 * power }
+                if exponent < 0 {
+                    mantissa as f64 / power
+                } else {
+                    mantissa as f64 * power
+                }
             }
             _ => self.text[start..self.at].parse().ok()?,
         };

@@ -68,9 +68,6 @@ impl Lengths {
     }
 }
 
-/// A node with everything that belongs to it.
-type Node = (ExprId, Span);
-
 /// A statement that is being read. Every method gives up with `None`; those that read something
 /// start at its first token and end at the token after it.
 struct Statement<'s, 't, 'n> {
@@ -84,6 +81,7 @@ struct Statement<'s, 't, 'n> {
 }
 
 impl Statement<'_, '_, '_> {
+    #[inline]
     fn advance(&mut self) -> Option<()> {
         loop {
             let kind = self.lexer.next()?.ok()?;
@@ -105,11 +103,12 @@ impl Statement<'_, '_, '_> {
         self.lexer.slice()
     }
 
-    fn push(&mut self, expr: Expr, span: Span) -> Node {
-        (self.reader.ast.push(expr, span), span)
+    fn push(&mut self, expr: Expr, span: Span) -> ExprId {
+        self.reader.ast.push(expr, span)
     }
 
     /// The identifier at hand.
+    #[inline]
     fn ident(&mut self) -> Option<Ident> {
         if self.kind != Kind::Ident {
             return None;
@@ -128,22 +127,22 @@ impl Statement<'_, '_, '_> {
             _ => return None,
         };
         self.expect(Kind::Assign)?;
-        let value = self.expression()?.0;
-        (self.kind == Kind::Semicolon).then(|| Assignment { target: target.0, value, span: start.to(self.span) })
+        let value = self.expression()?;
+        (self.kind == Kind::Semicolon).then(|| Assignment { target, value, span: start.to(self.span) })
     }
 
-    fn name(&mut self) -> Option<Node> {
+    fn name(&mut self) -> Option<ExprId> {
         let ident = self.ident()?;
         Some(self.push(Expr::Name(ident.name), ident.span))
     }
 
     /// `[a, b]` or `(a, b)` on the left side.
-    fn targets(&mut self) -> Option<Node> {
+    fn targets(&mut self) -> Option<ExprId> {
         let (open, start) = (self.kind, self.span);
         let base = self.reader.items.len();
         loop {
             self.advance()?;
-            let item = self.name()?.0;
+            let item = self.name()?;
             self.reader.items.push(item);
             if self.kind != Kind::Comma {
                 return self.list(open, start, base);
@@ -151,14 +150,14 @@ impl Statement<'_, '_, '_> {
         }
     }
 
-    fn expression(&mut self) -> Option<Node> {
+    fn expression(&mut self) -> Option<ExprId> {
         let operand = self.operand()?;
         self.operators(operand)
     }
 
     /// What follows an operand: operators, none of which binds tighter than the one before, with
     /// their right sides.
-    fn operators(&mut self, mut node: Node) -> Option<Node> {
+    fn operators(&mut self, mut operand: ExprId) -> Option<ExprId> {
         let mut tightest = u8::MAX;
         while let Some(row) = BinaryInfo::of_token(self.kind) {
             if row.precedence > tightest {
@@ -167,13 +166,14 @@ impl Statement<'_, '_, '_> {
             tightest = row.precedence;
             let at = self.span.start;
             self.advance()?;
-            let rhs = self.operand()?;
-            node = self.push(Expr::Binary { op: row.op, lhs: node.0, rhs: rhs.0, at }, node.1.to(rhs.1));
+            let (lhs, rhs) = (operand, self.operand()?);
+            let span = self.reader.ast.span(lhs).to(self.reader.ast.span(rhs));
+            operand = self.push(Expr::Binary { op: row.op, lhs, rhs, at }, span);
         }
-        Some(node)
+        Some(operand)
     }
 
-    fn operand(&mut self) -> Option<Node> {
+    fn operand(&mut self) -> Option<ExprId> {
         match self.kind {
             Kind::Ident => {
                 let ident = self.ident()?;
@@ -191,7 +191,7 @@ impl Statement<'_, '_, '_> {
         }
     }
 
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<Node>) -> Option<Node> {
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
         self.depth += 1;
         let node = if self.depth <= MAX_DEPTH { read(self) } else { None };
         self.depth -= 1;
@@ -224,17 +224,18 @@ impl Statement<'_, '_, '_> {
         Some(Expr::String(name))
     }
 
-    fn unary(&mut self) -> Option<Node> {
+    fn unary(&mut self) -> Option<ExprId> {
         let row = UNARY.iter().find(|row| row.token == self.kind)?;
         let start = self.span;
         self.advance()?;
         let operand = self.operand()?;
-        Some(self.push(Expr::Unary { op: row.op, operand: operand.0 }, start.to(operand.1)))
+        let span = start.to(self.reader.ast.span(operand));
+        Some(self.push(Expr::Unary { op: row.op, operand }, span))
     }
 
     /// A name, or a call with it; a comparison after a name is left to the grammar, as it starts
     /// like a type argument.
-    fn word(&mut self, ident: Ident) -> Option<Node> {
+    fn word(&mut self, ident: Ident) -> Option<ExprId> {
         let mut generic = None;
         if self.kind == Kind::Lt {
             self.advance()?;
@@ -252,7 +253,7 @@ impl Statement<'_, '_, '_> {
     }
 
     /// A call from its opening parenthesis.
-    fn call(&mut self, name: Ident, generic: Option<(Primitive, Span)>) -> Option<Node> {
+    fn call(&mut self, name: Ident, generic: Option<(Primitive, Span)>) -> Option<ExprId> {
         let base = self.reader.args.len();
         loop {
             self.advance()?;
@@ -274,19 +275,19 @@ impl Statement<'_, '_, '_> {
 
     fn argument(&mut self) -> Option<Arg> {
         if self.kind != Kind::Ident {
-            return Some(Arg { name: None, value: self.expression()?.0 });
+            return Some(Arg { name: None, value: self.expression()? });
         }
         let ident = self.ident()?;
         if self.kind == Kind::Assign {
             self.advance()?;
-            return Some(Arg { name: Some(ident), value: self.expression()?.0 });
+            return Some(Arg { name: Some(ident), value: self.expression()? });
         }
         let operand = self.word(ident)?;
-        Some(Arg { name: None, value: self.operators(operand)?.0 })
+        Some(Arg { name: None, value: self.operators(operand)? })
     }
 
     /// An array from its opening bracket.
-    fn array(&mut self) -> Option<Node> {
+    fn array(&mut self) -> Option<ExprId> {
         let start = self.span;
         if let Some((expr, len)) = numbers::array(self.lexer.remainder(), &mut self.reader.ast) {
             self.lexer.bump(len);
@@ -297,14 +298,14 @@ impl Statement<'_, '_, '_> {
         self.nested(Self::items)
     }
 
-    fn items(&mut self) -> Option<Node> {
+    fn items(&mut self) -> Option<ExprId> {
         let (start, base) = (self.span, self.reader.items.len());
         self.advance()?;
         if self.kind == Kind::RBracket {
             return self.list(Kind::LBracket, start, base);
         }
         loop {
-            let item = self.expression()?.0;
+            let item = self.expression()?;
             self.reader.items.push(item);
             if self.kind != Kind::Comma {
                 break;
@@ -320,11 +321,11 @@ impl Statement<'_, '_, '_> {
     }
 
     /// A tuple of at least two items from its opening parenthesis.
-    fn tuple(&mut self) -> Option<Node> {
+    fn tuple(&mut self) -> Option<ExprId> {
         let (start, base) = (self.span, self.reader.items.len());
         loop {
             self.advance()?;
-            let item = self.expression()?.0;
+            let item = self.expression()?;
             self.reader.items.push(item);
             if self.kind != Kind::Comma {
                 return self.list(Kind::LParen, start, base);
@@ -333,7 +334,7 @@ impl Statement<'_, '_, '_> {
     }
 
     /// The list of the items from `base` on, at its closing bracket.
-    fn list(&mut self, open: Kind, start: Span, base: usize) -> Option<Node> {
+    fn list(&mut self, open: Kind, start: Span, base: usize) -> Option<ExprId> {
         let span = start.to(self.span);
         self.expect(if open == Kind::LParen { Kind::RParen } else { Kind::RBracket })?;
         let PlainReader { ast, items, .. } = &mut *self.reader;

@@ -29,10 +29,8 @@ impl Read {
     /// Everything about the module but the order of its nodes and names.
     fn content(&self) -> String {
         let module = &self.module;
-        let mut out = format!(
-            "{:?}\n{:?}\n{:?}\n{:?}\n",
-            self.diagnostics, module.version, module.items, module.comments
-        );
+        let mut out =
+            format!("{:?}\n{:?}\n{:?}\n{:?}\n", self.diagnostics, module.version, module.items, module.comments);
         for extension in &module.extensions {
             let words = extension.words.iter().map(|word| self.ident(*word));
             out += &format!("{:?} {:?} {:?}\n", words.collect::<Vec<_>>(), extension.text, extension.span);
@@ -144,7 +142,8 @@ fn what_is_plain() {
         a = [1, -2]; a = [0.5]; a = []; a = [b, 1]; a = [[1], [b]]; a = (1, b); a = f([b], k = (f(x), -1)); a = -b;
         a = b + c; a = 2 * b - c; a = b * c + f(x) <= d; a = f(b + 1); (a, b) = f(x); [a, b] = f(x); [a] = f(x);
         a # c\n = # d\n b; a = !b && c; a = f(x) in b; a = 000000000000000000000000000000001;";
-    let others = "a = (b); a = b + c * d; a = b < c; a = b[0]; a = f(x)[1:]; a = [for i in b yield i]; a = b if c else d;
+    let others =
+        "a = (b); a = b + c * d; a = b < c; a = b[0]; a = f(x)[1:]; a = [for i in b yield i]; a = b if c else d;
         a = shape_of(b); a = [1, 2.0]; a = [1, # c\n 2]; a = '\\\\'; a = -9223372036854775808; (a) = b; ((a, b), c) = d;
         a, b = f(x); a = [-1e300, 1e308, (2.0)]; a = 1000000000000000000; a = [1000000000000000000];";
     for (text, wanted) in [(plain, true), (others, false)] {
@@ -242,7 +241,8 @@ fn statements() -> impl Strategy<Value = String> {
         ]
     });
     let target = prop::sample::select(&["a", "b1", "(a, b)", "[a, b]", "(a)", "a, b", "1", "for", ""][..]);
-    let end = prop::sample::select(&[";", ";", ";\n", ";\n", " # c\n;", "\n", "", ";;", "}", "; {", "; graph g", "=;"][..]);
+    let end =
+        prop::sample::select(&[";", ";", ";\n", ";\n", " # c\n;", "\n", "", ";;", "}", "; {", "; graph g", "=;"][..]);
     (target, value, end).prop_map(|(target, value, end)| format!("{target} = {value}{end}"))
 }
 
