@@ -29,8 +29,29 @@ pub struct Statements {
     pub span: Span,
     /// How often names are assigned that are assigned more than once.
     reassigned: FxHashMap<Name, u32>,
-    /// The names that are assigned, as bits.
+}
+
+/// The names that the statements of a graph assign.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// Those of all, as bits.
     assigned: Vec<u64>,
+    /// How often names are assigned that are assigned more than once.
+    reassigned: FxHashMap<Name, u32>,
+}
+
+impl Targets {
+    /// Notes that a name is assigned.
+    fn assign(&mut self, name: Name) {
+        let (word, bit) = (name.index() / 64, 1u64 << (name.index() % 64));
+        if self.assigned.len() <= word {
+            self.assigned.resize(word + 1, 0);
+        }
+        if self.assigned[word] & bit != 0 {
+            *self.reassigned.entry(name).or_insert(1) += 1;
+        }
+        self.assigned[word] |= bit;
+    }
 }
 
 /// Some statements, with a tree of their own.
@@ -78,22 +99,29 @@ impl Statements {
         }
     }
 
-    /// Notes that a name is assigned.
-    fn assign(&mut self, name: Name) {
-        let (word, bit) = (name.index() / 64, 1u64 << (name.index() % 64));
-        if self.assigned.len() <= word {
-            self.assigned.resize(word + 1, 0);
+    /// Adds the statements of another body, which stand behind these.
+    pub(crate) fn append(&mut self, other: Statements) {
+        if self.is_empty() {
+            *self = Statements { span: self.span, ..other };
+            return;
         }
-        if self.assigned[word] & bit != 0 {
-            *self.reassigned.entry(name).or_insert(1) += 1;
-        }
-        self.assigned[word] |= bit;
+        let mut reader = other.reader();
+        // The first one says where it starts relative to the beginning of the text.
+        let start = reader.start();
+        pack::push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
+        self.bytes.extend_from_slice(reader.bytes);
+        (self.count, self.last) = (self.count + other.count, other.last);
     }
 
-    /// Gives back what is needed only while statements are added.
-    pub(crate) fn finish(&mut self) {
-        self.assigned = Vec::new();
-        self.bytes.shrink_to_fit();
+    /// Unpacks all statements behind what a tree has already.
+    pub(crate) fn unpack_into(&self, ast: &mut Ast) -> Vec<Assignment> {
+        let mut reader = self.reader();
+        (0..self.count).map(|_| reader.statement(ast)).collect()
+    }
+
+    /// Ends the body.
+    pub(crate) fn finish(&mut self, targets: Targets) {
+        self.reassigned = targets.reassigned;
     }
 }
 

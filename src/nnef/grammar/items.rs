@@ -4,9 +4,8 @@ use chumsky::Parser;
 
 use super::{Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, Item, Version};
+use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
 use crate::nnef::lexer::Kind;
-use crate::nnef::statements::Statements;
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +217,7 @@ impl Run<'_, '_> {
         };
         let (body, after) = match self.split.kind(end) {
             Some(Kind::LBrace) => {
-                let mut body = Sink::Fragment(Body::default());
+                let mut body = Sink::new(false);
                 let after = self.body(end, &mut body);
                 let Sink::Fragment(body) = body else { return after };
                 (Some(body), after)
@@ -258,10 +257,10 @@ impl Run<'_, '_> {
             }
             return self.split.next_item(end);
         }
-        let mut body = Sink::Graph(Statements::default());
+        let mut body = Sink::new(true);
         let after = self.body(end, &mut body);
         if let (Some(head), Sink::Graph(mut body)) = (head, body) {
-            body.finish();
+            body.finish(std::mem::take(&mut self.targets));
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);

@@ -1,6 +1,7 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Three steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
+//! Plain statements are read straight from the lexer ([`plain`]). For all else there are three
+//! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
 //! into items and statements; each of these is parsed by a grammar of its own. A grammar first
 //! runs without collecting anything about errors; only a slice that fails is parsed again to find
 //! out what was expected. So one mistake costs one statement, and correct text costs nothing.
@@ -11,6 +12,9 @@ mod depth;
 mod explain;
 mod expression;
 mod items;
+mod numbers;
+mod plain;
+mod sink;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -24,12 +28,14 @@ use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
+use self::plain::PlainReader;
+use self::sink::Sink;
 use self::split::Splitter;
-use super::ast::{Assignment, Ast, Body, Expr, Module};
+use super::ast::{Assignment, Ast, Expr, Module};
 use super::dialect::{Dialect, Rules};
 use super::lexer::{Kind, Tokens, lex};
 use super::names::Names;
-use super::statements::{Marks, Statements};
+use super::statements::{Marks, Targets};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -51,15 +57,50 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    let mut tokens = lex(text, file, dialect, diagnostics);
+    parse_with(file, text, dialect, kind, true, names, diagnostics)
+}
+
+/// [`parse_module`], with or without a reader of its own for plain statements.
+fn parse_with(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    kind: ModuleKind,
+    plain: bool,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Module {
     let mut module = Module::empty(file);
+    if u32::try_from(text.len().saturating_add(names.bytes())).is_err() {
+        let at = Location::new(file, Span::default());
+        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
+        return module;
+    }
+    names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
+    let mut reader = PlainReader::new(names, roomy(text.len()));
+    let mut tokens = match plain {
+        true => lex(text, file, dialect, &mut reader, diagnostics),
+        false => lex(text, file, dialect, &mut (), diagnostics),
+    };
+    let PlainReader { names, ast, runs, targets, .. } = reader;
+    let plain = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
         diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
         return module;
     }
-    let mut run = Run::new(text, &tokens, dialect.rules(), kind, names, module, diagnostics);
+    let build = Build {
+        text,
+        kinds: &tokens.kinds,
+        spans: &tokens.spans,
+        base: 0,
+        names,
+        ast,
+        findings: Vec::new(),
+        failed: false,
+    };
+    let mut run = Run::new(build, &tokens, (plain, targets), dialect.rules(), kind, module, diagnostics);
     run.items();
     run.finish()
 }
@@ -108,6 +149,10 @@ use parse;
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
+    /// The statements that were read already, by their tokens.
+    plain: std::vec::IntoIter<(usize, Sink)>,
+    /// What the graph assigns.
+    targets: Targets,
     split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
@@ -120,29 +165,20 @@ struct Run<'s, 'd> {
 
 impl<'s, 'd> Run<'s, 'd> {
     fn new(
-        text: &'s str,
+        build: Build<'s>,
         tokens: &'s Tokens,
+        (plain, targets): (std::vec::IntoIter<(usize, Sink)>, Targets),
         rules: &'static Rules,
         kind: ModuleKind,
-        names: &'s mut Names,
         module: Module,
         diagnostics: &'d mut Diagnostics,
     ) -> Self {
-        let (kinds, spans) = (&tokens.kinds[..], &tokens.spans[..]);
-        let build = Build {
-            text,
-            kinds,
-            spans,
-            base: 0,
-            names,
-            ast: roomy(tokens.kinds.len()),
-            findings: Vec::new(),
-            failed: false,
-        };
         Run {
-            text,
+            text: build.text,
             tokens,
-            split: Splitter { kinds, semicolons: rules.semicolons },
+            plain,
+            targets,
+            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons },
             rules,
             kind,
             module,
@@ -211,6 +247,11 @@ impl<'s, 'd> Run<'s, 'd> {
                     *body.span() = self.range(open, at);
                     return at + 1;
                 }
+                Some(Kind::Plain) => {
+                    self.read_already(at, body);
+                    at += 1;
+                    continue;
+                }
                 Some(_) if !self.split.item_starts(at) => {}
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
@@ -229,6 +270,13 @@ impl<'s, 'd> Run<'s, 'd> {
         }
     }
 
+    /// Takes over the statements that a token stands for.
+    fn read_already(&mut self, token: usize, body: &mut Sink) {
+        if let Some((_, run)) = self.plain.find(|run| run.0 >= token) {
+            body.append(run, &mut self.state.ast);
+        }
+    }
+
     /// Reads the statement of a slice; several, where what separates them is missing.
     fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
         loop {
@@ -241,7 +289,7 @@ impl<'s, 'd> Run<'s, 'd> {
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
                     let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.ast, marks, assignment);
+                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                     return;
                 }
                 Err(problem) => problem,
@@ -255,7 +303,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
                 let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.ast, marks, assignment);
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                 start = at;
                 continue;
             }
@@ -282,7 +330,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.ast, marks, Assignment { target, value, span });
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
             }
         }
     }
@@ -307,49 +355,21 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 }
 
-/// What takes the statements of a body.
-enum Sink {
-    /// The body of a fragment: its nodes are those of the module.
-    Fragment(Body),
-    /// The body of a graph.
-    Graph(Statements),
-}
+/// How many bytes of flat text there are for each new name: one statement.
+const BYTES_PER_NAME: usize = 32;
 
-impl Sink {
-    fn is_empty(&self) -> bool {
-        match self {
-            Sink::Fragment(body) => body.assignments.is_empty(),
-            Sink::Graph(body) => body.is_empty(),
-        }
-    }
+/// The size of a text for which room is made from the start.
+const ROOM: usize = 1 << 28;
 
-    fn span(&mut self) -> &mut Span {
-        match self {
-            Sink::Fragment(body) => &mut body.span,
-            Sink::Graph(body) => &mut body.span,
-        }
-    }
-
-    /// Takes a statement. Its nodes are all that came after the marks; those of a graph are packed
-    /// and leave the tree.
-    fn push(&mut self, ast: &mut Ast, marks: Marks, assignment: Assignment) {
-        match self {
-            Sink::Fragment(body) => body.assignments.push(assignment),
-            Sink::Graph(body) => {
-                body.push(ast, marks, &assignment);
-                marks.rewind(ast);
-            }
-        }
-    }
-}
-
-/// An empty tree with room for what so many tokens usually become.
-fn roomy(tokens: usize) -> Ast {
+/// An empty tree with room for what a flat text of so many bytes becomes. Large room that is not
+/// used is never touched and so costs nothing; to grow costs a copy.
+fn roomy(bytes: usize) -> Ast {
+    let bytes = bytes.min(ROOM);
     let mut ast = Ast::default();
-    ast.exprs.reserve(tokens / 3);
-    ast.spans.reserve(tokens / 3);
-    ast.args.reserve(tokens / 8);
-    ast.calls.reserve(tokens / 16);
+    ast.exprs.reserve(bytes / 8);
+    ast.spans.reserve(bytes / 8);
+    ast.args.reserve(bytes / 16);
+    ast.calls.reserve(bytes / 32);
     ast
 }
 

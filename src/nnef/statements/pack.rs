@@ -3,7 +3,7 @@
 //! A statement is where it stands, how many entries it has in each table of the tree, and these
 //! entries in order. Ids are relative to the statement's first entry, and places to its start.
 
-use super::Statements;
+use super::{Statements, Targets};
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, Expr, ExprId, Ident, ListRange, Primitive, UnaryOp};
 use crate::nnef::ast::{BinaryOp, Builtin};
 use crate::source::Span;
@@ -108,8 +108,8 @@ pub(super) const PRIMITIVES: &[Primitive] =
 
 impl Statements {
     /// Adds a statement whose nodes are all that a tree has from the marks on.
-    pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, assignment: &Assignment) {
-        self.note_targets(ast, assignment.target);
+    pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
+        targets.note(ast, assignment.target);
         let start = assignment.span.start;
         let mut packer = Packer { out: &mut self.bytes, start, marks };
         packer.signed(i64::from(start) - i64::from(self.last));
@@ -120,9 +120,11 @@ impl Statements {
         packer.expr_id(assignment.target);
         packer.expr_id(assignment.value);
     }
+}
 
+impl Targets {
     /// Notes the names of a left side.
-    fn note_targets(&mut self, ast: &Ast, target: ExprId) {
+    fn note(&mut self, ast: &Ast, target: ExprId) {
         match ast.expr(target) {
             Expr::Name(name) => self.assign(name),
             Expr::Array(_) | Expr::Tuple(_) => {
@@ -140,6 +142,20 @@ impl Statements {
     }
 }
 
+/// Seven bits a byte, the least ones first.
+fn push_number(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// A number whose sign is its lowest bit.
+pub(super) fn push_signed(out: &mut Vec<u8>, value: i64) {
+    push_number(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
 struct Packer<'o> {
     out: &'o mut Vec<u8>,
     start: u32,
@@ -147,18 +163,12 @@ struct Packer<'o> {
 }
 
 impl Packer<'_> {
-    /// Seven bits a byte, the least ones first.
-    fn number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.out.push(value as u8);
+    fn number(&mut self, value: u64) {
+        push_number(self.out, value);
     }
 
-    /// A number whose sign is its lowest bit.
     fn signed(&mut self, value: i64) {
-        self.number(((value << 1) ^ (value >> 63)) as u64);
+        push_signed(self.out, value);
     }
 
     fn span(&mut self, span: Span) {

@@ -11,6 +11,14 @@ use crate::nnef::names::Name;
 use crate::source::Span;
 
 impl Reader<'_> {
+    /// Takes the place of the next statement off the bytes.
+    pub(super) fn start(&mut self) -> u32 {
+        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::of(&Ast::default()) };
+        let start = unpacker.offset();
+        self.bytes = unpacker.bytes;
+        start
+    }
+
     /// Unpacks one statement, behind what the tree has already.
     pub(super) fn statement(&mut self, ast: &mut Ast) -> Assignment {
         let marks = Marks::of(ast);
@@ -79,7 +87,7 @@ impl Unpacker<'_> {
     }
 
     fn name(&mut self) -> Name {
-        Name::from_index(self.number() as usize)
+        Name::new(self.number() as usize)
     }
 
     fn ident(&mut self) -> Ident {
@@ -91,12 +99,12 @@ impl Unpacker<'_> {
     }
 
     fn expr_id(&mut self) -> ExprId {
-        ExprId(self.id(self.marks.exprs))
+        ExprId::new(self.id(self.marks.exprs) as usize)
     }
 
     fn maybe(&mut self) -> Option<ExprId> {
-        let id = self.number() as u32;
-        (id > 0).then(|| ExprId(self.marks.exprs as u32 + id - 1))
+        let id = self.number();
+        (id > 0).then(|| ExprId::new(self.marks.exprs + id as usize - 1))
     }
 
     fn range(&mut self, first: usize) -> ListRange {
