@@ -158,7 +158,13 @@ impl Machine<'_, '_> {
             Hint::None | Hint::Local(_) => None,
             hint => Some(hint),
         };
-        if let Some(hint) = named {
+        if let (Some(hint), 1) = (named, results) {
+            let target = self.target(hint, 0, 1);
+            if let Some(path) = first_name(&target) {
+                self.targets.push(target);
+                return (path, base);
+            }
+        } else if let Some(hint) = named {
             let targets: SmallVec<[Target; 4]> = (0..results as u32).map(|i| self.target(hint, i, results)).collect();
             let path = targets.iter().find_map(first_name);
             self.targets.extend(targets);

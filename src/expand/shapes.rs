@@ -51,19 +51,20 @@ impl Shapes {
 }
 
 impl Machine<'_, '_> {
-    fn plan(&mut self, kind: KindId) -> Option<Plan> {
+    /// Makes the plans of the kinds up to this one.
+    fn make_plans(&mut self, kind: KindId) {
         while self.shapes.plans.len() <= kind.index() {
             let next = KindId(self.shapes.plans.len() as u32);
             self.shapes.plans.push(Plan::new(&self.graph, next, self.shapes.draft));
         }
-        self.shapes.plans[kind.index()]
     }
 
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
         let kind = self.graph.operations[id.index()].kind;
-        let Some(plan) = self.plan(kind) else { return };
-        match shapes::infer(&self.graph, id, &plan) {
+        self.make_plans(kind);
+        let Some(plan) = &self.shapes.plans[kind.index()] else { return };
+        match shapes::infer(&self.graph, id, plan) {
             Ok(inferred) => self.graph.set_shapes(id, inferred),
             Err(error) => self.report_shape(id, error),
         }

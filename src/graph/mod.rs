@@ -3,6 +3,7 @@
 pub mod json;
 pub mod names;
 mod packed;
+pub mod pieces;
 pub mod prune;
 pub mod shapes;
 pub mod symbolic;
@@ -11,7 +12,7 @@ pub mod value;
 pub mod verify;
 
 use std::io;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -289,7 +290,6 @@ impl Graph {
 
     /// Adds a tensor, which no operation makes yet.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        self.names.mark_used(name);
         self.tensors.push(Tensor { name, dtype, shape: None, producer: None });
         TensorId(self.tensors.len() as u32 - 1)
     }
@@ -521,13 +521,24 @@ impl Graph {
         self.argument(operation, name)?.value()
     }
 
-    /// Writes the graph as a flat NNEF document.
+    /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
     pub fn write_nnef(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        text::write_document(self, out)
+        self.write_nnef_with(pieces::all_threads(), out)
     }
 
-    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`.
+    /// The same with so many threads; the text does not depend on their number.
+    pub fn write_nnef_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+        text::write_document(self, out, threads)
+    }
+
+    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
+    /// as the machine runs.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        json::write_graph(self, out)
+        self.write_json_with(pieces::all_threads(), out)
+    }
+
+    /// The same with so many threads; the text does not depend on their number.
+    pub fn write_json_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+        json::write_graph(self, out, threads)
     }
 }

@@ -262,6 +262,14 @@ pub enum Expr {
     Call(CallId),
 }
 
+impl Expr {
+    /// Whether it is a name or a literal: nothing is below it.
+    pub fn is_leaf(self) -> bool {
+        use Expr::*;
+        matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | IntArray(_) | ScalarArray(_) | Error)
+    }
+}
+
 /// A call of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {

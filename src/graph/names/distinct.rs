@@ -4,7 +4,7 @@
 //! value of the letters as digits of a number, modulo a prime. Should two names ever collide, one
 //! of them gets a suffix that it would not have needed.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::nnef::names::{Name, Names};
 
@@ -106,33 +106,53 @@ pub fn all_distinct(spellings: impl Iterator<Item = Spelling> + Clone) -> bool {
     rest.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// The names given out.
+/// The names given out: an open table, with half of its slots free. A slot has the part of the
+/// hash that its position does not tell; 0 is free.
 pub struct Taken {
-    set: FxHashSet<Spelling>,
+    slots: Vec<u32>,
+    len: usize,
+    /// The suffix to try next for names that are there.
     next: FxHashMap<Spelling, u32>,
 }
 
 impl Taken {
+    /// A table with room for so many names.
     pub fn with_capacity(names: usize) -> Self {
-        Taken { set: FxHashSet::with_capacity_and_hasher(names, Default::default()), next: FxHashMap::default() }
+        let size = (names * 2).next_power_of_two().max(64);
+        Taken { slots: vec![0; size], len: 0, next: FxHashMap::default() }
     }
 
-    pub fn insert(&mut self, spelling: Spelling) {
-        self.set.insert(spelling);
+    /// Adds a name; false where it is there already.
+    pub fn insert(&mut self, spelling: Spelling) -> bool {
+        debug_assert!(self.len < self.slots.len());
+        let mask = self.slots.len() - 1;
+        let tag = (spelling >> 29) as u32 | 1;
+        let mut at = spelling as usize & mask;
+        loop {
+            match self.slots[at] {
+                0 => {
+                    self.slots[at] = tag;
+                    self.len += 1;
+                    return true;
+                }
+                known if known == tag => return false,
+                _ => at = (at + 1) & mask,
+            }
+        }
     }
 
     /// The suffix that makes a name new, and the hash with it.
     pub fn claim(&mut self, spelling: Spelling) -> (u32, Spelling) {
-        if self.set.insert(spelling) {
+        if self.insert(spelling) {
             return (0, spelling);
         }
-        let next = self.next.entry(spelling).or_insert(2);
+        let mut suffix = self.next.get(&spelling).copied().unwrap_or(2);
         loop {
-            let suffix = *next;
-            *next += 1;
             let suffixed = push_number(push_byte(spelling, b'_'), suffix);
-            if self.set.insert(suffixed) {
-                return (suffix, suffixed);
+            suffix += 1;
+            if self.insert(suffixed) {
+                self.next.insert(spelling, suffix);
+                return (suffix - 1, suffixed);
             }
         }
     }

@@ -55,6 +55,11 @@ impl BodyCheck<'_, '_> {
     }
 
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
+        if self.ast.expr(id).is_leaf() {
+            let ty = self.leaf(id, context);
+            self.set_type(id, ty);
+            return ty;
+        }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, context))
     }
 
