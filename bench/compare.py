@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import statistics
 import subprocess
@@ -17,7 +18,7 @@ from peers import setup
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
 PEERS = os.path.join(ROOT, "bench", "peers")
-ENOUGH = 0.1  # CPU seconds after which a process does not repeat
+ENOUGH = 0.04  # CPU seconds after which a process does not repeat
 REPETITIONS = 10  # in one process
 SMALL = 4096  # bytes of text below which reading is no measurement
 PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
@@ -44,7 +45,12 @@ def execute(command, seconds, limited=True):
     """Lines a program prints, and how it ended if not well."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits if limited else None
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            preexec_fn=limits if limited else None,
         )
     except subprocess.TimeoutExpired:
         return [], f"over {seconds:.0f} s"
@@ -63,7 +69,7 @@ class Peer:
         self.ended = {}  # (workload, mode) -> why larger sizes are not tried
         self.last = {}  # (workload, mode) -> [(size, seconds)]
 
-    def due(self, workload, mode, size, limit):
+    def due(self, workload, mode, size, asked, limit):
         """Whether to try a size, by what smaller ones took."""
         if (self.kinds and workload not in self.kinds) or (workload, mode) in self.ended:
             return False
@@ -74,13 +80,13 @@ class Peer:
             if len(points) > 1 and points[-1][0] > points[-2][0] and seconds > 0.01:
                 growth = max(1.0, report.slope(points[-2:]))
             if seconds * (size / before) ** growth > limit:
-                self.ended[workload, mode] = f"over {limit:.0f} s at {report.power(size)}"
+                self.ended[workload, mode] = f"over {limit:.0f} s at {report.power(asked)}"
                 return False
         return True
 
     def measure(self, mode, path, names, limit):
         more = [names] if self.lowers and mode == "expand" else []
-        lines, wrong = execute([*self.command, mode, path, str(ENOUGH), str(REPETITIONS), *more], 2 * limit + 2)
+        lines, wrong = execute([*self.command, mode, path, str(ENOUGH), str(REPETITIONS), *more], 1.5 * limit + 1)
         rows = [line.split() for line in lines if not wrong]
         return [(float(t), int(ops), int(kb)) for t, ops, kb in rows], wrong
 
@@ -91,12 +97,13 @@ class Bench:
         self.release = os.path.join(options.target, "release")
         self.cache = os.path.join(options.target, "bench")
         self.scratch = os.path.join(self.cache, "documents")
-        os.makedirs(self.scratch, exist_ok=True)
-        self.deadline = time.monotonic() + 60 * options.minutes
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        os.makedirs(self.scratch)
         with open(STANDARD) as file:
             self.standard = compounds(file.read())
         self.versions = {}
         self.peers = [] if options.alone else self.install()
+        self.deadline = time.monotonic() + 60 * options.minutes
         self.results = {"rows": [], "whole": [], "models": None, "blowups": []}
 
     def install(self):
@@ -125,6 +132,7 @@ class Bench:
     def workloads(self):
         listed = [line.split("\t") for line in execute([self.program("workload")], 60, False)[0]]
         chosen = [row for row in listed if not self.options.only or row[0] in self.options.only]
+        self.places = {row[0]: place for place, row in enumerate(listed)}
         rank = {name: i for i, name in enumerate(ORDER)}
         return sorted(chosen, key=lambda row: rank.get(row[0], len(rank)))
 
@@ -156,25 +164,29 @@ class Bench:
         return path, names, len(text.encode()), told
 
     def compare(self, name, family, what, size):
-        path, names, length, (operations, real, fragments) = self.make(name, size)
-        row = {"name": name, "family": family, "what": what, "asked": size, "n": int(real), "bytes": length}
+        path, names, length, (operations, real, _) = self.make(name, size)
+        row = {"name": name, "family": family, "what": what, "place": self.places[name]}
+        row |= {"asked": size, "n": int(real), "bytes": length}
         row |= {"expected": None if operations == "refused" else int(operations), "ours": None, "peers": {}}
-        ours, theirs = [], {}
+        ours, theirs, tired = [], {}, False
         limit = self.options.limit * (6 if name in PATIENT else 1)
         for number in range(self.options.rounds):
             lines, wrong = execute([self.program("stages"), path, str(ENOUGH), str(REPETITIONS)], 120, False)
             ours += [report.fields(line) for line in lines if line.startswith("read=")]
             if wrong:
                 row["ended"] = wrong
+            if tired:
+                continue
             slowest = 0.0
             for peer in self.peers:
                 for mode in ("read", "expand"):
                     if mode == "read" and length < SMALL:
                         continue
-                    slowest = max(slowest, self.ask(peer, mode, row, path, names, limit, number, theirs))
-            if slowest * (number + 1) > limit:
-                break
+                    slowest = max(slowest, self.ask(peer, mode, row, path, names, limit, theirs))
+            tired = slowest * (number + 2) > limit / 2
         row["ours"] = report.medians(ours)
+        if row["ours"] and row["ours"]["operations"] != row["expected"]:
+            row["ended"] = "not the expected operations"
         for (key, mode), found in theirs.items():
             if found:
                 seconds = statistics.median(f[0] for f in found)
@@ -183,17 +195,17 @@ class Bench:
                 peer.last.setdefault((name, mode), []).append((int(real), seconds))
         return row
 
-    def ask(self, peer, mode, row, path, names, limit, number, theirs):
+    def ask(self, peer, mode, row, path, names, limit, theirs):
         """One run of a peer; the CPU seconds of its slowest repetition."""
         name, size = row["name"], row["n"]
-        if not peer.due(name, mode, size, limit):
+        if not peer.due(name, mode, size, row["asked"], limit):
             return 0.0
         if time.monotonic() > self.deadline:
             peer.ended[name, mode] = f"no time for {report.power(row['asked'])}"
             return 0.0
         if peer.key == "onnx":
-            path = path + ".onnx"
-            if number == 0 and mode == "read" or not os.path.exists(path) or row["bytes"] < SMALL:
+            path = f"{path}.{name}.{row['asked']}.onnx"
+            if not os.path.exists(path):
                 execute([*self.onnx, "make", name, str(row["asked"]), path], 60, False)
         found, wrong = peer.measure(mode, path, names, limit)
         if wrong:
@@ -254,7 +266,7 @@ def arguments():
     parser.add_argument("--only", default="", help="names of workloads")
     parser.add_argument("--rounds", type=int, default=3, help="turns of all programs for each document")
     parser.add_argument("--limit", type=float, default=5, help="CPU seconds a peer may take for a document")
-    parser.add_argument("--minutes", type=float, default=15, help="after which no peer is started")
+    parser.add_argument("--minutes", type=float, default=13, help="after which no peer is started")
     parser.add_argument("--models", default="", help="folder of real models")
     parser.add_argument("--alone", action="store_true", help="no peers")
     parser.add_argument("--update", action="store_true", help="write the tables into docs/performance.md")

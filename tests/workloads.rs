@@ -10,13 +10,13 @@ use workloads::ALL;
 
 /// The number of operations of a document's flat graph, unless it is refused.
 fn operations(name: &str, text: String) -> Option<usize> {
-    let options = Options { lower: Lower::All, strict: true, ..Options::default() };
+    let options = Options { lower: Lower::All, max_depth: 10_000, ..Options::default() };
     let parsed = parse(name, text, &options);
-    let told: Vec<_> = parsed.diagnostics.iter().map(|d| &d.message).collect();
-    assert!(told.is_empty(), "{name}: {told:?}");
+    assert!(!parsed.diagnostics.has_errors(), "{name}");
     let expansion = expand(&parsed.document, &options).ok()?;
+    // A fragment whose result is a scalar leaves the standard, with a warning; there is no other.
     let told: Vec<_> = expansion.diagnostics.iter().map(|d| &d.message).collect();
-    assert!(told.is_empty(), "{name}: {told:?}");
+    assert!(told.iter().all(|message| message.contains("is scalar, not a tensor")), "{name}: {told:?}");
     assert_eq!(verify(&expansion.graph), Vec::<String>::new(), "{name}");
     Some(expansion.graph.operations.len())
 }
@@ -45,6 +45,6 @@ fn sizes_are_those_asked_for() {
 #[test]
 fn names_are_unique() {
     for workload in ALL {
-        assert!(workloads::find(workload.name).is_some_and(|found| std::ptr::eq(found, workload)), "{}", workload.name);
+        assert_eq!(ALL.iter().filter(|other| other.name == workload.name).count(), 1, "{}", workload.name);
     }
 }

@@ -33,7 +33,10 @@ def biglit(n):
 def onefrag(n):
     names = ["x", *(f"t{i}" for i in range(n - 1)), "y"]
     body = "".join(f"    {b} = local.blk ({a})\n" for a, b in zip(names, names[1:]))
-    function = "blk (x) => (y)\n{\n    k = Constant <value = float {0.25}> ()\n    h = Tanh(x)\n    t = Mul(h, k)\n    y = Add(t, x)\n}\n"
+    function = (
+        "blk (x) => (y)\n{\n    k = Constant <value = float {0.25}> ()\n"
+        "    h = Tanh(x)\n    t = Mul(h, k)\n    y = Add(t, x)\n}\n"
+    )
     return f"{HEAD}{SIGNATURE}{body}}}\n{FUNCTION}{function}"
 
 
