@@ -188,14 +188,18 @@ impl<'n> Emitter<'n> {
         result: (DType, &[usize]),
         names: Result<NameId, Vec<NameId>>,
     ) -> Slot<Vec<Flat>> {
-        let fail = |code: Code, message: String| {
-            Arc::new(Failure { code, at: site.0, message, trips: Vec::new() })
-        };
+        let fail = |code: Code, message: String| Arc::new(Failure { code, at: site.0, message, trips: Vec::new() });
         if self.graph.operations.len() as u64 >= self.max_ops {
-            return Err(fail(Code::OperationBudget, format!("the flat graph has more than {} operations", self.max_ops)));
+            return Err(fail(
+                Code::OperationBudget,
+                format!("the flat graph has more than {} operations", self.max_ops),
+            ));
         }
         if result.1.contains(&0) {
-            return Err(fail(Code::NotFlattenable, format!("`{}` is empty, and NNEF 1.0 has no empty tensors", site.1)));
+            return Err(fail(
+                Code::NotFlattenable,
+                format!("`{}` is empty, and NNEF 1.0 has no empty tensors", site.1),
+            ));
         }
         let Some(kind) = self.kind(operation) else {
             return Err(fail(Code::NotFlattenable, format!("NNEF 1.0 has no `{operation}`, as `{}` needs", site.1)));
@@ -203,9 +207,9 @@ impl<'n> Emitter<'n> {
         let dtype = primitive(result.0);
         let declared = &self.graph.kinds[kind.index()];
         let place = |name: &str| declared.params.iter().position(|param| self.graph.text_of(param.name) == name);
-        let keyed = arguments.into_iter().map(|(name, value)| {
-            Argument { key: Key::Param(place(name).unwrap_or(0) as u32), value }
-        });
+        let keyed = arguments
+            .into_iter()
+            .map(|(name, value)| Argument { key: Key::Param(place(name).unwrap_or(0) as u32), value });
         let arguments: smallvec::SmallVec<[Argument; 4]> = keyed.collect();
         // What cannot be told from operands is written, unless it is the default.
         let told = matches!(operation, EXTERNAL | CONSTANT) && dtype != Primitive::Scalar || operation == "cast";
@@ -265,7 +269,8 @@ impl<'n> Emitter<'n> {
         let data = value.data();
         let small = data.len() <= SMALL;
         let key = || {
-            let bits = (0..data.len()).map(|i| if data.dtype().is_integer() { data.integer(i) as u64 } else { data.float(i).to_bits() });
+            let bits = (0..data.len())
+                .map(|i| if data.dtype().is_integer() { data.integer(i) as u64 } else { data.float(i).to_bits() });
             (value.dtype(), Dims::from(value.shape()), bits.collect())
         };
         let known = match (name, small) {

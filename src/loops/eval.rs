@@ -62,7 +62,8 @@ pub fn out_of_range(site: &Site, of: TensorId, index: i64, extent: usize) -> Arc
 
 /// That a loop output is too short for the trips.
 pub fn too_short(collecting: &Collecting) -> Arc<Failure> {
-    let message = format!("loop output `{}` has length {}, and there are more trips", collecting.site.name(), collecting.length);
+    let message =
+        format!("loop output `{}` has length {}, and there are more trips", collecting.site.name(), collecting.length);
     collecting.site.fail(Code::OutputTooShort, message)
 }
 
@@ -134,7 +135,13 @@ impl Domain for Numbers {
         Packed { data: None, shape: Dims::new(), count: 0 }
     }
 
-    fn push(&mut self, collecting: &Collecting, to: &mut Packed, value: &Arc<Tensor>, _: Option<&Arc<Tensor>>) -> Slot<()> {
+    fn push(
+        &mut self,
+        collecting: &Collecting,
+        to: &mut Packed,
+        value: &Arc<Tensor>,
+        _: Option<&Arc<Tensor>>,
+    ) -> Slot<()> {
         if to.count == collecting.length {
             return Err(too_short(collecting));
         }

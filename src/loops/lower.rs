@@ -34,7 +34,8 @@ pub fn operation(
     (op, attributes, known): (Op, &Attributes, Option<&Type>),
     inputs: &[&Sym],
 ) -> Slot<Sym> {
-    let refuse = |message: String| site.fail(Code::LayerOperands, format!("`{}` of `{}`: {message}", op.name(), site.name()));
+    let refuse =
+        |message: String| site.fail(Code::LayerOperands, format!("`{}` of `{}`: {message}", op.name(), site.name()));
     let dims = |ty: &Type| ty.dims.iter().copied().collect::<Option<Dims>>();
     let (dtype, shape) = match known.and_then(|ty| Some((ty.dtype, dims(ty)?))) {
         Some(known) => known,
@@ -65,7 +66,9 @@ impl Lower<'_, '_> {
     fn only(&self, wanted: Primitive, inputs: &[&Sym]) -> Slot<()> {
         match inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
             None => Ok(()),
-            Some(other) => Err(self.blocked(format!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype()))),
+            Some(other) => {
+                Err(self.blocked(format!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype())))
+            }
         }
     }
 
@@ -124,7 +127,10 @@ impl Lower<'_, '_> {
     /// An operand of an element-wise operation: a literal where a constant has one number
     /// everywhere and other operands have the shape of the result.
     fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Slot<Value> {
-        if literals && let Sym::Known(known) = value && let Some(literal) = splat(known) {
+        if literals
+            && let Sym::Known(known) = value
+            && let Some(literal) = splat(known)
+        {
             return Ok(literal);
         }
         Ok(Value::Tensor(self.widened(value, rank)?.id))
@@ -212,7 +218,8 @@ impl Lower<'_, '_> {
 
     /// Axes counted from the front; ascending where their order means nothing.
     fn counted(&self, axes: &[i64], rank: usize) -> Slot<Vec<i64>> {
-        let counted = axes.iter().map(|&axis| axis_of(axis, rank).map(|axis| axis as i64)).collect::<Result<Vec<_>, _>>();
+        let counted =
+            axes.iter().map(|&axis| axis_of(axis, rank).map(|axis| axis as i64)).collect::<Result<Vec<_>, _>>();
         let mut counted = counted.map_err(|message| self.blocked(message))?;
         if self.op.name() != "transpose" {
             counted.sort_unstable();
@@ -428,7 +435,9 @@ impl Lower<'_, '_> {
             (Primitive::Scalar, Primitive::Logical) => {
                 self.give("ne", vec![("x", Value::Tensor(input.id)), ("y", Value::Scalar(0.0))])
             }
-            _ => Err(self.blocked(format!("makes {} of {}, for which NNEF 1.0 has no operation", self.dtype, x.dtype()))),
+            _ => {
+                Err(self.blocked(format!("makes {} of {}, for which NNEF 1.0 has no operation", self.dtype, x.dtype())))
+            }
         }
     }
 

@@ -137,13 +137,7 @@ pub trait Domain {
     fn both(&mut self, site: &Site, a: &Self::Value, b: &Self::Value) -> Slot<Self::Value>;
 
     /// One of two values.
-    fn choose(
-        &mut self,
-        site: &Site,
-        active: &Self::Value,
-        new: &Self::Value,
-        old: &Self::Value,
-    ) -> Slot<Self::Value>;
+    fn choose(&mut self, site: &Site, active: &Self::Value, new: &Self::Value, old: &Self::Value) -> Slot<Self::Value>;
 
     /// Notes that a loop was left although the condition may hold.
     fn unfinished(&mut self, site: &Site, active: &Self::Value) -> Slot<()>;
@@ -352,7 +346,8 @@ impl<'n, D: Domain> Machine<'n, D> {
         let mut found = Vec::new();
         for &id in &plan.outputs {
             let layer = self.net.layer(id);
-            let (LayerKind::LoopOutput { kind, input, axis, length, .. }, Some(output)) = (&layer.kind, layer.output) else {
+            let (LayerKind::LoopOutput { kind, input, axis, length, .. }, Some(output)) = (&layer.kind, layer.output)
+            else {
                 continue;
             };
             if *kind == Output::LastValue {
@@ -361,7 +356,8 @@ impl<'n, D: Domain> Machine<'n, D> {
             }
             let outer = self.trips.clone();
             let fail = |code: Code, message: String| Arc::new(Failure { code, at: layer.at, message, trips: outer });
-            let number = length.map(|length| (length, self.value(length.tensor).map(|value| self.domain.number(&value))));
+            let number =
+                length.map(|length| (length, self.value(length.tensor).map(|value| self.domain.number(&value))));
             let length = match number {
                 Some((_, Ok(Some(number)))) => usize::try_from(number)
                     .map_err(|_| fail(Code::OutputTooShort, format!("the length of a loop output is {number}"))),
@@ -397,7 +393,8 @@ impl<'n, D: Domain> Machine<'n, D> {
             Leaving::Gathering { output, collecting, gathered, .. } => {
                 let trips = std::mem::take(&mut self.trips);
                 let site = Site { trips: &trips, ..collecting.site };
-                let slot = gathered.and_then(|gathered| self.domain.close(&Collecting { site, ..collecting }, gathered));
+                let slot =
+                    gathered.and_then(|gathered| self.domain.close(&Collecting { site, ..collecting }, gathered));
                 self.trips = trips;
                 self.give(output, slot)
             }
@@ -457,7 +454,11 @@ impl<'n, D: Domain> Machine<'n, D> {
             Some(number) => Ok(u64::try_from(number).unwrap_or(0)),
             None => {
                 let (name, count) = (&self.net.loops[of.index()].name, self.net.name_of(count));
-                Err(self.fail(of, Code::NotFlattenable, format!("the count of `{name}` is `{count}`, which is known only when the network runs")))
+                Err(self.fail(
+                    of,
+                    Code::NotFlattenable,
+                    format!("the count of `{name}` is `{count}`, which is known only when the network runs"),
+                ))
             }
         }
     }
@@ -551,8 +552,7 @@ impl<'n, D: Domain> Machine<'n, D> {
             let Leaving::Gathering { input, collecting, gathered, .. } = leaving else { continue };
             let Ok(to) = gathered else { continue };
             let site = Site { trips: &self.trips, ..collecting.site };
-            let collecting =
-                Collecting { site, element: collecting.element, ..*collecting };
+            let collecting = Collecting { site, element: collecting.element, ..*collecting };
             let value = self.slots[input.index()].as_ref();
             let pushed = match value {
                 Some(Ok(value)) => self.domain.push(&collecting, to, value, active),
@@ -576,11 +576,8 @@ impl<'n, D: Domain> Machine<'n, D> {
 
     /// Moves the recurrences to their next elements, all at once.
     fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> Run {
-        let next: smallvec::SmallVec<[Option<Slot<D::Value>>; 8]> = plan
-            .states
-            .iter()
-            .map(|state| state.window.covers(i, known).then(|| self.value(state.next)))
-            .collect();
+        let next: smallvec::SmallVec<[Option<Slot<D::Value>>; 8]> =
+            plan.states.iter().map(|state| state.window.covers(i, known).then(|| self.value(state.next))).collect();
         for (state, value) in plan.states.iter().zip(next) {
             self.set(state.output, value)?;
         }

@@ -96,7 +96,11 @@ impl Order {
                 }
             }
         }
-        if missing.iter().all(|&missing| missing == 0) { Ok(order) } else { Err(cycles(net, &numbers, &after, &missing)) }
+        if missing.iter().all(|&missing| missing == 0) {
+            Ok(order)
+        } else {
+            Err(cycles(net, &numbers, &after, &missing))
+        }
     }
 
     /// The items of the network itself, or of a loop.

@@ -239,7 +239,9 @@ impl Planner<'_> {
             self.windows[tensor.index()] = Some(window);
             let Some(layer) = self.net.producer(tensor) else { continue };
             match &layer.kind {
-                LayerKind::Operation { inputs, .. } => waiting.extend(inputs.iter().map(|input| (input.tensor, window))),
+                LayerKind::Operation { inputs, .. } => {
+                    waiting.extend(inputs.iter().map(|input| (input.tensor, window)))
+                }
                 LayerKind::Recurrence { next: Some(next), .. } => {
                     waiting.push((next.tensor, window.earlier(recurrences)));
                 }

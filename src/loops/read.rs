@@ -31,12 +31,7 @@ pub fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Optio
 }
 
 /// Reads the values of a network's inputs: an object, name to nested arrays.
-pub fn inputs(
-    text: &str,
-    file: FileId,
-    net: &Network,
-    diagnostics: &mut Diagnostics,
-) -> Option<Vec<(String, Tensor)>> {
+pub fn inputs(text: &str, file: FileId, net: &Network, diagnostics: &mut Diagnostics) -> Option<Vec<(String, Tensor)>> {
     let json = match parse(text) {
         Ok(json) => json,
         Err(error) => {
@@ -146,7 +141,8 @@ impl Reader<'_> {
         if let Some(name) = json.get("name").and_then(Json::as_str) {
             self.net.name = name.to_owned();
         }
-        for (part, read) in [("inputs", Self::input as fn(&mut Self, &Member) -> Outcome<()>), ("constants", Self::constant)]
+        for (part, read) in
+            [("inputs", Self::input as fn(&mut Self, &Member) -> Outcome<()>), ("constants", Self::constant)]
         {
             let Some(all) = json.get(part) else { continue };
             if let Ok(members) = self.members(all, part) {
@@ -193,7 +189,9 @@ impl Reader<'_> {
         self.members(&member.value, "an input")?;
         self.only(&member.value, &[INPUT]);
         let dtype = self.dtype(&member.value, member.at)?;
-        let Some(shape) = member.value.get("shape") else { return self.wrong(member.at, "the member `shape` is missing") };
+        let Some(shape) = member.value.get("shape") else {
+            return self.wrong(member.at, "the member `shape` is missing");
+        };
         let mut dims = Vec::new();
         for extent in self.items(shape, "a shape")? {
             dims.push(match extent.value {

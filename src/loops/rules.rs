@@ -121,7 +121,8 @@ fn undefined(context: &Context, found: Found) {
     let defined = |i: &usize| !matches!(context.net.tensors[*i].origin, Origin::Undefined);
     let known: Vec<&str> =
         (0..context.net.tensors.len()).filter(defined).map(|i| context.net.tensors[i].name.as_str()).collect();
-    let uses = context.net.layers.iter().flat_map(|layer| layer.kind.inputs(true)).chain(context.net.outputs.iter().copied());
+    let uses =
+        context.net.layers.iter().flat_map(|layer| layer.kind.inputs(true)).chain(context.net.outputs.iter().copied());
     for input in uses.filter(|input| !defined(&input.tensor.index())) {
         let name = context.name(input.tensor);
         let hint = suggest::nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
@@ -212,7 +213,8 @@ fn condition(context: &Context, part: Part, found: Found) {
                     if own && part == Part::Boundary {
                         found(input.at, format!("the condition of `{name}` uses the iterator `{tensor_name}`"));
                     } else if !own && part == Part::Recurrence {
-                        let message = format!("the condition of `{name}` uses the iterator `{tensor_name}` of another loop");
+                        let message =
+                            format!("the condition of `{name}` uses the iterator `{tensor_name}` of another loop");
                         found(input.at, message);
                     }
                 }
@@ -319,7 +321,10 @@ fn last_value_input(context: &Context, found: Found) {
             let fits = matches!(producer, Some(LayerKind::Recurrence { of: other, .. }) if other == of);
             if !fits && is_defined(context, input.tensor) {
                 let (tensor, of) = (context.name(input.tensor), context.name_of(*of));
-                found(input.at, format!("`{name}` is the last value of `{tensor}`, which is no recurrence of loop `{of}`"));
+                found(
+                    input.at,
+                    format!("`{name}` is the last value of `{tensor}`, which is no recurrence of loop `{of}`"),
+                );
             }
         }
     }
@@ -370,7 +375,10 @@ fn output_length_inside(context: &Context, found: Found) {
             && context.scopes.is_inside(length.tensor, of)
         {
             let tensor = context.name(length.tensor);
-            found(length.at, format!("the length of `{name}` is `{tensor}`, which is inside loop `{}`", context.name_of(of)));
+            found(
+                length.at,
+                format!("the length of `{name}` is `{tensor}`, which is inside loop `{}`", context.name_of(of)),
+            );
         }
     }
 }
@@ -390,14 +398,19 @@ fn output_length_open(context: &Context, found: Found) {
                 continue;
             }
             match (&context.net.tensors[tensor.index()].origin, context.net.producer(tensor).map(|layer| &layer.kind)) {
-                (_, Some(LayerKind::Operation { inputs, .. })) => waiting.extend(inputs.iter().map(|input| input.tensor)),
+                (_, Some(LayerKind::Operation { inputs, .. })) => {
+                    waiting.extend(inputs.iter().map(|input| input.tensor))
+                }
                 (Origin::Constant(_), _) => {}
                 _ => open = true,
             }
         }
         if open {
             let tensor = context.name(length.tensor);
-            found(length.at, format!("the length of `{name}` is `{tensor}`, which is not known when the network is built"));
+            found(
+                length.at,
+                format!("the length of `{name}` is `{tensor}`, which is not known when the network is built"),
+            );
         }
     }
 }
@@ -413,6 +426,10 @@ fn output_axis(context: &Context, found: Found) {
 }
 
 fn interior_output(context: &Context, found: Found) {
+    // Loops that are not cleanly nested have no inside to speak of.
+    if context.scopes.mutual().next().is_some() || context.scopes.torn_loops().next().is_some() {
+        return;
+    }
     for output in &context.net.outputs {
         if let Some(of) = context.scopes.home(output.tensor) {
             let (tensor, of) = (context.name(output.tensor), context.name_of(of));
@@ -434,7 +451,8 @@ fn nesting(context: &Context, found: Found) {
     }
     for (of, a, b) in context.scopes.torn_loops() {
         let (name, first, second) = (context.name_of(of), context.name_of(a), context.name_of(b));
-        let message = format!("loop `{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
+        let message =
+            format!("loop `{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
         found(place(of), message);
         told = true;
     }
@@ -443,7 +461,8 @@ fn nesting(context: &Context, found: Found) {
     }
     for (tensor, a, b) in context.scopes.torn_tensors() {
         let (name, first, second) = (context.name(tensor), context.name_of(a), context.name_of(b));
-        let message = format!("`{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
+        let message =
+            format!("`{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
         found(context.net.tensors[tensor.index()].at, message);
     }
 }

@@ -65,7 +65,10 @@ impl Scopes {
             if let Some(of) = layer.kind.boundary() {
                 let mut around = self.around[of.index()].clone();
                 for input in layer.kind.inputs(true) {
-                    self.inside[input.tensor.index()].iter().filter(|&&other| other != of).for_each(|&l| insert(&mut around, l));
+                    self.inside[input.tensor.index()]
+                        .iter()
+                        .filter(|&&other| other != of)
+                        .for_each(|&l| insert(&mut around, l));
                 }
                 if around.len() > self.around[of.index()].len() {
                     self.around[of.index()] = around;

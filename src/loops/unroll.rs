@@ -283,14 +283,7 @@ impl Domain for Symbols<'_> {
         }
     }
 
-    fn element(
-        &mut self,
-        site: &Site,
-        of: (TensorId, &Sym),
-        axis: usize,
-        index: i64,
-        trips: Option<u64>,
-    ) -> Slot<Sym> {
+    fn element(&mut self, site: &Site, of: (TensorId, &Sym), axis: usize, index: i64, trips: Option<u64>) -> Slot<Sym> {
         let flat = match of.1 {
             Sym::Known(value) => return Ok(Sym::Known(Arc::new(element(site, (of.0, value), axis, index)?))),
             Sym::Flat(flat) => flat,
@@ -425,7 +418,10 @@ impl Domain for Symbols<'_> {
             (Some(false), _) => Ok(a.clone()),
             (_, Some(false)) => Ok(b.clone()),
             (None, None) => {
-                let arguments = vec![("x", Value::Tensor(self.tensor(site, a)?.id)), ("y", Value::Tensor(self.tensor(site, b)?.id))];
+                let arguments = vec![
+                    ("x", Value::Tensor(self.tensor(site, a)?.id)),
+                    ("y", Value::Tensor(self.tensor(site, b)?.id)),
+                ];
                 self.emit(site, "and", arguments, (DType::Bool, &[]), "active").map(Sym::Flat)
             }
         }
@@ -452,9 +448,8 @@ impl Domain for Symbols<'_> {
     fn unfinished(&mut self, site: &Site, active: &Sym) -> Slot<()> {
         let done = match active {
             Sym::Known(_) => Sym::Known(Arc::new(
-                Tensor::scalar(Data::Bool(vec![self.truth(active) == Some(false)])).ok_or_else(|| {
-                    site.fail(Code::NotFlattenable, "no logical can be made")
-                })?,
+                Tensor::scalar(Data::Bool(vec![self.truth(active) == Some(false)]))
+                    .ok_or_else(|| site.fail(Code::NotFlattenable, "no logical can be made"))?,
             )),
             Sym::Flat(flat) => {
                 let arguments = vec![("x", Value::Tensor(flat.id))];

@@ -41,7 +41,13 @@ fn number(out: &mut dyn Write, data: &Data, at: usize) -> io::Result<()> {
         Data::Float64(items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
         other => {
             let value = other.float(at);
-            let text = if value.is_nan() { "NaN" } else if value > 0.0 { "Infinity" } else { "-Infinity" };
+            let text = if value.is_nan() {
+                "NaN"
+            } else if value > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            };
             out.write_all(text.as_bytes())
         }
     }

@@ -1,8 +1,8 @@
 //! Functions of one number, matrix products and reductions.
 
+use super::Attributes;
 use super::elementwise::{clone, map_numbers, steps};
 use super::types::{axis_of, reduced_axes};
-use super::Attributes;
 use crate::loops::network::Type;
 use crate::loops::tensor::{DType, Data, Tensor};
 
@@ -53,7 +53,15 @@ pub fn leaky_relu(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outc
 
 pub fn clamp(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let (low, high) = (attributes.low.unwrap_or(f64::NEG_INFINITY), attributes.high.unwrap_or(f64::INFINITY));
-    by_floats(inputs, |x| if x < low { low } else if x > high { high } else { x })
+    by_floats(inputs, |x| {
+        if x < low {
+            low
+        } else if x > high {
+            high
+        } else {
+            x
+        }
+    })
 }
 
 pub fn negation(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
@@ -150,7 +158,8 @@ fn product<T: Ring>(a: (&[T], &Matrices), b: (&[T], &Matrices), extents: [usize;
 pub fn matmul(inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Outcome {
     let [a, b] = inputs else { return Err("it takes two operands".to_owned()) };
     let (x, y) = (a.shape(), b.shape());
-    let (vectors, mut batch) = ((x.len() == 1, y.len() == 1), result.dims.iter().flatten().copied().collect::<Vec<_>>());
+    let (vectors, mut batch) =
+        ((x.len() == 1, y.len() == 1), result.dims.iter().flatten().copied().collect::<Vec<_>>());
     let columns = if vectors.1 { 1 } else { batch.pop().unwrap_or(1) };
     let rows = if vectors.0 { 1 } else { batch.pop().unwrap_or(1) };
     let inner = match x {

@@ -273,7 +273,13 @@ mod tests {
         for (op, wanted) in [(Arith::Div, -2), (Arith::Mod, 1), (Arith::FloorDiv, -3)] {
             let found = arithmetic(op, &tensor(&[], &[-7]), &tensor(&[], &[2]), &[]).map(|data| data.integer(0));
             // The rest of -7 by 2 is 1, since the divisor is positive.
-            let wanted = if op == Arith::FloorDiv { -4 } else if op == Arith::Div { -3 } else { wanted };
+            let wanted = if op == Arith::FloorDiv {
+                -4
+            } else if op == Arith::Div {
+                -3
+            } else {
+                wanted
+            };
             assert_eq!(found, Ok(wanted), "{op:?}");
             assert!(arithmetic(op, &tensor(&[], &[1]), &tensor(&[], &[0]), &[]).is_err());
             assert!(arithmetic(op, &tensor(&[], &[i32::MIN]), &tensor(&[], &[-1]), &[]).is_ok());

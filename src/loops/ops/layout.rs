@@ -87,7 +87,11 @@ fn look_up(x: &Tensor, along: &[Vec<usize>]) -> Data {
         step[axis] = step[axis + 1] * x.shape()[axis + 1];
     }
     for (axis, indices) in along.iter().enumerate() {
-        places = places.iter().flat_map(|place| indices.iter().map(move |i| (place, i))).map(|(p, i)| p + i * step[axis]).collect();
+        places = places
+            .iter()
+            .flat_map(|place| indices.iter().map(move |i| (place, i)))
+            .map(|(p, i)| p + i * step[axis])
+            .collect();
     }
     x.data().pick(places.into_iter())
 }
@@ -128,7 +132,11 @@ pub fn transpose(inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> 
     }
     let mut places = vec![0usize];
     for (&axis, extent) in order.iter().zip(result.dims.iter().flatten()) {
-        places = places.iter().flat_map(|&place| (0..*extent).map(move |i| (place, i))).map(|(p, i)| p + i * step[axis]).collect();
+        places = places
+            .iter()
+            .flat_map(|&place| (0..*extent).map(move |i| (place, i)))
+            .map(|(p, i)| p + i * step[axis])
+            .collect();
     }
     Ok(x.data().pick(places.into_iter()))
 }

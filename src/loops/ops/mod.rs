@@ -157,14 +157,7 @@ static TABLE: &[Spec] = &[
     function!(&["ceil"], float!(f32::ceil, f64::ceil), Scalars("ceil")),
     function!(&["round"], float!(f32::round_ties_even, f64::round_ties_even), Scalars("round")),
     function!(&["reciprocal", "recip", "rcp"], float!(f32::recip, f64::recip), Scalars("rcp")),
-    row!(
-        &["leaky_relu"],
-        UNARY,
-        &[Role::Alpha],
-        types::float,
-        With(compute::leaky_relu),
-        Into(Special::LeakyRelu)
-    ),
+    row!(&["leaky_relu"], UNARY, &[Role::Alpha], types::float, With(compute::leaky_relu), Into(Special::LeakyRelu)),
     // Functions of a number.
     row!(&["neg", "negate"], UNARY, &[], types::number, With(compute::negate), Scalars("neg")),
     row!(&["abs"], UNARY, &[], types::number, With(compute::absolute), Scalars("abs")),
@@ -258,14 +251,7 @@ static TABLE: &[Spec] = &[
         With(compute::identity),
         Into(Special::Reshape)
     ),
-    row!(
-        &["transpose"],
-        UNARY,
-        &[Role::Axes],
-        types::transpose,
-        With(layout::transpose),
-        Into(Special::Transpose)
-    ),
+    row!(&["transpose"], UNARY, &[Role::Axes], types::transpose, With(layout::transpose), Into(Special::Transpose)),
     row!(
         &["squeeze"],
         UNARY,
@@ -343,12 +329,7 @@ impl Op {
     }
 
     /// The result, whose type is known, and how many steps on elements it takes.
-    pub(crate) fn compute(
-        self,
-        inputs: &[&Tensor],
-        attributes: &Attributes,
-        result: &Type,
-    ) -> Result<Tensor, String> {
+    pub(crate) fn compute(self, inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Result<Tensor, String> {
         let shape: Option<super::tensor::Dims> = result.dims.iter().copied().collect();
         let shape = shape.ok_or_else(|| format!("the extents of {result} are not known"))?;
         let data = match (&self.0.compute, inputs) {
