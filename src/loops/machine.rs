@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::infer::Types;
-use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, TensorId, Type};
+use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId, Type};
 use super::ops::{Attributes, Op};
 use super::order::Item;
 use super::plan::{LoopPlan, Plan, Step};
@@ -463,11 +463,17 @@ impl<'n, D: Domain> Machine<'n, D> {
         }
     }
 
+    /// The layer that ends a loop: its condition, if it has one.
+    fn limit(&self, of: LoopId) -> LayerId {
+        let layers = &self.net.loops[of.index()].layers;
+        let is = |id: &&LayerId, wanted: Limit| matches!(self.net.layer(**id).kind, LayerKind::TripLimit { limit, .. } if limit == wanted);
+        let of_kind = |wanted: Limit| layers.iter().find(|id| is(id, wanted)).copied();
+        of_kind(Limit::While).or_else(|| of_kind(Limit::Count)).or(layers.first().copied()).unwrap_or(LayerId(0))
+    }
+
     /// A failure at a loop.
     fn fail(&self, of: LoopId, code: Code, message: String) -> Arc<Failure> {
-        let layers = &self.net.loops[of.index()].layers;
-        let limit = layers.iter().find(|&&id| matches!(self.net.layer(id).kind, LayerKind::TripLimit { .. }));
-        let at = limit.or(layers.first()).map_or(Span::default(), |&id| self.net.layer(id).at);
+        let at = self.net.layer(self.limit(of)).at;
         let outer = self.trips.len().saturating_sub(1);
         Arc::new(Failure { code, at, message, trips: self.trips[..outer].to_vec() })
     }
@@ -498,7 +504,7 @@ impl<'n, D: Domain> Machine<'n, D> {
                     let message = format!("the condition of `{name}` is `{condition}`, which depends on run-time data");
                     return Err(self.fail(of, Code::NotFlattenable, message));
                 };
-                let layer = self.net.loops[of.index()].layers[0];
+                let layer = self.limit(of);
                 let site = Site { net: self.net, layer, trips: &self.trips };
                 let both = match &active {
                     Some(before) => self.domain.both(&site, before, &value)?,
@@ -523,7 +529,7 @@ impl<'n, D: Domain> Machine<'n, D> {
 
     /// Leaves a loop although its condition may hold.
     fn give_up(&mut self, of: LoopId, active: &D::Value) -> Result<Trip, Arc<Failure>> {
-        let layer = self.net.loops[of.index()].layers[0];
+        let layer = self.limit(of);
         let site = Site { net: self.net, layer, trips: &self.trips };
         let mut all = active.clone();
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {

@@ -25,7 +25,9 @@ pub fn evaluate(graph: &Graph, inputs: &[(String, Tensor)]) -> Vec<(String, Tens
     }
     // Integers of NNEF have no width.
     let wide = |value: &Tensor| match value.data() {
-        Data::Int32(items) => Tensor::new(value.shape(), Data::Int64(items.iter().map(|&x| x.into()).collect())).unwrap(),
+        Data::Int32(items) => {
+            Tensor::new(value.shape(), Data::Int64(items.iter().map(|&x| x.into()).collect())).unwrap()
+        }
         _ => value.clone(),
     };
     let mut inputs: Vec<(String, Tensor)> = inputs.iter().map(|(name, value)| (name.clone(), wide(value))).collect();
