@@ -32,11 +32,11 @@ fn options(language: &Language) -> Options {
     }
 }
 
+/// A graph and warnings, or the reasons for a refusal; and the texts that they speak of.
+type Processed = (Sources, Result<(Graph, Diagnostics), Diagnostics>);
+
 /// Reads and unrolls a network.
-pub fn process(
-    input: &Path,
-    language: &Language,
-) -> Result<(Sources, Result<(Graph, Diagnostics), Diagnostics>), Unread> {
+pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, Err(diagnostics))) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::machine::{Failure, Site, Slot};
+use super::domain::{Failure, Site, Slot};
 use super::network::{Network, TensorId};
 use super::tensor::{DType, Data, Dims, Tensor};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};

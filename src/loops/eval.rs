@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::machine::{Collecting, Domain, Failure, Site, Slot};
+use super::domain::{Collecting, Domain, Failure, Site, Slot};
 use super::network::{TensorId, Type};
 use super::ops::{Attributes, Op};
 use super::tensor::{Data, Dims, MAX_ELEMENTS, Tensor, volume};

@@ -3,8 +3,8 @@
 //! Layers repeat operands along last axes, NNEF along first ones: the operand with fewer axes gets
 //! axes of extent 1 at its front.
 
+use super::domain::{Site, Slot};
 use super::emit::{Flat, primitive, scalar};
-use super::machine::{Site, Slot};
 use super::network::Type;
 use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, sections};
 use super::tensor::{DType, Dims, Tensor};
@@ -58,7 +58,7 @@ pub fn operation(
 
 impl Lower<'_, '_> {
     /// That an operation cannot be flat.
-    fn blocked(&self, why: String) -> std::sync::Arc<super::machine::Failure> {
+    fn blocked(&self, why: String) -> std::sync::Arc<super::domain::Failure> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
     }
 

@@ -4,6 +4,7 @@
 //! [`evaluate`] the formal semantics of lazy sequences, and [`unroll`] makes a flat graph by
 //! partial evaluation of the same sequences. `docs/loops.md` says what means what.
 
+mod domain;
 mod emit;
 mod eval;
 mod infer;
@@ -33,8 +34,9 @@ use std::sync::Arc;
 use crate::Expansion;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::Sources;
+use domain::Failure;
 use infer::Types;
-use machine::{Budget, Failure, Machine};
+use machine::{Budget, Machine};
 use order::{Cycle, Order};
 use plan::Plan;
 use rules::Context;

@@ -189,7 +189,7 @@ pub enum LayerKind {
         /// Of what.
         inputs: Vec<Use>,
         /// How.
-        attributes: Attributes,
+        attributes: Box<Attributes>,
     },
 }
 
@@ -388,7 +388,7 @@ impl Network {
     /// Adds an operation.
     pub fn operation_with(&mut self, name: &str, op: Op, inputs: &[TensorId], attributes: Attributes) -> TensorId {
         let inputs = inputs.iter().map(|&input| input.into()).collect();
-        self.give(name, LayerKind::Operation { op, inputs, attributes })
+        self.give(name, LayerKind::Operation { op, inputs, attributes: Box::new(attributes) })
     }
 
     /// Makes a tensor an output of the network.

@@ -155,7 +155,7 @@ impl Planner<'_> {
 
     fn is_needed(&self, id: LayerId) -> bool {
         let layer = self.net.layer(id);
-        layer.output.map_or(true, |output| self.needed[output.index()])
+        layer.output.is_none_or(|output| self.needed[output.index()])
     }
 
     fn find_reads(&mut self) {

@@ -400,7 +400,7 @@ impl Reader<'_> {
             }
         }
         self.only(json, &[LAYER, &known]);
-        Ok(LayerKind::Operation { op, inputs, attributes })
+        Ok(LayerKind::Operation { op, inputs, attributes: Box::new(attributes) })
     }
 }
 

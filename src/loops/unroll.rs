@@ -6,11 +6,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Options;
+use super::domain::{Collecting, Domain, Failure, Site, Slot};
 use super::emit::{Emitter, Flat};
 use super::eval::{compute, element, element_type, other_shape, out_of_range, too_short};
 use super::infer::Types;
 use super::lower;
-use super::machine::{Collecting, Domain, Failure, Machine, Site, Slot};
+use super::machine::Machine;
 use super::network::{Network, Origin, TensorId, Type};
 use super::ops::{Attributes, Op};
 use super::plan::Plan;
