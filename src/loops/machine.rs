@@ -13,7 +13,6 @@ use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output,
 use super::order::Item;
 use super::plan::{LoopPlan, Plan, Step};
 use crate::diagnostics::Code;
-use crate::source::Span;
 
 /// What a run may take.
 #[derive(Clone, Copy, Debug)]
