@@ -36,6 +36,7 @@
 pub mod diagnostics;
 pub mod expand;
 pub mod graph;
+pub mod loops;
 pub mod migrate;
 pub mod nnef;
 mod options;

@@ -70,6 +70,20 @@ pub enum Command {
         #[arg(long, value_name = "NOTATION")]
         from: Option<From>,
     },
+    /// Evaluate a network and write its outputs as JSON.
+    Run {
+        /// A network, or `-` for standard input.
+        input: Option<PathBuf>,
+        /// The values of the network's inputs: JSON, name to nested arrays.
+        #[arg(long, value_name = "FILE")]
+        inputs: Option<PathBuf>,
+        /// How networks are read.
+        #[command(flatten)]
+        language: Language,
+        /// The result.
+        #[command(flatten)]
+        output: Output,
+    },
     /// Explain a diagnostic code, or list the codes of a rule.
     Explain {
         /// A code such as E0401, or a rule such as A1.
@@ -98,6 +112,17 @@ pub struct Output {
     pub threads: Option<NonZeroUsize>,
 }
 
+impl Output {
+    /// These options and those given after a subcommand, which win.
+    pub fn merge(self, later: Output) -> Output {
+        Output {
+            output: later.output.or(self.output),
+            to: later.to.or(self.to),
+            threads: later.threads.or(self.threads),
+        }
+    }
+}
+
 /// How documents are read and expanded.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Language {
@@ -122,6 +147,15 @@ pub struct Language {
     /// Evaluate and keep what no output needs.
     #[arg(long)]
     pub keep_unused: bool,
+    /// Unroll loops.
+    #[arg(long)]
+    pub unroll: bool,
+    /// The most trips of a loop whose number of trips depends on run-time data [default: none].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_trips: Option<u64>,
+    /// Refuse whatever would stay a loop.
+    #[arg(long)]
+    pub flat: bool,
     /// The most operations that may be emitted [default: 10000000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_ops: Option<u64>,
@@ -141,6 +175,9 @@ impl Language {
             lower: later.lower.or(self.lower),
             strict: later.strict || self.strict,
             keep_unused: later.keep_unused || self.keep_unused,
+            unroll: later.unroll || self.unroll,
+            max_trips: later.max_trips.or(self.max_trips),
+            flat: later.flat || self.flat,
             max_ops: later.max_ops.or(self.max_ops),
             max_depth: later.max_depth.or(self.max_depth),
             ..self
@@ -171,6 +208,8 @@ pub enum From {
     Nnef,
     /// The provisional NNEF of 2017.
     NnefDraft,
+    /// A network with loops, as JSON.
+    Loops,
 }
 
 /// Notations that can be written.

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::Language;
+use nnef_flatten::Diagnostics;
+use nnef_flatten::source::Sources;
+
+use super::args::{From, Language};
 use super::flatten;
 use super::io::Unread;
 use super::report::Reporter;
@@ -24,11 +27,40 @@ pub fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> 
 /// Checks one input. Only a reader who went away stops the run.
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
-    match flatten::process(input, language, false) {
-        Ok((document, result)) => {
-            let accepted = result.is_ok();
-            let diagnostics = result.map_or_else(|errors| errors, |(_, warnings)| warnings);
-            let counts = reporter.all(document.sources(), diagnostics);
+    if language.from == Some(From::Loops) {
+        // A network is checked whether its loops can be unrolled or not.
+        let read = super::loops::check(input, language);
+        return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
+    }
+    let processed = flatten::process(input, language, false).map(|(document, result)| {
+        let accepted = result.is_ok();
+        (document, accepted, result.map_or_else(|errors| errors, |(_, warnings)| warnings))
+    });
+    verdict(&name, processed, reporter)
+}
+
+/// What a finding is about.
+trait Texts {
+    fn texts(&self) -> &Sources;
+}
+
+impl Texts for Sources {
+    fn texts(&self) -> &Sources {
+        self
+    }
+}
+
+impl Texts for nnef_flatten::Document {
+    fn texts(&self) -> &Sources {
+        self.sources()
+    }
+}
+
+/// Reports what was found, and says what became of the input.
+fn verdict(name: &str, checked: Result<(impl Texts, bool, Diagnostics), Unread>, reporter: &mut Reporter) -> Outcome {
+    match checked {
+        Ok((document, accepted, diagnostics)) => {
+            let counts = reporter.all(document.texts(), diagnostics);
             let verdict = match (accepted, counts.summary()) {
                 (true, None) => "ok".to_owned(),
                 (true, Some(summary)) => format!("ok, {summary}"),

@@ -6,25 +6,44 @@ use std::path::Path;
 use nnef_flatten::diagnostics::Diagnostics;
 use nnef_flatten::graph::pieces;
 use nnef_flatten::nnef::dialect::Dialect;
+use nnef_flatten::source::Sources;
 use nnef_flatten::{Document, Graph, Options};
 
 use super::args::{self, Language, To};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status};
+use super::{Failure, Outcome, Status, loops};
 
 /// Flattens one input.
 pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> Outcome {
     let to = notation(output);
+    if language.from == Some(args::From::Loops) {
+        let (sources, result) = match loops::process(input, language) {
+            Ok(processed) => processed,
+            Err(unread) => return report_unread(unread, reporter),
+        };
+        return finish(&sources, result, output, reporter);
+    }
     let (document, result) = match process(input, language, to == To::Nnef) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
     };
+    finish(document.sources(), result, output, reporter)
+}
+
+/// Reports what was found and writes the graph.
+fn finish(
+    sources: &Sources,
+    result: Result<(Graph, Diagnostics), Diagnostics>,
+    output: &args::Output,
+    reporter: &mut Reporter,
+) -> Outcome {
+    let to = notation(output);
     let (graph, diagnostics) = match result {
         Ok((graph, diagnostics)) => (Some(graph), diagnostics),
         Err(diagnostics) => (None, diagnostics),
     };
-    reporter.all(document.sources(), diagnostics);
+    reporter.all(sources, diagnostics);
     reporter.summary();
     match graph {
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
@@ -33,7 +52,7 @@ pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &
         Some(graph) => {
             let written = write(&graph, output, to).map(|()| Status::Done);
             // The process ends here; to take large tables apart would only take time.
-            std::mem::forget((graph, document));
+            std::mem::forget(graph);
             written
         }
         None => Ok(Status::Refused),
@@ -98,7 +117,8 @@ fn options(language: &Language) -> Result<Options, Unread> {
 /// The notation as the library names it.
 pub fn from(from: Option<args::From>) -> nnef_flatten::From {
     match from {
-        None | Some(args::From::Auto) => nnef_flatten::From::Auto,
+        // Networks with loops are no documents; who asks for one to be read as such gets the usual reader.
+        None | Some(args::From::Auto | args::From::Loops) => nnef_flatten::From::Auto,
         Some(args::From::Nnef) => nnef_flatten::From::Nnef,
         Some(args::From::NnefDraft) => nnef_flatten::From::NnefDraft,
     }

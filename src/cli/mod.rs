@@ -10,8 +10,10 @@ mod explain;
 mod flatten;
 mod fmt;
 mod io;
+mod loops;
 mod man;
 mod report;
+mod run;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -88,6 +90,13 @@ fn run(cli: Cli) -> Outcome {
         Command::Fmt { inputs, check, from } => match inputs_or_stdin(inputs) {
             Some(inputs) => fmt::run(&inputs, check, from.or(cli.language.from), &mut reporter),
             None => show_help(Some("fmt")),
+        },
+        Command::Run { input, inputs, language, output } => match inputs_or_stdin(input.into_iter().collect()) {
+            Some(networks) => {
+                let language = cli.language.merge(language);
+                run::run(&networks[0], inputs.as_deref(), &language, &cli.output.merge(output), &mut reporter)
+            }
+            None => show_help(Some("run")),
         },
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),

@@ -40,10 +40,14 @@ macro_rules! rule {
     ($rule:ident) => {
         Some(stringify!($rule))
     };
+    // Ids that are no identifiers.
+    ($rule:literal) => {
+        Some($rule)
+    };
 }
 
 macro_rules! codes {
-    ($($name:ident $code:literal $rule:ident $severity:ident $title:literal;)*) => {
+    ($($name:ident $code:literal $rule:tt $severity:ident $title:literal;)*) => {
         /// A diagnostic code. The variant's documentation is its title.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
@@ -199,6 +203,45 @@ codes! {
     ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
     UpdateTarget          "E0906" G6   error   "update of something that is no variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
+    // Networks with loops.
+    LoopFormat            "E0920" none error   "not a network with loops";
+    LoopUnknownMember     "E0921" none liberty "member of a network that means nothing";
+    LoopInput             "E0922" none error   "value of an input is missing or does not fit";
+    LayerOperands         "E0923" none error   "operation is not defined for these operands";
+    NotFlattenable        "E0924" none error   "network cannot be written as a flat graph";
+    RespelledName         "E0925" none warning "name is no identifier";
+    NoTripLimit           "E0930" "E-NOLIMIT"       error   "loop without a trip limit";
+    TwoTripLimits         "E0931" "E-TWOLIMITS"     error   "loop with two trip limits of a kind";
+    CountType             "E0932" "E-COUNTTYPE"     error   "count of a loop is not one integer";
+    CountInside           "E0933" "E-COUNTINSIDE"   error   "count of a loop comes from inside of it";
+    WhileType             "E0934" "E-WHILETYPE"     error   "condition of a loop is not one logical";
+    WhileBoundary         "E0935" "E-WHILEBOUNDARY" error   "condition of a loop uses an iterator or an inner loop";
+    WhileRecurrence       "E0936" "E-WHILEREC"      liberty "condition of a loop uses a sequence of another loop";
+    EndlessLoop           "E0937" "E-NONTERM"       error   "condition of a loop does not become false";
+    IteratorInside        "E0940" "E-ITERINSIDE"    error   "iterator over a tensor from inside its loop";
+    IteratorRank          "E0941" "E-ITERRANK"      error   "iterator over a tensor without axes";
+    IteratorAxis          "E0942" "E-ITERAXIS"      error   "iterator along an axis that there is not";
+    ReverseWithoutCount   "E0943" "E-REVNOCOUNT"    error   "reverse iterator in a loop without a count";
+    IteratorRange         "E0944" "E-ITEROOB"       error   "iterator leaves its axis";
+    RecurrenceInputs      "E0950" "E-RECONE"        error   "recurrence without two inputs";
+    RecurrenceInitial     "E0951" "E-RECINIT"       error   "recurrence starts with a tensor from inside its loop";
+    RecurrenceShape       "E0952" "E-RECSHAPE"      error   "recurrence changes its shape";
+    RecurrenceType        "E0953" "E-RECTYPE"       error   "recurrence changes the type of its elements";
+    LastValueInput        "E0960" "E-LASTNOTREC"    error   "last value of what is no recurrence of the loop";
+    LastValueLength       "E0961" "E-LASTLEN"       error   "last value with a length";
+    OutputOutside         "E0962" "E-CATOUTSIDE"    error   "loop output of a tensor from outside the loop";
+    OutputWithoutLength   "E0963" "E-CATNOLEN"      error   "loop output without a length";
+    OutputLengthType      "E0964" "E-CATLENTYPE"    error   "length of a loop output is not one integer";
+    OutputLengthOpen      "E0965" "E-CATLENTYPE"    liberty "length of a loop output is no constant";
+    OutputLengthInside    "E0966" "E-CATLENINSIDE"  error   "length of a loop output comes from inside the loop";
+    OutputAxis            "E0967" "E-CATAXIS"       error   "loop output along an axis that cannot be";
+    OutputTooShort        "E0968" "E-CATSHORT"      error   "loop output is shorter than the trips";
+    OutputShape           "E0969" "E-CATSHAPE"      error   "elements of a loop output differ in shape";
+    InteriorOutput        "E0970" "E-OUTINSIDE"     error   "network output from inside a loop";
+    LoopNesting           "E0971" "E-NEST"          error   "loops are not cleanly nested";
+    DataFlowCycle         "E0972" "E-CYCLE"         error   "cycle without a recurrence";
+    LoopDuplicate         "E0973" "E-DUP"           error   "tensor defined twice";
+    LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that nothing defines";
     // Shapes.
     BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";

@@ -5,7 +5,7 @@
 //! expansion can take the compounds among them apart and try again.
 
 pub mod table;
-mod target;
+pub(crate) mod target;
 
 use std::sync::Arc;
 

@@ -1,0 +1,101 @@
+//! The types of all tensors, before anything runs.
+
+use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, Type};
+use super::order::{Item, Order};
+use super::tensor::DType;
+use crate::source::Span;
+
+/// Types by tensor; none where something is wrong.
+pub struct Types {
+    types: Vec<Option<Type>>,
+    /// What is wrong with operands: where, and the sentence.
+    pub wrong: Vec<(Span, String)>,
+}
+
+impl Types {
+    /// Infers the types of a network whose items are in order. `bound` has the actual types of inputs.
+    pub fn new(net: &Network, order: &Order, bound: &[Option<Type>]) -> Types {
+        let mut types = Types { types: vec![None; net.tensors.len()], wrong: Vec::new() };
+        for (i, info) in net.tensors.iter().enumerate() {
+            types.types[i] = match &info.origin {
+                Origin::Input(declared) => Some(bound.get(i).cloned().flatten().unwrap_or_else(|| declared.clone())),
+                Origin::Constant(value) => Some(Type::of(value)),
+                _ => None,
+            };
+        }
+        types.block(net, order, None);
+        types
+    }
+
+    /// The type of a tensor.
+    pub fn get(&self, tensor: super::network::TensorId) -> Option<&Type> {
+        self.types[tensor.index()].as_ref()
+    }
+
+    fn block(&mut self, net: &Network, order: &Order, of: Option<LoopId>) {
+        for item in order.items(of) {
+            match item {
+                Item::Layer(layer) => self.layer(net, *layer),
+                Item::Loop(inner) => {
+                    let layers = &net.loops[inner.index()].layers;
+                    let of_kind = |wanted: fn(&LayerKind) -> bool| {
+                        layers.iter().copied().filter(move |&layer| wanted(&net.layer(layer).kind))
+                    };
+                    of_kind(|kind| matches!(kind, LayerKind::Recurrence { .. })).for_each(|id| self.layer(net, id));
+                    self.block(net, order, Some(*inner));
+                    of_kind(|kind| matches!(kind, LayerKind::LoopOutput { .. })).for_each(|id| self.layer(net, id));
+                }
+            }
+        }
+    }
+
+    fn layer(&mut self, net: &Network, id: LayerId) {
+        let layer = net.layer(id);
+        let Some(output) = layer.output else { return };
+        self.types[output.index()] = match &layer.kind {
+            LayerKind::Recurrence { initial, .. } => initial.and_then(|initial| self.get(initial.tensor).cloned()),
+            LayerKind::Iterator { input, axis, .. } => self.get(input.tensor).cloned().and_then(|mut ty| {
+                let axis = usize::try_from(*axis).ok().filter(|&axis| axis < ty.dims.len())?;
+                ty.dims.remove(axis);
+                Some(ty)
+            }),
+            LayerKind::LoopOutput { kind: Output::LastValue, input, .. } => self.get(input.tensor).cloned(),
+            LayerKind::LoopOutput { input, axis, length, .. } => self.get(input.tensor).cloned().and_then(|mut ty| {
+                let axis = usize::try_from(*axis).ok().filter(|&axis| axis <= ty.dims.len())?;
+                let length = length.and_then(|length| known_length(net, length.tensor));
+                ty.dims.insert(axis, length);
+                Some(ty)
+            }),
+            LayerKind::Operation { op, inputs, attributes } => {
+                let known: Option<Vec<Type>> = inputs.iter().map(|input| self.get(input.tensor).cloned()).collect();
+                match known.map(|types| op.infer(&types, attributes)) {
+                    Some(Ok(ty)) => Some(ty),
+                    Some(Err(message)) => {
+                        self.wrong.push((layer.at, format!("`{}` of `{}`: {message}", op.name(), net.name_of(output))));
+                        None
+                    }
+                    None => None,
+                }
+            }
+            LayerKind::TripLimit { .. } => None,
+        };
+    }
+}
+
+/// The number that a length is, if it is a constant.
+fn known_length(net: &Network, length: super::network::TensorId) -> Option<usize> {
+    match &net.tensors[length.index()].origin {
+        Origin::Constant(value) => value.as_integer().and_then(|length| usize::try_from(length).ok()),
+        _ => None,
+    }
+}
+
+/// Whether a type is that of a count or a length.
+pub fn is_number(ty: &Type) -> bool {
+    ty.dims.is_empty() && ty.dtype.is_integer()
+}
+
+/// Whether a type is that of a condition.
+pub fn is_condition(ty: &Type) -> bool {
+    ty.dims.is_empty() && ty.dtype == DType::Bool
+}

@@ -1,0 +1,391 @@
+//! JSON with places: every value knows the bytes it was read from.
+//!
+//! Reads what Python writes: `NaN`, `Infinity` and `-Infinity` are numbers. Members of an object
+//! keep their order, and equal keys are all there, so that a reader can tell of them.
+
+use crate::source::Span;
+
+/// Deeper nesting is refused, so that no text can exhaust the stack.
+const MAX_DEPTH: usize = 64;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Json {
+    /// The bytes it was read from.
+    pub at: Span,
+    /// The value.
+    pub value: Value,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without point and exponent, in 64 bits.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    String(String),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object.
+    Object(Vec<Member>),
+}
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Its key.
+    pub key: String,
+    /// Where the key stands.
+    pub at: Span,
+    /// Its value.
+    pub value: Json,
+}
+
+impl Json {
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a logical",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        }
+    }
+
+    /// The text of a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items of an array.
+    pub fn as_array(&self) -> Option<&[Json]> {
+        match &self.value {
+            Value::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The members of an object.
+    pub fn as_object(&self) -> Option<&[Member]> {
+        match &self.value {
+            Value::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The member of a key.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.as_object()?.iter().find(|member| member.key == key).map(|member| &member.value)
+    }
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Where.
+    pub at: Span,
+    /// The sentence.
+    pub message: String,
+    /// Whether the nesting is too deep, rather than the syntax wrong.
+    pub depth: bool,
+}
+
+/// Reads a text that holds one value.
+///
+/// # Errors
+///
+/// The first place where the text is not JSON.
+pub fn parse(text: &str) -> Result<Json, SyntaxError> {
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let value = parser.value()?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.wrong("text after the end of the value"));
+    }
+    Ok(value)
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+/// Words that are values.
+const WORDS: &[(&str, Value)] = &[
+    ("null", Value::Null),
+    ("true", Value::Bool(true)),
+    ("false", Value::Bool(false)),
+    ("NaN", Value::Float(f64::NAN)),
+    ("Infinity", Value::Float(f64::INFINITY)),
+    ("-Infinity", Value::Float(f64::NEG_INFINITY)),
+];
+
+type Outcome<T> = Result<T, SyntaxError>;
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn since(&self, start: usize) -> Span {
+        Span::new(start as u32, self.at as u32)
+    }
+
+    fn wrong(&self, message: &str) -> SyntaxError {
+        let end = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        let at = Span::new(self.at as u32, (self.at + end) as u32);
+        SyntaxError { at, message: message.to_owned(), depth: false }
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn value(&mut self) -> Outcome<Json> {
+        self.blanks();
+        let start = self.at;
+        let value = match self.peek() {
+            Some(b'{') => self.nested(Self::object)?,
+            Some(b'[') => self.nested(Self::array)?,
+            Some(b'"') => Value::String(self.string()?),
+            Some(_) => self.word_or_number()?,
+            None => return Err(self.wrong("a value is missing at the end of the text")),
+        };
+        Ok(Json { at: self.since(start), value })
+    }
+
+    fn nested(&mut self, inner: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} arrays and objects in each other");
+            return Err(SyntaxError { depth: true, message, ..self.wrong("") });
+        }
+        self.depth += 1;
+        self.at += 1;
+        let value = inner(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn array(&mut self) -> Outcome<Value> {
+        let mut items = Vec::new();
+        self.blanks();
+        if self.take(b']') {
+            return Ok(Value::Array(items));
+        }
+        loop {
+            items.push(self.value()?);
+            if !self.more(b']')? {
+                return Ok(Value::Array(items));
+            }
+        }
+    }
+
+    fn object(&mut self) -> Outcome<Value> {
+        let mut members = Vec::new();
+        self.blanks();
+        if self.take(b'}') {
+            return Ok(Value::Object(members));
+        }
+        loop {
+            self.blanks();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.wrong("expected a key in quotes"));
+            }
+            let key = self.string()?;
+            let at = self.since(start);
+            self.blanks();
+            if !self.take(b':') {
+                return Err(self.wrong("expected `:` after the key"));
+            }
+            members.push(Member { key, at, value: self.value()? });
+            if !self.more(b'}')? {
+                return Ok(Value::Object(members));
+            }
+        }
+    }
+
+    /// Whether another item follows, or the end.
+    fn more(&mut self, close: u8) -> Outcome<bool> {
+        self.blanks();
+        if self.take(b',') {
+            return Ok(true);
+        }
+        if self.take(close) {
+            return Ok(false);
+        }
+        Err(self.wrong(&format!("expected `,` or `{}`", char::from(close))))
+    }
+
+    fn word_or_number(&mut self) -> Outcome<Value> {
+        for (word, value) in WORDS {
+            if self.text[self.at..].starts_with(word) {
+                self.at += word.len();
+                return Ok(value.clone());
+            }
+        }
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
+            self.at += 1;
+        }
+        let text = &self.text[start..self.at];
+        let malformed = |this: &Self| SyntaxError { at: this.since(start), ..this.wrong("malformed number") };
+        if text.is_empty() {
+            return Err(self.wrong("expected a value"));
+        }
+        if !is_number(text) {
+            return Err(malformed(self));
+        }
+        if let Ok(int) = text.parse() {
+            return Ok(Value::Int(int));
+        }
+        text.parse().map(Value::Float).map_err(|_| malformed(self))
+    }
+
+    fn string(&mut self) -> Outcome<String> {
+        let mut out = String::new();
+        self.at += 1;
+        loop {
+            let rest = &self.text[self.at..];
+            let Some(end) = rest.find(['"', '\\']) else { return Err(self.wrong("the string does not end")) };
+            if let Some(control) = rest[..end].find(|c: char| c < ' ') {
+                self.at += control;
+                return Err(self.wrong("control character in a string"));
+            }
+            out.push_str(&rest[..end]);
+            self.at += end;
+            if self.take(b'"') {
+                return Ok(out);
+            }
+            self.at += 1;
+            self.escape(&mut out)?;
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Outcome<()> {
+        let Some(byte) = self.peek() else { return Err(self.wrong("the string does not end")) };
+        let plain = match byte {
+            b'"' | b'\\' | b'/' => char::from(byte),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(out),
+            _ => return Err(self.wrong("unknown escape")),
+        };
+        self.at += 1;
+        out.push(plain);
+        Ok(())
+    }
+
+    /// `uXXXX`, or two of them that make one character.
+    fn unicode(&mut self, out: &mut String) -> Outcome<()> {
+        self.at += 1;
+        let high = self.hex()?;
+        let code = if (0xD800..0xDC00).contains(&high) && self.text[self.at..].starts_with("\\u") {
+            self.at += 2;
+            let low = self.hex()?;
+            0x10000 + ((high - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF)
+        } else {
+            high
+        };
+        out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        Ok(())
+    }
+
+    fn hex(&mut self) -> Outcome<u32> {
+        let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let Some(code) = code else { return Err(self.wrong("expected four hexadecimal digits")) };
+        self.at += 4;
+        Ok(code)
+    }
+}
+
+/// `-?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?`
+fn is_number(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_know_their_places() {
+        let text = "{\"é\": [1, -2.5e1, \"a\\u00e9\\ud83d\\ude00\\n\"], \"b\": -Infinity}";
+        let json = parse(text).unwrap();
+        let items = json.get("é").unwrap().as_array().unwrap();
+        assert_eq!(items[0].value, Value::Int(1));
+        assert_eq!(items[1].value, Value::Float(-25.0));
+        assert_eq!(items[2].as_str(), Some("aé😀\n"));
+        assert_eq!(&text[items[1].at.range()], "-2.5e1");
+        assert_eq!(json.get("b").unwrap().value, Value::Float(f64::NEG_INFINITY));
+        assert_eq!(json.at.range(), 0..text.len());
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_where_it_is_wrong() {
+        for (text, at) in [
+            ("", 0),
+            ("[1,]", 3),
+            ("{\"a\" 1}", 5),
+            ("{a: 1}", 1),
+            ("[1 2]", 3),
+            ("[01]", 1),
+            ("[1.]", 1),
+            ("[--1]", 1),
+            ("\"abc", 1),
+            ("\"\\x\"", 2),
+            ("\"\\u12g4\"", 3),
+            ("\"a\nb\"", 2),
+            ("1 é", 2),
+            ("\\", 0),
+            ("+1", 0),
+        ] {
+            assert_eq!(parse(text).unwrap_err().at.start, at, "{text}");
+        }
+        assert!(parse(&"[".repeat(100_000)).unwrap_err().depth);
+    }
+
+    #[test]
+    fn integers_beyond_64_bits_are_floats() {
+        assert_eq!(parse("9223372036854775808").unwrap().value, Value::Float(9_223_372_036_854_775_808.0));
+        assert_eq!(parse("-9223372036854775808").unwrap().value, Value::Int(i64::MIN));
+    }
+}

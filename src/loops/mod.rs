@@ -1,0 +1,242 @@
+//! Networks with loops: TensorRT's boundary layers, their rules, their evaluation and unrolling.
+//!
+//! A [`Network`] is built by calls or read from JSON ([`read`]). [`check`] knows the rules,
+//! [`evaluate`] the formal semantics of lazy sequences, and [`unroll`] makes a flat graph by
+//! partial evaluation of the same sequences. `docs/loops.md` says what means what.
+
+mod domain;
+mod emit;
+mod eval;
+mod infer;
+pub mod json;
+mod lower;
+mod machine;
+mod network;
+mod ops;
+mod order;
+mod plan;
+mod read;
+mod rules;
+mod scope;
+mod tensor;
+mod unroll;
+mod write;
+
+pub use network::{
+    Layer, LayerId, LayerKind, Limit, Loop, LoopId, Network, Origin, Output, TensorId, TensorInfo, Type, Use,
+};
+pub use ops::{Attributes, Op, Role};
+pub use tensor::{DType, Data, Dims, Tensor};
+pub use write::write_values;
+
+use std::sync::Arc;
+
+use crate::Expansion;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::Sources;
+use domain::Failure;
+use infer::Types;
+use machine::{Budget, Machine};
+use order::{Cycle, Order};
+use plan::Plan;
+use rules::Context;
+use scope::Scopes;
+
+/// What a caller can choose.
+///
+/// ```
+/// let options = nnef_flatten::loops::Options { max_trips: Some(64), ..Default::default() };
+/// assert!(options.unroll);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Accept only what TensorRT does.
+    pub strict: bool,
+    /// Whether loops are unrolled; otherwise a network with loops has no flat graph.
+    pub unroll: bool,
+    /// The most trips of a loop whose number of trips is not known; when unrolling, none refuses
+    /// such loops.
+    pub max_trips: Option<u64>,
+    /// The most operations that may be emitted.
+    pub max_ops: u64,
+    /// The most steps of an evaluation; a step is one layer, or some hundred elements.
+    pub max_steps: u64,
+    /// The most bytes of tensors alive at a time.
+    pub max_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            strict: false,
+            unroll: true,
+            max_trips: None,
+            max_ops: 10_000_000,
+            max_steps: 200_000_000,
+            max_bytes: 2 << 30,
+        }
+    }
+}
+
+/// The most trips of a loop without a count, unless the caller says otherwise.
+const MAX_TRIPS: u64 = 1_000_000;
+
+impl Options {
+    fn budget(&self) -> Budget {
+        Budget { trips: self.max_trips.unwrap_or(MAX_TRIPS), steps: self.max_steps, bytes: self.max_bytes }
+    }
+}
+
+/// What [`evaluate`] found.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The outputs of the network in order.
+    pub outputs: Vec<(String, Tensor)>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads a network from JSON. `name` is what messages call the text; `sources` keeps it for them.
+pub fn read(name: &str, text: String, sources: &mut Sources, strict: bool) -> (Option<Network>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new(strict);
+    let file = sources.add(name, text);
+    let net = read::network(sources.file(file).text(), file, &mut diagnostics);
+    (net, diagnostics)
+}
+
+/// Reads the values of a network's inputs from JSON: an object, name to nested arrays.
+///
+/// # Errors
+///
+/// What is no value of an input.
+pub fn read_inputs(
+    name: &str,
+    text: String,
+    sources: &mut Sources,
+    net: &Network,
+) -> Result<Vec<(String, Tensor)>, Diagnostics> {
+    let mut diagnostics = Diagnostics::new(false);
+    let file = sources.add(name, text);
+    let found = read::inputs(sources.file(file).text(), file, net, &mut diagnostics);
+    found.ok_or(diagnostics)
+}
+
+/// A network that was looked at.
+struct Checked {
+    scopes: Scopes,
+    order: Result<Order, Vec<Cycle>>,
+    types: Option<Types>,
+    diagnostics: Diagnostics,
+}
+
+impl Checked {
+    fn new(net: &Network, bound: &[Option<Type>], strict: bool) -> Checked {
+        let mut diagnostics = Diagnostics::new(strict);
+        let scopes = Scopes::new(net);
+        let clean = !scopes.too_deep && scopes.mutual().next().is_none() && scopes.torn_loops().next().is_none();
+        let order = if clean { Order::new(net, &scopes) } else { Err(Vec::new()) };
+        let types = order.as_ref().ok().map(|order| Types::new(net, order, bound));
+        let context = Context { net, scopes: &scopes, order: &order, types: types.as_ref() };
+        rules::check(&context, &mut diagnostics);
+        Checked { scopes, order, types, diagnostics }
+    }
+
+    /// The plan and what it is made from, unless a rule is broken.
+    fn plan(self, net: &Network) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
+        let (Ok(order), Some(types)) = (&self.order, self.types) else { return Err(self.diagnostics) };
+        if self.diagnostics.has_errors() {
+            return Err(self.diagnostics);
+        }
+        Ok((Plan::new(net, &self.scopes, order), types, self.diagnostics))
+    }
+}
+
+/// Checks a network against the rules; see `docs/rules.md`.
+pub fn check(net: &Network, strict: bool) -> Diagnostics {
+    Checked::new(net, &[], strict).diagnostics
+}
+
+/// Evaluates a network.
+///
+/// # Errors
+///
+/// The rules that it breaks, inputs that are missing or of another type, or what cannot be computed.
+pub fn evaluate(
+    net: &Network,
+    inputs: impl IntoIterator<Item = (String, Tensor)>,
+    options: &Options,
+) -> Result<Evaluation, Diagnostics> {
+    let given: rustc_hash::FxHashMap<String, Tensor> = inputs.into_iter().collect();
+    let mut bound: Vec<Option<Type>> = vec![None; net.tensors.len()];
+    let mut start = Vec::new();
+    let mut wrong = Vec::new();
+    for &input in &net.inputs {
+        let info = &net.tensors[input.index()];
+        let Origin::Input(declared) = &info.origin else { continue };
+        match given.get(&info.name) {
+            Some(value) if declared.admits(&Type::of(value)) => {
+                bound[input.index()] = Some(Type::of(value));
+                start.push((input, Arc::new(value.clone())));
+            }
+            Some(value) => {
+                let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
+                wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
+            }
+            None => {
+                let message = format!("input `{}` has no value", info.name);
+                wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
+            }
+        }
+    }
+    let mut checked = Checked::new(net, &bound, options.strict);
+    wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
+    let (plan, types, mut diagnostics) = checked.plan(net)?;
+    let mut machine = Machine::new(net, &plan, &types, options.budget(), eval::Numbers::default(), start);
+    let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
+    let mut outputs = Vec::new();
+    let wanted = if failures.is_empty() { net.outputs.as_slice() } else { &[] };
+    for output in wanted {
+        match machine.value(output.tensor) {
+            Ok(value) => outputs.push((net.name_of(output.tensor).to_owned(), Tensor::clone(&value))),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if failures.is_empty() {
+        return Ok(Evaluation { outputs, diagnostics });
+    }
+    report(net, failures, &mut diagnostics);
+    Err(diagnostics)
+}
+
+/// Unrolls the loops of a network into a flat graph of NNEF 1.0 operations.
+///
+/// # Errors
+///
+/// The rules that the network breaks, or why it cannot be flat.
+pub fn unroll(net: &Network, options: &Options) -> Result<Expansion, Diagnostics> {
+    let (plan, types, mut diagnostics) = Checked::new(net, &[], options.strict).plan(net)?;
+    match unroll::unroll(net, &plan, &types, options, &mut diagnostics) {
+        Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
+        Ok(_) => Err(diagnostics),
+        Err(failures) => {
+            report(net, failures, &mut diagnostics);
+            Err(diagnostics)
+        }
+    }
+}
+
+/// Tells each failure once.
+fn report(net: &Network, failures: Vec<Arc<Failure>>, diagnostics: &mut Diagnostics) {
+    let mut told: Vec<*const Failure> = Vec::new();
+    for failure in failures {
+        if told.contains(&Arc::as_ptr(&failure)) {
+            continue;
+        }
+        told.push(Arc::as_ptr(&failure));
+        let trip = |(of, trip): &(LoopId, u64)| format!("trip {trip} of `{}`", net.loops[of.index()].name);
+        let trips: Vec<String> = failure.trips.iter().rev().map(trip).collect();
+        let place = if trips.is_empty() { String::new() } else { format!(", in {}", trips.join(", ")) };
+        let message = format!("{}{place}", failure.message);
+        diagnostics.report(Diagnostic::new(failure.code, net.location(failure.at), message));
+    }
+}

@@ -1,0 +1,293 @@
+//! The rules on the types of operands and results.
+
+use super::{Call, sections};
+use crate::loops::network::Type;
+use crate::loops::tensor::DType;
+
+type Outcome = Result<Type, String>;
+
+fn typed(dtype: DType, dims: Vec<Option<usize>>) -> Outcome {
+    Ok(Type { dtype, dims })
+}
+
+fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+pub fn same(call: &Call) -> Outcome {
+    Ok(call.inputs[0].clone())
+}
+
+pub fn float(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    check(x.dtype.is_float(), || format!("the operand is {x}, not of floats"))?;
+    same(call)
+}
+
+pub fn number(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    check(x.dtype != DType::Bool, || format!("the operand is {x}, not of numbers"))?;
+    same(call)
+}
+
+pub fn logical(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    check(x.dtype == DType::Bool, || format!("the operand is {x}, not of logicals"))?;
+    same(call)
+}
+
+/// The extents that both are repeated to, the last axes beside each other.
+pub fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
+    let rank = a.dims.len().max(b.dims.len());
+    let extent = |of: &Type, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
+    let both = |i: usize| match (extent(a, i), extent(b, i)) {
+        (Some(1), other) | (other, Some(1)) => Ok(other),
+        (None, other) | (other, None) => Ok(other),
+        (Some(x), Some(y)) if x == y => Ok(Some(x)),
+        _ => Err(format!("operands of {a} and {b} cannot be repeated to one shape")),
+    };
+    (0..rank).map(both).collect()
+}
+
+fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome {
+    let (a, b) = (&call.inputs[0], &call.inputs[1]);
+    check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
+    typed(dtype(a.dtype), broadcast(a, b)?)
+}
+
+pub fn arithmetic(call: &Call) -> Outcome {
+    number(call)?;
+    two(call, |dtype| dtype)
+}
+
+pub fn comparison(call: &Call) -> Outcome {
+    number(call)?;
+    two(call, |_| DType::Bool)
+}
+
+pub fn equality(call: &Call) -> Outcome {
+    two(call, |_| DType::Bool)
+}
+
+pub fn logic(call: &Call) -> Outcome {
+    logical(call)?;
+    two(call, |_| DType::Bool)
+}
+
+pub fn select(call: &Call) -> Outcome {
+    logical(call)?;
+    let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
+    check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
+    let branches = Type { dtype: a.dtype, dims: broadcast(a, b)? };
+    typed(a.dtype, broadcast(condition, &branches)?)
+}
+
+/// An axis, counted from the front.
+pub fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
+    let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+    let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
+    found.ok_or_else(|| format!("there is no axis {axis} among {rank}"))
+}
+
+fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
+    let mut found = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    found.sort_unstable();
+    check(found.windows(2).all(|pair| pair[0] != pair[1]), || "an axis is given twice".to_owned())?;
+    Ok(found)
+}
+
+/// The axes that a reduction runs over: all where none are given.
+pub fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+    distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
+}
+
+fn reduce(call: &Call, dtype: DType) -> Outcome {
+    let x = &call.inputs[0];
+    let axes = reduced_axes(call.attributes.any_axes(), x.dims.len())?;
+    let mut dims = x.dims.clone();
+    for &axis in axes.iter().rev() {
+        if call.attributes.keep_dims {
+            dims[axis] = Some(1);
+        } else {
+            dims.remove(axis);
+        }
+    }
+    typed(dtype, dims)
+}
+
+pub fn reduce_number(call: &Call) -> Outcome {
+    number(call)?;
+    reduce(call, call.inputs[0].dtype)
+}
+
+pub fn reduce_float(call: &Call) -> Outcome {
+    float(call)?;
+    reduce(call, call.inputs[0].dtype)
+}
+
+pub fn reduce_bool(call: &Call) -> Outcome {
+    logical(call)?;
+    reduce(call, DType::Bool)
+}
+
+/// The place of an extreme element: one axis, the first unless given.
+pub fn arg(call: &Call) -> Outcome {
+    number(call)?;
+    let x = &call.inputs[0];
+    let mut attributes = call.attributes.clone();
+    let axes = attributes.any_axes().unwrap_or_else(|| vec![0]);
+    check(axes.len() == 1, || "it takes one axis".to_owned())?;
+    attributes.axes = Some(axes.clone());
+    let axis = axis_of(axes[0], x.dims.len())?;
+    check(x.dims[axis] != Some(0), || format!("axis {axis} of {x} has no elements"))?;
+    reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
+}
+
+pub fn softmax(call: &Call) -> Outcome {
+    let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
+    distinct_axes(&axes, call.inputs[0].dims.len())?;
+    float(call)
+}
+
+pub fn matmul(call: &Call) -> Outcome {
+    let (a, b) = (&call.inputs[0], &call.inputs[1]);
+    number(call)?;
+    check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
+    let (mut left, mut right) = (a.dims.clone(), b.dims.clone());
+    let misfit = || format!("{a} and {b} cannot be multiplied");
+    check(!left.is_empty() && !right.is_empty(), misfit)?;
+    let (vector_a, vector_b) = (left.len() == 1, right.len() == 1);
+    if vector_a {
+        left.insert(0, Some(1));
+    } else if call.attributes.transpose_a {
+        let rank = left.len();
+        left.swap(rank - 1, rank - 2);
+    }
+    if vector_b {
+        right.push(Some(1));
+    } else if call.attributes.transpose_b {
+        let rank = right.len();
+        right.swap(rank - 1, rank - 2);
+    }
+    let (inner_a, inner_b) = (left.pop().flatten(), right.remove(right.len() - 2));
+    check(inner_a.is_none() || inner_b.is_none() || inner_a == inner_b, misfit)?;
+    let (rows, columns) = (left.pop().flatten(), right.pop().flatten());
+    let batch = |dims| Type { dtype: a.dtype, dims };
+    let mut dims = broadcast(&batch(left), &batch(right)).map_err(|_| misfit())?;
+    dims.extend((!vector_a).then_some(rows));
+    dims.extend((!vector_b).then_some(columns));
+    typed(a.dtype, dims)
+}
+
+pub fn gather(call: &Call) -> Outcome {
+    let (x, indices) = (&call.inputs[0], &call.inputs[1]);
+    let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
+    check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
+    let mut dims = x.dims.clone();
+    dims.splice(axis..=axis, indices.dims.iter().copied());
+    typed(x.dtype, dims)
+}
+
+pub fn reshape(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
+    let extent = |(i, &extent): (usize, &i64)| match extent {
+        0 => x.dims.get(i).copied().ok_or_else(|| "a 0 has no extent to stand for".to_owned()),
+        extent => Ok(usize::try_from(extent).ok()),
+    };
+    let mut dims = wanted.iter().enumerate().map(extent).collect::<Result<Vec<_>, _>>()?;
+    check(wanted.iter().all(|&extent| extent >= -1), || "an extent is negative".to_owned())?;
+    let open = wanted.iter().position(|&extent| extent == -1);
+    check(wanted.iter().filter(|&&extent| extent == -1).count() < 2, || "two extents are -1".to_owned())?;
+    let Some(items) = product(&x.dims) else { return typed(x.dtype, dims) };
+    if let Some(open) = open {
+        let mut others = dims.clone();
+        others.remove(open);
+        let others = product(&others).filter(|&others| others > 0);
+        let rest = others.filter(|others| items.is_multiple_of(*others)).map(|others| items / others);
+        dims[open] = Some(rest.ok_or_else(|| format!("the elements of {x} do not fill the shape"))?);
+    }
+    check(product(&dims) == Some(items), || format!("the elements of {x} do not fill the shape"))?;
+    typed(x.dtype, dims)
+}
+
+fn product(dims: &[Option<usize>]) -> Option<usize> {
+    dims.iter().try_fold(1usize, |product, extent| product.checked_mul((*extent)?))
+}
+
+/// The order of the axes of a transposition: backwards unless given.
+pub fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+    let Some(axes) = call_axes else { return Ok((0..rank).rev().collect()) };
+    check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is no order of {rank} axes"))?;
+    axes.iter().map(|&axis| axis_of(axis, rank)).collect()
+}
+
+pub fn transpose(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
+    typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
+}
+
+pub fn squeeze(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    let mut dims = x.dims.clone();
+    let axes = match call.attributes.any_axes() {
+        Some(axes) => distinct_axes(&axes, dims.len())?,
+        None => (0..dims.len()).filter(|&axis| dims[axis] == Some(1)).collect(),
+    };
+    for &axis in axes.iter().rev() {
+        let extent = dims.remove(axis);
+        check(extent.is_none_or(|extent| extent == 1), || format!("axis {axis} of {x} has another extent than 1"))?;
+    }
+    typed(x.dtype, dims)
+}
+
+pub fn unsqueeze(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
+    let mut dims = x.dims.clone();
+    for axis in distinct_axes(&axes, x.dims.len().saturating_add(axes.len()))? {
+        dims.insert(axis, Some(1));
+    }
+    typed(x.dtype, dims)
+}
+
+pub fn slice(call: &Call) -> Outcome {
+    let x = &call.inputs[0];
+    let mut dims = x.dims.clone();
+    for section in sections(call.attributes, &x.dims)? {
+        dims[section.axis] = section.length;
+    }
+    typed(x.dtype, dims)
+}
+
+pub fn concat(call: &Call) -> Outcome {
+    let first = &call.inputs[0];
+    let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
+    let mut dims = first.dims.clone();
+    for other in &call.inputs[1..] {
+        let misfit = || format!("{first} and {other} cannot be joined along axis {axis}");
+        let mut rest = (first.clone(), other.clone());
+        check(other.dims.len() > axis, misfit)?;
+        (rest.0.dims[axis], rest.1.dims[axis]) = (None, None);
+        check(rest.0.admits(&rest.1), misfit)?;
+        dims[axis] = dims[axis].zip(other.dims[axis]).and_then(|(a, b)| a.checked_add(b));
+    }
+    typed(first.dtype, dims)
+}
+
+pub fn stack(call: &Call) -> Outcome {
+    let first = &call.inputs[0];
+    let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
+    for other in &call.inputs[1..] {
+        check(first.admits(other), || format!("{first} and {other} cannot be stacked"))?;
+    }
+    let mut dims = first.dims.clone();
+    dims.insert(axis, Some(call.inputs.len()));
+    typed(first.dtype, dims)
+}
+
+pub fn cast(call: &Call) -> Outcome {
+    let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
+    typed(to, call.inputs[0].dims.clone())
+}

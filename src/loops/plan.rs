@@ -1,0 +1,307 @@
+//! What is computed in which trip: the demand of lazy sequences, found out beforehand.
+//!
+//! Which elements of a sequence are asked for does not depend on values. Where `n` is the number
+//! of trips, a loop output asks for the elements `0` to `n-1` or for element `n`; an operation
+//! asks its operands for the elements that are asked of it; a recurrence asks for those one trip
+//! earlier. So every sequence is asked for a window that ends at `n-k` for some `k`, and starts at
+//! 0 or, behind a chain of recurrences that does not come back to itself, at `n-j`. Elements
+//! outside of its window are never computed where `n` is known.
+
+use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Output, TensorId};
+use super::order::{Item, Order};
+use super::scope::Scopes;
+
+/// The elements of a sequence that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first one is this long before the end; none: it is element 0.
+    first: Option<u32>,
+    /// The last one is this long before the end.
+    last: u32,
+}
+
+impl Window {
+    /// All elements but the one after the last trip.
+    const TRIPS: Window = Window { first: None, last: 1 };
+    /// Those too.
+    const ALL: Window = Window { first: None, last: 0 };
+    /// The element after the last trip.
+    const END: Window = Window { first: Some(0), last: 0 };
+
+    /// Whether an element is in it; of a number of trips that is not known all are.
+    pub fn covers(self, i: u64, trips: Option<u64>) -> bool {
+        let Some(n) = trips else { return true };
+        i + u64::from(self.last) <= n && self.first.is_none_or(|first| i + u64::from(first) >= n)
+    }
+
+    fn join(self, other: Window) -> Window {
+        let first = self.first.zip(other.first).map(|(a, b)| a.max(b));
+        Window { first, last: self.last.min(other.last) }
+    }
+
+    /// What a recurrence asks for. Behind more recurrences than there are, the way came back to
+    /// where it was, and so goes on to the beginning.
+    fn earlier(self, recurrences: u32) -> Window {
+        Window { first: self.first.map(|first| first + 1).filter(|&first| first <= recurrences), last: self.last + 1 }
+    }
+}
+
+/// An item with the trips it is computed in.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What is computed.
+    pub item: Item,
+    /// When.
+    pub window: Window,
+    /// What nothing asks for afterwards.
+    pub frees: Vec<TensorId>,
+}
+
+/// A recurrence that is needed.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The sequence.
+    pub output: TensorId,
+    /// Its element 0.
+    pub initial: TensorId,
+    /// What its later elements are.
+    pub next: TensorId,
+    /// Which of its elements are asked for.
+    pub window: Window,
+}
+
+/// What a loop does.
+#[derive(Clone, Debug, Default)]
+pub struct LoopPlan {
+    /// The number of trips.
+    pub count: Option<TensorId>,
+    /// What must be true before each trip.
+    pub condition: Option<TensorId>,
+    /// What the condition is computed by.
+    pub test: Vec<Step>,
+    /// What else is computed in a trip.
+    pub body: Vec<Step>,
+    /// What is carried from trip to trip.
+    pub states: Vec<State>,
+    /// The loop outputs that are needed.
+    pub outputs: Vec<LayerId>,
+    /// What is inside, to be forgotten when the loop is done.
+    pub interior: Vec<TensorId>,
+}
+
+/// What a network does.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Outside of all loops.
+    pub top: Vec<Step>,
+    /// In each loop.
+    pub loops: Vec<LoopPlan>,
+}
+
+struct Planner<'n> {
+    net: &'n Network,
+    scopes: &'n Scopes,
+    order: &'n Order,
+    /// Whether anything asks for a tensor.
+    needed: Vec<bool>,
+    /// By loop: what is read in it or in loops within it, from just outside of it.
+    reads: Vec<Vec<TensorId>>,
+    windows: Vec<Option<Window>>,
+    loop_windows: Vec<Option<Window>>,
+}
+
+impl Plan {
+    /// Plans a network that keeps the rules.
+    pub fn new(net: &Network, scopes: &Scopes, order: &Order) -> Plan {
+        let mut planner = Planner {
+            net,
+            scopes,
+            order,
+            needed: vec![false; net.tensors.len()],
+            reads: vec![Vec::new(); net.loops.len()],
+            windows: vec![None; net.tensors.len()],
+            loop_windows: vec![None; net.loops.len()],
+        };
+        planner.find_needed();
+        planner.find_reads();
+        let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
+        let top = planner.steps(None, &kept);
+        let loops = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
+        Plan { top, loops }
+    }
+}
+
+impl Planner<'_> {
+    fn find_needed(&mut self) {
+        let mut waiting: Vec<TensorId> = self.net.outputs.iter().map(|output| output.tensor).collect();
+        let mut entered = vec![false; self.net.loops.len()];
+        while let Some(tensor) = waiting.pop() {
+            if std::mem::replace(&mut self.needed[tensor.index()], true) {
+                continue;
+            }
+            let Some(layer) = self.net.producer(tensor) else { continue };
+            waiting.extend(layer.kind.inputs(true).map(|input| input.tensor));
+            if let Some(of) = layer.kind.boundary()
+                && !std::mem::replace(&mut entered[of.index()], true)
+            {
+                let limits = self.net.loops[of.index()].layers.iter().map(|&id| &self.net.layer(id).kind);
+                waiting.extend(limits.filter_map(|kind| match kind {
+                    LayerKind::TripLimit { input, .. } => Some(input.tensor),
+                    _ => None,
+                }));
+            }
+        }
+    }
+
+    fn is_needed(&self, id: LayerId) -> bool {
+        let layer = self.net.layer(id);
+        layer.output.is_none_or(|output| self.needed[output.index()])
+    }
+
+    fn find_reads(&mut self) {
+        for id in (0..self.net.layers.len()).map(LayerId::at) {
+            if !self.is_needed(id) {
+                continue;
+            }
+            let Some(reader) = self.scopes.reads_in(self.net, id) else { continue };
+            for input in self.net.layer(id).kind.inputs(true) {
+                let home = self.scopes.home(input.tensor);
+                if home != Some(reader)
+                    && let Some(child) = self.scopes.below(reader, home)
+                {
+                    self.reads[child.index()].push(input.tensor);
+                }
+            }
+        }
+        for reads in &mut self.reads {
+            reads.sort_unstable();
+            reads.dedup();
+        }
+    }
+
+    fn plan(&mut self, of: LoopId) -> LoopPlan {
+        let mut plan = LoopPlan::default();
+        let mut kept = Vec::new();
+        let mut waiting = Vec::new();
+        let layers = &self.net.loops[of.index()].layers;
+        for &id in layers.iter().filter(|&&id| self.is_needed(id)) {
+            match &self.net.layer(id).kind {
+                LayerKind::TripLimit { limit: Limit::Count, input, .. } => plan.count = Some(input.tensor),
+                LayerKind::TripLimit { limit: Limit::While, input, .. } => {
+                    plan.condition = Some(input.tensor);
+                    waiting.push((input.tensor, Window::ALL));
+                    kept.push(input.tensor);
+                }
+                LayerKind::LoopOutput { kind, input, .. } => {
+                    plan.outputs.push(id);
+                    waiting.push((input.tensor, if *kind == Output::LastValue { Window::END } else { Window::TRIPS }));
+                    kept.push(input.tensor);
+                }
+                _ => {}
+            }
+        }
+        if plan.outputs.is_empty() {
+            return LoopPlan::default();
+        }
+        self.spread(of, waiting);
+        for &id in layers.iter().filter(|&&id| self.is_needed(id)) {
+            let layer = self.net.layer(id);
+            if let (LayerKind::Recurrence { initial: Some(initial), next: Some(next), .. }, Some(output)) =
+                (&layer.kind, layer.output)
+                && let Some(window) = self.windows[output.index()]
+            {
+                plan.states.push(State { output, initial: initial.tensor, next: next.tensor, window });
+                kept.extend([output, next.tensor]);
+            }
+        }
+        let tested = self.tested(of, plan.condition);
+        let all = self.steps(Some(of), &kept);
+        let is_tested = |step: &Step| matches!(step.item, Item::Layer(layer) if tested.contains(&layer));
+        (plan.test, plan.body) = all.into_iter().partition(is_tested);
+        let home = |i: &TensorId| self.scopes.home(*i) == Some(of);
+        plan.interior = (0..self.net.tensors.len()).map(TensorId::at).filter(home).collect();
+        plan
+    }
+
+    /// Finds the windows of what is inside a loop.
+    fn spread(&mut self, of: LoopId, mut waiting: Vec<(TensorId, Window)>) {
+        let recurrence = |id: &&LayerId| matches!(self.net.layer(**id).kind, LayerKind::Recurrence { .. });
+        let recurrences = self.net.loops[of.index()].layers.iter().filter(recurrence).count() as u32;
+        while let Some((tensor, asked)) = waiting.pop() {
+            if self.scopes.home(tensor) != Some(of) {
+                continue;
+            }
+            let known = self.windows[tensor.index()];
+            let window = known.map_or(asked, |known| known.join(asked));
+            if known == Some(window) {
+                continue;
+            }
+            self.windows[tensor.index()] = Some(window);
+            let Some(layer) = self.net.producer(tensor) else { continue };
+            match &layer.kind {
+                LayerKind::Operation { inputs, .. } => {
+                    waiting.extend(inputs.iter().map(|input| (input.tensor, window)))
+                }
+                LayerKind::Recurrence { next: Some(next), .. } => {
+                    waiting.push((next.tensor, window.earlier(recurrences)));
+                }
+                LayerKind::LoopOutput { of: inner, .. } => {
+                    let known = self.loop_windows[inner.index()];
+                    let window = known.map_or(window, |known| known.join(window));
+                    self.loop_windows[inner.index()] = Some(window);
+                    waiting.extend(self.reads[inner.index()].iter().map(|&read| (read, window)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The layers of a trip that the condition is computed by.
+    fn tested(&self, of: LoopId, condition: Option<TensorId>) -> rustc_hash::FxHashSet<LayerId> {
+        let mut found = rustc_hash::FxHashSet::default();
+        let mut waiting: Vec<TensorId> = condition.into_iter().collect();
+        while let Some(tensor) = waiting.pop() {
+            if self.scopes.home(tensor) != Some(of) {
+                continue;
+            }
+            if let super::network::Origin::Layer(id) = self.net.tensors[tensor.index()].origin
+                && let LayerKind::Operation { inputs, .. } = &self.net.layer(id).kind
+                && found.insert(id)
+            {
+                waiting.extend(inputs.iter().map(|input| input.tensor));
+            }
+        }
+        found
+    }
+
+    /// The items of a block that are needed, with what each is the last to use.
+    fn steps(&self, of: Option<LoopId>, kept: &[TensorId]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for &item in self.order.items(of) {
+            let window = match item {
+                Item::Layer(id) => {
+                    let Some(output) = self.net.layer(id).output.filter(|_| self.is_needed(id)) else { continue };
+                    if of.is_some() { self.windows[output.index()] } else { Some(Window::ALL) }
+                }
+                Item::Loop(inner) => {
+                    let layers = &self.net.loops[inner.index()].layers;
+                    let is_output = |id: &&LayerId| matches!(self.net.layer(**id).kind, LayerKind::LoopOutput { .. });
+                    let used = layers.iter().filter(is_output).any(|&id| self.is_needed(id));
+                    if of.is_some() { self.loop_windows[inner.index()] } else { used.then_some(Window::ALL) }
+                }
+            };
+            if let Some(window) = window {
+                steps.push(Step { item, window, frees: Vec::new() });
+            }
+        }
+        let mut seen: rustc_hash::FxHashSet<TensorId> = kept.iter().copied().collect();
+        for step in steps.iter_mut().rev() {
+            let uses: Vec<TensorId> = match step.item {
+                Item::Layer(id) => self.net.layer(id).kind.inputs(true).map(|input| input.tensor).collect(),
+                Item::Loop(inner) => self.reads[inner.index()].clone(),
+            };
+            step.frees = uses.into_iter().filter(|&used| self.scopes.home(used) == of && seen.insert(used)).collect();
+        }
+        steps
+    }
+}

@@ -1,0 +1,197 @@
+//! Which loops a tensor is inside, and which loops a loop is nested in: inferred from data flow.
+//!
+//! A tensor made by an iterator or a recurrence is inside its loop; what is computed from it is
+//! too; what a loop output gives is outside again. A loop is nested in the loops that the tensors
+//! at its boundary are inside of. (That an operation uses tensors of two loops does not say which
+//! of the two is the inner one; the boundary does.) Both are the least solution of these rules.
+
+use smallvec::SmallVec;
+
+use super::network::{LayerId, LayerKind, LoopId, Network, TensorId};
+
+/// Loops, in ascending order.
+pub type Loops = SmallVec<[LoopId; 4]>;
+
+/// Loops may not be nested deeper.
+pub const MAX_NESTING: usize = 64;
+
+/// The places of tensors, layers and loops.
+#[derive(Clone, Debug)]
+pub struct Scopes {
+    /// For each tensor, the loops it is inside.
+    inside: Vec<Loops>,
+    /// For each loop, the loops it is nested in.
+    around: Vec<Loops>,
+    /// For each tensor, the innermost loop it is inside.
+    homes: Vec<Option<LoopId>>,
+    /// For each loop, the innermost loop around it.
+    parents: Vec<Option<LoopId>>,
+    /// Whether nesting is deeper than allowed.
+    pub too_deep: bool,
+}
+
+impl Scopes {
+    /// Solves the rules for a network.
+    pub fn new(net: &Network) -> Scopes {
+        let mut scopes = Scopes {
+            inside: vec![Loops::new(); net.tensors.len()],
+            around: vec![Loops::new(); net.loops.len()],
+            homes: vec![None; net.tensors.len()],
+            parents: vec![None; net.loops.len()],
+            too_deep: false,
+        };
+        scopes.solve(net);
+        for i in 0..scopes.around.len() {
+            scopes.parents[i] = scopes.innermost(&scopes.around[i]);
+        }
+        for i in 0..scopes.inside.len() {
+            scopes.homes[i] = scopes.innermost(&scopes.inside[i]);
+        }
+        scopes
+    }
+
+    fn solve(&mut self, net: &Network) {
+        let users = users(net);
+        let mut waiting: Vec<LayerId> = (0..net.layers.len()).rev().map(LayerId::at).collect();
+        let mut is_waiting = vec![true; net.layers.len()];
+        while let Some(id) = waiting.pop() {
+            is_waiting[id.index()] = false;
+            let layer = net.layer(id);
+            let mut wake = |id: LayerId| {
+                if !std::mem::replace(&mut is_waiting[id.index()], true) {
+                    waiting.push(id);
+                }
+            };
+            if let Some(of) = layer.kind.boundary() {
+                let mut around = self.around[of.index()].clone();
+                for input in layer.kind.inputs(true) {
+                    self.inside[input.tensor.index()]
+                        .iter()
+                        .filter(|&&other| other != of)
+                        .for_each(|&l| insert(&mut around, l));
+                }
+                if around.len() > self.around[of.index()].len() {
+                    self.around[of.index()] = around;
+                    net.loops[of.index()].layers.iter().for_each(|&other| wake(other));
+                }
+            }
+            let Some(output) = layer.output else { continue };
+            let found = self.of_output(&layer.kind);
+            if found.len() > MAX_NESTING {
+                self.too_deep = true;
+                return;
+            }
+            if found.len() > self.inside[output.index()].len() {
+                self.inside[output.index()] = found;
+                users[output.index()].iter().for_each(|&user| wake(user));
+            }
+        }
+    }
+
+    fn of_output(&self, kind: &LayerKind) -> Loops {
+        match kind {
+            LayerKind::Operation { inputs, .. } => {
+                let mut all = Loops::new();
+                inputs.iter().flat_map(|input| &self.inside[input.tensor.index()]).for_each(|&l| insert(&mut all, l));
+                all
+            }
+            LayerKind::Iterator { of, .. } | LayerKind::Recurrence { of, .. } => {
+                let mut all = self.around[of.index()].clone();
+                insert(&mut all, *of);
+                all
+            }
+            LayerKind::LoopOutput { of, .. } | LayerKind::TripLimit { of, .. } => self.around[of.index()].clone(),
+        }
+    }
+
+    /// Of loops that are nested in each other, the one inside all others.
+    fn innermost(&self, loops: &Loops) -> Option<LoopId> {
+        loops.iter().copied().max_by_key(|of| (self.around[of.index()].len(), of.index()))
+    }
+
+    /// The innermost loop that a tensor is inside.
+    pub fn home(&self, tensor: TensorId) -> Option<LoopId> {
+        self.homes[tensor.index()]
+    }
+
+    /// The loop around a loop.
+    pub fn parent(&self, of: LoopId) -> Option<LoopId> {
+        self.parents[of.index()]
+    }
+
+    /// How many loops are around a loop.
+    pub fn depth(&self, of: LoopId) -> usize {
+        self.around[of.index()].len()
+    }
+
+    /// Whether a tensor is inside a loop.
+    pub fn is_inside(&self, tensor: TensorId, of: LoopId) -> bool {
+        self.inside[tensor.index()].contains(&of)
+    }
+
+    /// Whether a loop is nested in another one.
+    pub fn is_nested(&self, inner: LoopId, outer: LoopId) -> bool {
+        self.around[inner.index()].contains(&outer)
+    }
+
+    /// The loop in which a layer reads its inputs: its own at a boundary.
+    pub fn reads_in(&self, net: &Network, layer: LayerId) -> Option<LoopId> {
+        let layer = net.layer(layer);
+        layer.kind.boundary().or_else(|| layer.output.and_then(|output| self.home(output)))
+    }
+
+    /// The loop just inside of `outer` that is, or is around, `inner`; none if there is none.
+    pub fn below(&self, mut inner: LoopId, outer: Option<LoopId>) -> Option<LoopId> {
+        // Each step leaves a loop, and loops that are cleanly nested have few around them.
+        for _ in 0..=MAX_NESTING {
+            let parent = self.parent(inner);
+            if parent == outer {
+                return Some(inner);
+            }
+            inner = parent?;
+        }
+        None
+    }
+
+    /// Two loops among those around a place of which neither is nested in the other.
+    fn unrelated(&self, loops: &Loops) -> Option<(LoopId, LoopId)> {
+        let pairs = loops.iter().enumerate().flat_map(|(i, a)| loops[i + 1..].iter().map(move |b| (*a, *b)));
+        pairs.into_iter().find(|&(a, b)| !self.is_nested(a, b) && !self.is_nested(b, a))
+    }
+
+    /// Pairs of loops that use each other's values.
+    pub fn mutual(&self) -> impl Iterator<Item = (LoopId, LoopId)> {
+        let pairs = |i: usize| self.around[i].iter().map(move |&other| (LoopId::at(i), other));
+        let all = (0..self.around.len()).flat_map(pairs);
+        all.filter(|&(a, b)| a < b && self.is_nested(b, a))
+    }
+
+    /// Loops that use values of two loops of which neither is nested in the other.
+    pub fn torn_loops(&self) -> impl Iterator<Item = (LoopId, LoopId, LoopId)> {
+        let torn = |i: usize| self.unrelated(&self.around[i]).map(|(a, b)| (LoopId::at(i), a, b));
+        (0..self.around.len()).filter_map(torn)
+    }
+
+    /// Tensors that are inside two loops of which neither is nested in the other.
+    pub fn torn_tensors(&self) -> impl Iterator<Item = (TensorId, LoopId, LoopId)> {
+        let torn = |i: usize| self.unrelated(&self.inside[i]).map(|(a, b)| (TensorId::at(i), a, b));
+        (0..self.inside.len()).filter_map(torn)
+    }
+}
+
+fn insert(loops: &mut Loops, new: LoopId) {
+    if let Err(place) = loops.binary_search(&new) {
+        loops.insert(place, new);
+    }
+}
+
+/// The layers that use each tensor.
+pub fn users(net: &Network) -> Vec<Vec<LayerId>> {
+    let mut users = vec![Vec::new(); net.tensors.len()];
+    for (i, layer) in net.layers.iter().enumerate() {
+        for input in layer.kind.inputs(true) {
+            users[input.tensor.index()].push(LayerId::at(i));
+        }
+    }
+    users
+}
