@@ -10,10 +10,16 @@ use nnef_flatten::{Document, Graph, Options};
 use super::args::{self, Language, To};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status};
+use super::{Failure, Outcome, Status, verify};
 
 /// Flattens one input.
-pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> Outcome {
+pub fn run(
+    input: &Path,
+    language: &Language,
+    output: &args::Output,
+    verification: &args::Verification,
+    reporter: &mut Reporter,
+) -> Outcome {
     let to = notation(output);
     let (document, result) = match process(input, language, to == To::Nnef) {
         Ok(processed) => processed,
@@ -24,6 +30,11 @@ pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &
         Err(diagnostics) => (None, diagnostics),
     };
     reporter.all(document.sources(), diagnostics);
+    if let Some(graph) = graph.as_ref().filter(|_| verification.verify)
+        && !verify::verify(input, &document, graph, language, verification, reporter)?
+    {
+        return Ok(Status::Refused);
+    }
     reporter.summary();
     match graph {
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
@@ -64,7 +75,7 @@ pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Proce
 }
 
 /// The options of the library, with the declaration files read.
-fn options(language: &Language) -> Result<Options, Unread> {
+pub fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
         from: from(language.from),
