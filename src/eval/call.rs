@@ -70,14 +70,14 @@ impl<'a> Call<'a> {
         self.graph().argument(self.operation, name)
     }
 
-    /// The argument of a name or, of an operation that is not declared, at a position.
+    /// The argument of a name or, where a vendor's declaration has other names or there is none, at
+    /// a position.
     pub fn value_at(&self, position: usize, name: &str) -> Option<&'a Value> {
-        let at = || {
-            let positional = |argument: &&Argument| argument.key == Key::Positional;
-            let mut given = self.graph().arguments(self.operation).iter().filter(positional);
-            given.nth(position).map(|argument| &argument.value)
-        };
-        self.value(name).or_else(at)
+        let arguments = self.graph().arguments(self.operation);
+        let declared = |argument: &&Argument| argument.key == Key::Param(position as u32);
+        let positional = |argument: &&Argument| argument.key == Key::Positional;
+        let at = || arguments.iter().find(declared).or_else(|| arguments.iter().filter(positional).nth(position));
+        self.value(name).or_else(|| at().map(|argument| &argument.value))
     }
 
     fn missing(&self, name: &str) -> Fault {

@@ -43,12 +43,10 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
 /// The bias of each channel of the output.
 fn biases(call: &Call, count: usize) -> Result<Vec<f64>, Fault> {
     let bias = call.scalars("bias")?;
-    // `[C]`, `[1, C]` and `[1, C, 1, …]` are in use.
-    let axis = bias.ndim().min(2).saturating_sub(1);
-    let single = bias.shape().iter().enumerate().all(|(i, &extent)| extent == 1 || (i == axis && extent == count));
+    // `[1, C]` is standard; `[C]` and others with as many items are in use.
     match bias.as_standard_layout().as_slice() {
         Some([bias]) => Ok(vec![*bias; count]),
-        Some(items) if single => Ok(items.to_vec()),
+        Some(items) if items.len() == count => Ok(items.to_vec()),
         _ => Err(Fault::shapes(format!("a bias of shape {:?} does not fit {count} channels", bias.shape()))),
     }
 }

@@ -3,7 +3,7 @@
 use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Fault;
-use crate::graph::{Extent, Graph};
+use crate::graph::{Extent, Graph, OperationId};
 use crate::nnef::ast::Primitive;
 use crate::tensor::{Tensor, TensorError};
 
@@ -61,6 +61,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         }
         let tensor = &graph.tensors[input.index()];
         let known = tensor.shape.as_ref().and_then(|shape| extents(shape.extents()));
+        let known = known.or_else(|| written_shape(graph, tensor.producer?));
         let fail =
             |message: String| EvalError { fault: Fault::new(Code::EvalInput, message), operation: tensor.producer };
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
@@ -70,6 +71,12 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         inputs.push((name, made.map_err(|error| fail(error.0))?));
     }
     Ok(inputs)
+}
+
+/// The shape that a vendor's operation for inputs has as an attribute.
+fn written_shape(graph: &Graph, producer: OperationId) -> Option<Vec<usize>> {
+    let shape = graph.argument(&graph.operations[producer.index()], "shape")?.as_integers()?;
+    shape.iter().map(|&extent| usize::try_from(extent).ok()).collect()
 }
 
 fn extents(shape: &[Extent]) -> Option<Vec<usize>> {

@@ -40,6 +40,9 @@ impl Border {
     ///
     /// A mirror reflects as often as it takes, where the text has one reflection only.
     pub fn place(self, i: i64, extent: usize) -> Option<usize> {
+        if extent == 0 {
+            return None;
+        }
         let extent = extent as i64;
         if (0..extent).contains(&i) {
             return Some(i as usize);
@@ -58,7 +61,7 @@ impl Border {
                 i.min(2 * extent - 1 - i)
             }
         };
-        (extent > 0).then_some(place as usize)
+        Some(place as usize)
     }
 }
 
