@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Variables;
 use crate::tensor::dat::{HEADER_LENGTH, Header, decode};
-use crate::tensor::{Tensor, TensorError};
+use crate::tensor::{ElementType, Tensor, TensorError};
 
 /// A folder with tensor files named after the labels of variables.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Folder {
 }
 
 impl Variables for Folder {
-    fn load(&self, label: &str, _: &[usize]) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
         let Some(path) = self.file(label) else {
             return Err(TensorError::new("the label leads out of the folder of the model"));
         };
@@ -70,7 +70,7 @@ mod tests {
         for label in ["../a", "a/../../b", "/../a"] {
             assert!(folder.file(label).is_none(), "{label}");
         }
-        assert!(folder.load("../a", &[]).is_err());
-        assert_eq!(folder.load("missing", &[]), Ok(None));
+        assert!(folder.load("../a", &[], None).is_err());
+        assert_eq!(folder.load("missing", &[], None), Ok(None));
     }
 }

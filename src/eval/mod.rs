@@ -59,7 +59,7 @@ pub use table::OPERATIONS;
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
-use crate::tensor::{Tensor, TensorError};
+use crate::tensor::{ElementType, Tensor, TensorError};
 
 /// The highest rank that operations are evaluated for.
 pub const MAX_RANK: usize = 32;
@@ -69,12 +69,13 @@ pub type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
 
 /// Where the data of variables come from.
 pub trait Variables {
-    /// The data under a label, for a variable of a shape; none if there are none.
+    /// The data under a label, for a variable of a shape and, where it is known, a type; none if
+    /// there are none. The evaluator checks both.
     ///
     /// # Errors
     ///
     /// There are data, but they cannot be read.
-    fn load(&self, label: &str, shape: &[usize]) -> Result<Option<Tensor>, TensorError>;
+    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError>;
 }
 
 /// No data for any variable.
@@ -82,13 +83,13 @@ pub trait Variables {
 pub struct NoVariables;
 
 impl Variables for NoVariables {
-    fn load(&self, _: &str, _: &[usize]) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, _: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
         Ok(None)
     }
 }
 
 impl Variables for FxHashMap<String, Tensor> {
-    fn load(&self, label: &str, _: &[usize]) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
         Ok(self.get(label).cloned())
     }
 }

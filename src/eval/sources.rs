@@ -136,7 +136,7 @@ pub fn variable(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
     let fail = |message: String| Err(Fault::new(Code::EvalVariable, message));
-    match call.run.variables.load(label, &shape) {
+    match call.run.variables.load(label, &shape, wanted_type(call, call.outputs()[0])) {
         Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
         Ok(None) => fail(format!("there are no data for variable '{label}'")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),

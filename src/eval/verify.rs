@@ -1,11 +1,11 @@
 //! Comparison of two graphs by what they compute.
 
+use super::call::element_type;
 use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Fault;
 use crate::graph::{Extent, Graph, OperationId};
-use crate::nnef::ast::Primitive;
-use crate::tensor::{Tensor, TensorError};
+use crate::tensor::{ElementType, Tensor, TensorError};
 
 /// Random numbers that are the same for the same seed everywhere (splitmix64).
 #[derive(Clone, Debug)]
@@ -36,13 +36,13 @@ impl Random {
     /// # Errors
     ///
     /// The shape is too large.
-    pub fn tensor(&mut self, of: Primitive, shape: &[usize]) -> Result<Tensor, TensorError> {
+    pub fn tensor(&mut self, of: ElementType, shape: &[usize]) -> Result<Tensor, TensorError> {
         let count = crate::tensor::volume(shape).filter(|&count| count <= 1 << 29);
         let count = count.ok_or_else(|| TensorError::new(format!("shape {shape:?} is too large")))?;
         match of {
-            Primitive::Integer => Tensor::integers(shape, (0..count).map(|_| (self.next() & 1) as i64).collect()),
-            Primitive::Logical => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
-            _ => Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect()),
+            ElementType::Integer => Tensor::integers(shape, (0..count).map(|_| (self.next() & 1) as i64).collect()),
+            ElementType::Logical => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
+            ElementType::Scalar => Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect()),
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
         // Each input has its own sequence, whatever inputs there are beside it.
         let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
-        let made = random.tensor(tensor.dtype.unwrap_or(Primitive::Scalar), &shape);
+        let made = random.tensor(tensor.dtype.and_then(element_type).unwrap_or(ElementType::Scalar), &shape);
         inputs.push((name, made.map_err(|error| fail(error.0))?));
     }
     Ok(inputs)
@@ -92,13 +92,13 @@ pub struct OrRandom<'a> {
 }
 
 impl Variables for OrRandom<'_> {
-    fn load(&self, label: &str, shape: &[usize]) -> Result<Option<Tensor>, TensorError> {
-        if let Some(tensor) = self.variables.load(label, shape)? {
+    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+        if let Some(tensor) = self.variables.load(label, shape, of)? {
             return Ok(Some(tensor));
         }
         // The label decides, so that both graphs get the same data in whatever order they ask.
         let seed = label.bytes().fold(self.seed, |seed, byte| seed.wrapping_mul(0x100_0193) ^ u64::from(byte));
-        Random::new(seed).tensor(Primitive::Scalar, shape).map(Some)
+        Random::new(seed).tensor(of.unwrap_or(ElementType::Scalar), shape).map(Some)
     }
 }
 
