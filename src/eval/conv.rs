@@ -29,7 +29,7 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
             "`{name}`: a filter of shape {filter:?} with {groups} groups does not fit {input} channels of the input"
         ))
     };
-    if groups == 0 || filter[0] % groups != 0 {
+    if groups == 0 || !filter[0].is_multiple_of(groups) {
         return Err(wrong());
     }
     let (inner, outer) = (filter[1], filter[0] / groups);

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use super::run::Run;
 use crate::graph::{Argument, Graph, Key, OutputValue, TensorId, Value};
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 use crate::options::{From, Lower, Options};
@@ -108,8 +107,11 @@ fn targets(outputs: &[OutputValue], names: &mut Vec<String>) -> String {
     if all.len() == 1 { all.concat() } else { format!("({})", all.join(", ")) }
 }
 
+/// Tensors that a call is given, with what they hold.
+type Given = Vec<(TensorId, Arc<Tensor>)>;
+
 /// The document of a call, and the tensors that it is given.
-fn document(call: &Call) -> Result<(String, Vec<(TensorId, Arc<Tensor>)>), Fault> {
+fn document(call: &Call) -> Result<(String, Given), Fault> {
     let mut text = Text { call, out: String::new(), given: Vec::new() };
     text.invocation();
     let mut names = Vec::new();
@@ -174,7 +176,7 @@ pub fn by_definition(call: &Call) -> Outcome {
         let input = graph.inputs.iter().find(|input| graph.tensor_name(**input) == name);
         inputs.extend(input.map(|input| (*input, tensor)));
     }
-    let run = Run::new(&graph, &graph, call.run.evaluator, call.run.budget, call.run.variables, inputs);
+    let run = call.run.inner(&graph, &graph, inputs)?;
     let results = run.tensors(&graph.outputs).map_err(|error| error.fault)?;
     Ok(results.into_iter().map(Arc::unwrap_or_clone).collect())
 }

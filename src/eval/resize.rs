@@ -83,7 +83,7 @@ pub fn multilinear_upsample(call: &Call) -> Outcome {
     let factor = call.naturals("factor")?;
     let input = call.scalars_to("input", factor.len() + 2)?;
     let name = call.name();
-    if factor.len() + 2 != input.ndim() || factor.contains(&0) {
+    if factor.len() + 2 != input.ndim() || input.ndim() > super::MAX_RANK || factor.contains(&0) {
         let rank = input.ndim();
         return Err(Fault::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
     }

@@ -30,6 +30,7 @@ impl Regions {
         let spatial = size.len();
         let count = rois.shape().first().copied().unwrap_or(0);
         if input.ndim() != spatial + 2
+            || input.ndim() > super::MAX_RANK
             || rois.shape() != [count, 2 * spatial]
             || batch.len() != count
             || size.contains(&0)

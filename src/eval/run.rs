@@ -13,6 +13,9 @@ use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
 use crate::tensor::Tensor;
 
+/// The most evaluations within each other.
+const MAX_DEPTH: u32 = 32;
+
 /// The state of an evaluation: what has been computed of a graph.
 pub struct Run<'a> {
     pub(super) graph: &'a Graph,
@@ -22,6 +25,8 @@ pub struct Run<'a> {
     /// The graph whose fragments operations refer to by name.
     pub(super) outer: &'a Graph,
     pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    /// How many evaluations this one is within.
+    depth: u32,
     values: RefCell<Vec<Option<Arc<Tensor>>>>,
     pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
 }
@@ -36,7 +41,25 @@ impl<'a> Run<'a> {
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
     ) -> Self {
         let values = RefCell::new(vec![None; graph.tensors.len()]);
-        Run { graph, evaluator, budget, variables, outer, inputs, values, updates: RefCell::default() }
+        Run { graph, evaluator, budget, variables, outer, inputs, depth: 0, values, updates: RefCell::default() }
+    }
+
+    /// The evaluation of a graph that an operation of this one stands for.
+    ///
+    /// # Errors
+    ///
+    /// There are too many within each other, as where the body of a scan runs itself.
+    pub(super) fn inner<'b>(
+        &'b self,
+        graph: &'b Graph,
+        outer: &'b Graph,
+        inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    ) -> Result<Run<'b>, Fault> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Fault::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
+        }
+        let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
+        Ok(Run { depth: self.depth + 1, ..run })
     }
 
     /// A tensor that has been computed.

@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use super::run::Run;
 use super::sections::{concatenated, section};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, KeptFragment, TensorId, Value};
@@ -171,7 +170,7 @@ pub fn scan(call: &Call) -> Outcome {
             let part = section(&scanned.tensor, scanned.axis, place * chunk, chunk);
             inputs.insert(scanned.input, Arc::new(part));
         }
-        let run = Run::new(body, call.run.outer, call.run.evaluator, call.run.budget, call.run.variables, inputs);
+        let run = call.run.inner(body, call.run.outer, inputs)?;
         let results = run.tensors(&body.outputs).map_err(|error| error.fault)?;
         for state in &mut states {
             state.value = Arc::clone(&results[state.result]);

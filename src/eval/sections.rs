@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use ndarray::{ArrayD, ArrayViewD, Axis, Slice};
+use ndarray::{ArrayD, ArrayViewD, Axis, ErrorKind, ShapeError, Slice};
 
 use super::call::{Call, Outcome};
 use super::fault::Fault;
@@ -25,7 +25,13 @@ fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, Fault> {
 
 /// Puts arrays together whose other extents are the same.
 fn joined<T: Clone>(parts: &[ArrayViewD<T>], axis: usize) -> Result<ArrayD<T>, Fault> {
-    let joined = ndarray::concatenate(Axis(axis), parts);
+    // ndarray asks for axes that exist.
+    let ranks = parts.iter().all(|part| part.ndim() == parts[0].ndim() && axis < part.ndim());
+    let joined = if ranks {
+        ndarray::concatenate(Axis(axis), parts)
+    } else {
+        Err(ShapeError::from_kind(ErrorKind::IncompatibleShape))
+    };
     joined.map(|joined| joined.as_standard_layout().into_owned()).map_err(|_| {
         let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
         Fault::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
@@ -58,6 +64,9 @@ pub fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
 
 /// Puts tensors of one shape together along a new axis.
 pub fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+    if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
+        return Err(Fault::shapes("tensors of different shapes cannot be stacked"));
+    }
     let widen = |part: &Tensor| map_array!(part, array => array.clone().insert_axis(Axis(axis)));
     concatenated(&parts.iter().map(widen).collect::<Vec<_>>(), axis)
 }

@@ -107,7 +107,9 @@ pub fn pad(call: &Call) -> Outcome {
         .iter()
         .zip(&padding)
         .zip(input.shape())
-        .map(|((&extent, (before, _)), &inner)| (0..extent).map(|i| border.place(i as i64 - before, inner)).collect())
+        .map(|((&extent, (before, _)), &inner)| {
+            (0..extent).map(|i| border.place((i as i64).saturating_sub(*before), inner)).collect()
+        })
         .collect();
     taken_of(call, &input, &places, fill)
 }

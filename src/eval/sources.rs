@@ -19,6 +19,12 @@ fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     (call.draft() || given.len() == rank) && (0..rank).all(fits)
 }
 
+/// The tensor that a source gives.
+fn output(call: &Call) -> Result<TensorId, Fault> {
+    let missing = || Fault::argument(format!("`{}` gives no tensor", call.name()));
+    call.outputs().first().copied().ok_or_else(missing)
+}
+
 /// The type of a source's items: the one that is declared, or of what is given.
 fn wanted_type(call: &Call, output: TensorId) -> Option<ElementType> {
     if let Ok(name) = call.string("datum_type") {
@@ -34,7 +40,7 @@ fn wanted_type(call: &Call, output: TensorId) -> Option<ElementType> {
 
 /// Checks what is given for a source, and converts it to the type of the source.
 fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
-    let output = call.outputs()[0];
+    let output = output(call)?;
     let shape = call.graph().tensors[output.index()].shape.clone();
     if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
         let given = tensor.shape();
@@ -60,7 +66,7 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
 
 /// An input of the graph.
 pub fn external(call: &Call) -> Outcome {
-    let output = call.outputs()[0];
+    let output = output(call)?;
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
@@ -112,7 +118,7 @@ pub fn constant(call: &Call) -> Outcome {
         None => return Err(Fault::argument("a constant has no value")),
     };
     // Integers may stand for scalars; the type argument decides.
-    let wanted = call.graph().tensors[call.outputs()[0].index()].dtype.and_then(element_type);
+    let wanted = call.graph().tensors[output(call)?.index()].dtype.and_then(element_type);
     Ok(vec![match wanted {
         Some(wanted) => tensor.into_type(wanted).map_err(|error| Fault::value(error.0))?,
         None => tensor,
@@ -136,7 +142,7 @@ pub fn variable(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
     let fail = |message: String| Err(Fault::new(Code::EvalVariable, message));
-    match call.run.variables.load(label, &shape, wanted_type(call, call.outputs()[0])) {
+    match call.run.variables.load(label, &shape, wanted_type(call, output(call)?)) {
         Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
         Ok(None) => fail(format!("there are no data for variable '{label}'")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),

@@ -190,6 +190,43 @@ fn limits_are_kept() {
 }
 
 #[test]
+fn operands_that_do_not_fit_are_refused() {
+    let given = r#"{"a": [[1.0, 2.0]], "b": [1.0], "i": [5]}"#;
+    // Shapes of vendors' results are not known while expanding, so the evaluator meets them.
+    for (call, code) in [
+        ("concat([t, u], axis = 1)", Code::EvalShapes),
+        ("stack([t, u], axis = 2)", Code::EvalShapes),
+        ("transpose(t, axes = [0, 1, 2])", Code::EvalShapes),
+        ("matmul(t, u)", Code::EvalShapes),
+        ("squeeze(t, axes = [1])", Code::EvalShapes),
+        ("conv(t, u)", Code::EvalShapes),
+        ("sum_reduce(t, axes = [2])", Code::EvalShapes),
+        ("pad(t, padding = [(0, 0)])", Code::EvalShapes),
+        ("gather(t, i)", Code::EvalValue),
+        ("multilinear_upsample(t, factor = [2])", Code::EvalShapes),
+    ] {
+        fails(given, &format!("t = tract_core_erf(a); u = tract_core_erf(b); y = {call};"), code);
+    }
+    // All items are cut off at one end, and as many are added at the other.
+    let far = "t = tract_core_erf(a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
+    check(given, far, "[[0, 0]]");
+}
+
+#[test]
+fn a_scan_that_runs_itself_is_refused() {
+    let text = "version 1.0; extension tract_registry tract_core; extension KHR_enable_fragment_definitions;
+        fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {
+            y = tract_core_scan(body = 'f', scan = [('x', x, 0, 1)], full = [], state = [],
+                output = [('y', 'full', 0, 1)], skip = 0); }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); y = f(x); }";
+    let parsed = parse("test", text.to_string(), &Options::default());
+    let Ok(expansion) = expand(&parsed.document, &Options::default()) else { return };
+    let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
+    let found = Evaluator::default().run(&expansion.graph, &x, &NoVariables);
+    assert_eq!(found.unwrap_err().fault.code, Code::EvalWork);
+}
+
+#[test]
 fn unknown_operations_are_told() {
     fails(r#"{"x": [1.0]}"#, "y = vendor_thing(x);", Code::NotEvaluated);
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1]); y = vendor_thing(x); }";

@@ -219,7 +219,7 @@ fn dequantize(header: &Header, raw: impl Iterator<Item = u64>) -> Result<Vec<f64
 fn item_bits(data: &[u8], i: usize, bits: u32) -> u64 {
     let bits = bits as usize;
     let first = i * bits;
-    if first % 8 == 0 && bits % 8 == 0 {
+    if first.is_multiple_of(8) && bits.is_multiple_of(8) {
         let mut bytes = [0; 8];
         bytes[..bits / 8].copy_from_slice(&data[first / 8..(first + bits) / 8]);
         return u64::from_le_bytes(bytes);
