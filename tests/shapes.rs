@@ -38,7 +38,7 @@ fn a_strided_max_pool_lowers_to_operations_with_shapes() {
     let lowered = graph(text, &lower_all());
     let names: Vec<&str> = lowered.operations.iter().map(|operation| lowered.operation_name(operation)).collect();
     assert_eq!(names, ["external", "argmax_pool", "sample"]);
-    let index = lowered.outputs_of(&lowered.operations[1])[0].tensors()[0];
+    let index = lowered.tensors_of(&lowered.operations[1]).next().unwrap();
     let extents = lowered.tensors[index.index()].shape.as_ref().and_then(|shape| shape.known());
     assert_eq!(extents, Some(vec![1, 4, 4, 4]));
 }

@@ -1,5 +1,6 @@
 //! The arguments, as `clap` reads them.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -98,6 +99,9 @@ pub struct Output {
     /// The notation of the result [default: by the extension of PATH, else nnef].
     #[arg(long, value_name = "NOTATION")]
     pub to: Option<To>,
+    /// How many threads write the result, which does not depend on it [default: all of the machine].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// How the result is compared with its source.

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use nnef_flatten::diagnostics::Diagnostics;
+use nnef_flatten::graph::pieces;
 use nnef_flatten::nnef::dialect::Dialect;
 use nnef_flatten::{Document, Graph, Options};
 
@@ -40,7 +41,12 @@ pub fn run(
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
-        Some(graph) => write(&graph, output, to).map(|()| Status::Done),
+        Some(graph) => {
+            let written = write(&graph, output, to).map(|()| Status::Done);
+            // The process ends here; to take large tables apart would only take time.
+            std::mem::forget((graph, document));
+            written
+        }
         None => Ok(Status::Refused),
     }
 }
@@ -133,9 +139,10 @@ fn notation(output: &args::Output) -> To {
 
 fn write(graph: &Graph, output: &args::Output, to: To) -> Result<(), Failure> {
     let path = path(output);
+    let threads = output.threads.unwrap_or_else(pieces::all_threads);
     let mut content = |out: &mut dyn std::io::Write| match to {
-        To::Nnef | To::NnefDraft => graph.write_nnef(out),
-        To::Json => graph.write_json(out),
+        To::Nnef | To::NnefDraft => graph.write_nnef_with(threads, out),
+        To::Json => graph.write_json_with(threads, out),
     };
     match path {
         Some(path) => io::write_file(path, &mut content),

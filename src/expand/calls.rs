@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use super::arithmetic::{Failure, Outcome, Space};
 use super::code::{Hint, Site};
 use super::list::List;
-use super::machine::{Active, Frame, Machine, Slot};
+use super::machine::{Active, Frame, Machine, Reached, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::{Argument, Key, Kind, KindId, KindParam, Origin, OriginId, OutputValue, TensorId};
+use crate::graph::{Argument, Key, Kind, KindId, KindParam, OriginId, Output, SignatureId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
 use crate::nnef::dialect::Dialect;
@@ -33,7 +33,22 @@ pub(super) enum Target {
     Items(Rc<[Target]>),
 }
 
-type Outputs = SmallVec<[OutputValue; 2]>;
+/// A result that was made: one tensor, or an array of tensors.
+enum Made {
+    Tensor(TensorId),
+    Array(SmallVec<[TensorId; 4]>),
+}
+
+impl Made {
+    fn view(&self) -> Output<'_> {
+        match self {
+            Made::Tensor(tensor) => Output::Tensor(tensor),
+            Made::Array(tensors) => Output::Array(tensors),
+        }
+    }
+}
+
+type Outputs = SmallVec<[Made; 2]>;
 
 impl Machine<'_, '_> {
     fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
@@ -82,22 +97,26 @@ impl Machine<'_, '_> {
         self.check_depth()?;
         let site = self.program.sites[index as usize];
         let Some(fragment) = site.fragment else { return Ok(()) };
-        let body = self.body(fragment);
-        let info = self.checked.fragment(fragment);
-        let (params, results) = (info.params.len(), info.results.len());
-        let standard = info.module == ModuleId::STANDARD;
-        let makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
-        let (path, targets_base) = self.call_targets(&site, fragment, results, makes_tensors);
+        let head = self.head(fragment);
+        let (path, targets) = self.call_targets(&site, fragment, head.results as usize, head.makes_tensors);
+        let pc = self.pc;
         let caller = self.frame();
+        caller.pc = pc;
         let dtype = match site.generic {
             Some(Primitive::Generic) => caller.dtype,
             generic => generic,
         };
-        let inner = caller.inner || standard;
+        let inner = caller.inner || head.standard;
         let base = self.slots.len();
-        let first = self.stack.len() - params;
-        self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
-        self.slots.resize(base + body.slots as usize, Slot::Empty);
+        let first = self.stack.len() - head.params as usize;
+        match head.params {
+            1 => self.slots.extend(self.stack.pop().map(Slot::Ready)),
+            _ => self.slots.extend(self.stack.drain(first..).map(Slot::Ready)),
+        }
+        for _ in head.params..head.slots {
+            self.slots.push(Slot::Empty);
+        }
+        (self.pc, self.base) = (head.entry, base as u32);
         let frame = self.frames.len() as u32;
         let active = &mut self.active[fragment.index()];
         if active.count == 0 {
@@ -105,9 +124,9 @@ impl Machine<'_, '_> {
         }
         active.count += 1;
         self.frames.push(Frame {
-            pc: body.entry,
+            pc: head.entry,
             slots: base as u32,
-            targets: targets_base,
+            targets,
             fragment: Some(fragment),
             site: index,
             path,
@@ -115,7 +134,7 @@ impl Machine<'_, '_> {
             inner,
             recursions: 0,
             origin: None,
-            file: body.file,
+            file: head.file,
         });
         Ok(())
     }
@@ -139,7 +158,13 @@ impl Machine<'_, '_> {
             Hint::None | Hint::Local(_) => None,
             hint => Some(hint),
         };
-        if let Some(hint) = named {
+        if let (Some(hint), 1) = (named, results) {
+            let target = self.target(hint, 0, 1);
+            if let Some(path) = first_name(&target) {
+                self.targets.push(target);
+                return (path, base);
+            }
+        } else if let Some(hint) = named {
             let targets: SmallVec<[Target; 4]> = (0..results as u32).map(|i| self.target(hint, i, results)).collect();
             let path = targets.iter().find_map(first_name);
             self.targets.extend(targets);
@@ -180,19 +205,23 @@ impl Machine<'_, '_> {
         self.active[fragment.index()].count -= 1;
         let Some(body) = self.bodies[fragment.index()].as_ref() else { return };
         let base = frame.slots as usize;
-        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
-        for &slot in &body.results {
-            if let Slot::Ready(value) = std::mem::replace(&mut self.slots[base + slot as usize], Slot::Empty) {
-                values.push(value);
-            }
+        let take = |slot: &mut Slot| match std::mem::replace(slot, Slot::Empty) {
+            Slot::Ready(value) => Some(value),
+            _ => None,
+        };
+        if let [result] = body.results[..] {
+            // The checks see to it that results are assigned.
+            let value = take(&mut self.slots[base + result as usize]);
+            self.stack.push(value.unwrap_or(Value::Logical(false)));
+        } else {
+            let values = body.results.iter().filter_map(|&slot| take(&mut self.slots[base + slot as usize])).collect();
+            self.stack.push(Value::Tuple(List::from_values(values, Some(&self.space.meter))));
         }
         self.slots.truncate(base);
         self.targets.truncate(frame.targets as usize);
-        let value = match values.len() {
-            1 => values.remove(0),
-            _ => Value::Tuple(List::from_values(values.into_vec(), Some(&self.space.meter))),
-        };
-        self.stack.push(value);
+        if let Some(caller) = self.frames.last() {
+            (self.pc, self.base) = (caller.pc, caller.slots);
+        }
     }
 
     /// Adds the operation of a site to the graph and pushes its results.
@@ -200,6 +229,17 @@ impl Machine<'_, '_> {
         let site = self.program.sites[index as usize];
         let (start, count) = (site.keys.0 as usize, site.keys.1 as usize);
         let first = self.stack.len() - count;
+        if let Some((fragment, ty)) = self.single_result(&site) {
+            self.check_operations()?;
+            for i in first..self.stack.len() {
+                match &self.stack[i] {
+                    Value::Tensor(tensor) => self.graph.push_tensor_operand(*tensor),
+                    value => self.graph.push_operand(value.freeze(&self.space)?),
+                }
+            }
+            self.stack.truncate(first);
+            return self.emit_single(&site, index, fragment, ty);
+        }
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
             arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
@@ -208,30 +248,94 @@ impl Machine<'_, '_> {
         self.emit_with(&site, arguments)
     }
 
-    pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
-        if self.graph.operations.len() as u64 >= self.max_ops {
-            let message = format!("the flat graph has more than {} operations", self.max_ops);
-            return Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"));
+    /// The fragment and the type of the one tensor that a site's operation gives, if nothing about
+    /// it is out of the ordinary.
+    fn single_result(&self, site: &Site) -> Option<(FragmentId, Type)> {
+        let fragment = site.fragment?;
+        let info = self.checked.fragment(fragment);
+        match info.results[..] {
+            [result] if !info.open_results && self.input_shapes.is_empty() => {
+                (!matches!(result.ty, Type::Array(_))).then_some((fragment, result.ty))
+            }
+            _ => None,
         }
-        let dtype = match site.generic {
-            Some(Primitive::Generic) => self.frame().dtype,
-            generic => generic,
+    }
+
+    /// Adds an operation with one tensor as result, whose arguments are in the graph already.
+    fn emit_single(&mut self, site: &Site, index: u32, fragment: FragmentId, ty: Type) -> Outcome<()> {
+        let dtype = self.type_argument(site);
+        let target = self.target(site.hint, 0, 1);
+        let tensor = self.tensor(target, (site.name, site.ordinal), element(ty, dtype));
+        self.graph.push_output(Output::Tensor(&tensor));
+        self.stack.push(Value::Tensor(tensor));
+        let reached = self.reached(index);
+        let signature = match reached.signature {
+            Some(signature) => signature,
+            None => {
+                let kind = self.kind(site);
+                let keys = &self.program.keys[site.keys.0 as usize..(site.keys.0 + site.keys.1) as usize];
+                let signature = self.graph.signature(kind, keys, 1);
+                self.reached(index).signature = Some(signature);
+                signature
+            }
         };
-        let kind = self.kind(site);
+        debug_assert!(self.kinds[fragment.index()].is_some());
+        self.finish_operation(site, signature, dtype)
+    }
+
+    fn finish_operation(&mut self, site: &Site, signature: SignatureId, dtype: Option<Primitive>) -> Outcome<()> {
         // The draft has data-types, but no type arguments.
         let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
+        let (file, origin) = (self.frame().file, self.origin());
+        let source = (Location::new(file, site.span), origin);
+        let operation = self.graph.finish_operation(signature, (written, site.explicit), source);
+        self.infer_shapes(operation);
+        Ok(())
+    }
+
+    /// What the graph has of a site.
+    fn reached(&mut self, site: u32) -> &mut Reached {
+        if self.reached.len() <= site as usize {
+            self.reached.resize(self.program.sites.len(), Reached::default());
+        }
+        &mut self.reached[site as usize]
+    }
+
+    /// The type argument of a call; `?` is that of the running fragment.
+    fn type_argument(&mut self, site: &Site) -> Option<Primitive> {
+        match site.generic {
+            Some(Primitive::Generic) => self.frame().dtype,
+            generic => generic,
+        }
+    }
+
+    fn check_operations(&self) -> Outcome<()> {
+        if (self.graph.operations.len() as u64) < self.max_ops {
+            return Ok(());
+        }
+        let message = format!("the flat graph has more than {} operations", self.max_ops);
+        Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
+    }
+
+    /// Adds an operation to the graph and pushes its results.
+    pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
+        self.check_operations()?;
+        let dtype = self.type_argument(site);
+        let kind = self.kind(site);
         let outputs = match site.fragment {
             Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
             _ => self.undeclared_outputs(site),
         };
         self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
-        let file = self.frame().file;
-        let origin = self.origin();
-        let at = Location::new(file, site.span);
-        let operation = self.graph.add_operation(kind, (written, site.explicit), arguments, outputs, (at, origin));
-        self.infer_shapes(operation);
-        Ok(())
+        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
+        for argument in arguments {
+            keys.push(argument.key);
+            self.graph.push_operand(argument.value);
+        }
+        outputs.iter().for_each(|output| self.graph.push_output(output.view()));
+        let signature = self.graph.signature(kind, &keys, outputs.len());
+        self.finish_operation(site, signature, dtype)
     }
 
     /// Whether the left side says how many results there are.
@@ -241,9 +345,9 @@ impl Machine<'_, '_> {
 
     fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
         let meter = Rc::clone(&self.space.meter);
-        let value = |output: &OutputValue| match output {
-            OutputValue::Tensor(tensor) => Value::Tensor(*tensor),
-            OutputValue::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
+        let value = |output: &Made| match output {
+            Made::Tensor(tensor) => Value::Tensor(*tensor),
+            Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
         let tuple = (site.fragment.is_none() || self.open_results(site))
             && matches!(site.hint, Hint::Items { tuple: true, .. });
@@ -278,16 +382,16 @@ impl Machine<'_, '_> {
                         return Err(Failure::new(Code::UnknownLength, message).help(help));
                     };
                     let dtype = element(self.checked.types.item(array), generic);
-                    let tensors: Arc<[TensorId]> = items
+                    let tensors: SmallVec<[TensorId; 4]> = items
                         .iter()
                         .enumerate()
                         .map(|(i, target)| self.tensor(target.clone(), (site.name, i as u32 + 1), dtype))
                         .collect();
-                    outputs.push(OutputValue::Array(tensors));
+                    outputs.push(Made::Array(tensors));
                 }
                 ty => {
                     let tensor = self.tensor(target, otherwise, element(ty, generic));
-                    outputs.push(OutputValue::Tensor(tensor));
+                    outputs.push(Made::Tensor(tensor));
                 }
             }
         }
@@ -302,7 +406,7 @@ impl Machine<'_, '_> {
                 target => target,
             };
             let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
-            return smallvec::smallvec![OutputValue::Tensor(tensor)];
+            return smallvec::smallvec![Made::Tensor(tensor)];
         };
         let targets: Vec<Target> =
             (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
@@ -313,15 +417,15 @@ impl Machine<'_, '_> {
         for (i, target) in targets.into_iter().enumerate() {
             outputs.push(match target {
                 Target::Items(items) => self.output_array(site, &items),
-                target => OutputValue::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
+                target => Made::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
             });
         }
         outputs
     }
 
-    fn output_array(&mut self, site: &Site, targets: &[Target]) -> OutputValue {
+    fn output_array(&mut self, site: &Site, targets: &[Target]) -> Made {
         let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
-        OutputValue::Array(targets.iter().enumerate().map(tensor).collect())
+        Made::Array(targets.iter().enumerate().map(tensor).collect())
     }
 
     /// Replaces the shape of an external where the caller asks for it.
@@ -330,7 +434,7 @@ impl Machine<'_, '_> {
         {
             return;
         }
-        let [OutputValue::Tensor(tensor)] = &outputs[..] else { return };
+        let [Made::Tensor(tensor)] = &outputs[..] else { return };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
         let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
         // The shape is the first parameter of `external`, in both dialects.
@@ -375,10 +479,17 @@ impl Machine<'_, '_> {
         let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
         let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
         for i in known + 1..self.frames.len() {
-            let (site, file) = (self.frames[i].site, self.frames[i - 1].file);
-            let site = &self.program.sites[site as usize];
-            self.graph.origins.push(Origin { parent: origin, fragment: site.name, at: Location::new(file, site.span) });
-            origin = OriginId(self.graph.origins.len() as u32 - 1);
+            let index = self.frames[i].site;
+            let place = match self.reached(index).place {
+                Some(place) => place,
+                None => {
+                    let site = self.program.sites[index as usize];
+                    let place = self.graph.add_call_place(site.name, Location::new(self.frames[i - 1].file, site.span));
+                    self.reached(index).place = Some(place);
+                    place
+                }
+            };
+            origin = self.graph.add_origin(origin, place);
             self.frames[i].origin = Some(origin);
         }
         origin

@@ -153,14 +153,74 @@ pub struct Binding {
 /// A compiled body.
 #[derive(Clone, Debug)]
 pub struct Body {
+    /// What a call needs to know.
+    pub head: Head,
+    /// The slots of its results.
+    pub results: Vec<u32>,
+}
+
+/// What a call needs to know of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
     /// Its first instruction.
     pub entry: u32,
     /// The number of its slots.
     pub slots: u32,
-    /// The slots of its results.
-    pub results: Vec<u32>,
+    /// The number of its parameters, which are its first slots.
+    pub params: u32,
+    /// The number of its results.
+    pub results: u32,
+    /// Whether tensors occur in its results.
+    pub makes_tensors: bool,
+    /// Whether it belongs to the standard library.
+    pub standard: bool,
     /// The file that its spans are of.
     pub file: FileId,
+}
+
+/// How much code there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    pub(super) instrs: usize,
+    pub(super) sites: usize,
+    keys: usize,
+    hints: usize,
+    loops: usize,
+    blocks: usize,
+    bindings: usize,
+    types: usize,
+    constants: usize,
+}
+
+impl Program {
+    /// How much there is.
+    pub fn marks(&self) -> Marks {
+        Marks {
+            instrs: self.instrs.len(),
+            sites: self.sites.len(),
+            keys: self.keys.len(),
+            hints: self.hints.len(),
+            loops: self.loops.len(),
+            blocks: self.blocks.len(),
+            bindings: self.bindings.len(),
+            types: self.types.len(),
+            constants: self.constants.len(),
+        }
+    }
+
+    /// Forgets what came later.
+    pub fn truncate(&mut self, marks: Marks) {
+        self.instrs.truncate(marks.instrs);
+        self.spans.truncate(marks.instrs);
+        self.sites.truncate(marks.sites);
+        self.keys.truncate(marks.keys);
+        self.hints.truncate(marks.hints);
+        self.loops.truncate(marks.loops);
+        self.blocks.truncate(marks.blocks);
+        self.bindings.truncate(marks.bindings);
+        self.types.truncate(marks.types);
+        self.constants.truncate(marks.constants);
+    }
 }
 
 /// All code of a run.

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{Binding, Block, Body, Hint, Instr, Program, Site};
+use super::code::{Binding, Block, Body, Head, Hint, Instr, Program, Site};
 use super::demand::{self, Demand};
 use super::list::List;
 use super::lowering::Lowering;
@@ -13,6 +13,7 @@ use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
 use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
+use crate::nnef::statements::Chunk;
 use crate::source::Span;
 
 /// How a body is compiled.
@@ -31,7 +32,7 @@ pub struct Compiler<'a, 'd> {
     pub(super) program: &'a mut Program,
     pub(super) names: &'a mut TensorNames,
     pub(super) module: ModuleId,
-    pub(super) ast: &'d Ast,
+    pub(super) ast: &'a Ast,
     pub(super) info: &'a ModuleInfo,
     mode: Mode,
     results: Vec<Name>,
@@ -43,8 +44,9 @@ pub struct Compiler<'a, 'd> {
     pub(super) unnamed: FxHashMap<Name, u32>,
     /// Slots of a graph whose name is assigned again later.
     superseded: FxHashSet<u32>,
-    /// The bindings of a graph by slot; `u32::MAX` where there is none yet.
+    /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
     bindings: Vec<u32>,
+    first_slot: u32,
 }
 
 impl<'a, 'd> Compiler<'a, 'd> {
@@ -72,7 +74,21 @@ impl<'a, 'd> Compiler<'a, 'd> {
             unnamed: FxHashMap::default(),
             superseded: FxHashSet::default(),
             bindings: Vec::new(),
+            first_slot: 0,
         }
+    }
+
+    /// A compiler for statements of the graph.
+    pub fn statements(
+        checked: &'a Checked<'d>,
+        lowering: &'a Lowering,
+        program: &'a mut Program,
+        names: &'a mut TensorNames,
+        chunk: &'a Chunk,
+    ) -> Self {
+        let main = checked.document.main_id();
+        let compiler = Compiler::new(checked, lowering, program, names, main, Mode::Graph);
+        Compiler { ast: &chunk.ast, info: &checked.statements, ..compiler }
     }
 
     /// Compiles a fragment's body.
@@ -83,14 +99,43 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let body = fragment.body.as_ref().unwrap_or(&empty.1);
         let slots = self.checked.bodies[id.index()].as_ref().unwrap_or(&empty.0);
         self.results = info.results.iter().map(|result| result.name).collect();
-        self.body(body, slots, info.params.len() as u32)
+        let mut body = self.body(body, slots, info.params.len() as u32);
+        body.head.results = info.results.len() as u32;
+        body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
+        body
     }
 
-    /// Compiles the body of the graph.
-    pub fn graph(mut self, graph: &ast::GraphDecl) -> Body {
-        self.results = graph.results.iter().map(|ident| ident.name).collect();
-        let checked = self.checked;
-        self.body(&graph.body, &checked.graph, 0)
+    /// Compiles statements of the graph, whose names have the slots from the first one on. `left`
+    /// has the names that are assigned several times, and how often they are still to come.
+    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
+        let entry = self.here();
+        self.first_slot = first_slot;
+        if !left.is_empty() {
+            self.note_assigned_later(chunk, left);
+        }
+        for assignment in &chunk.assignments {
+            self.statement(assignment);
+        }
+        self.emit(Instr::Return, Span::default());
+        entry
+    }
+
+    /// Notes the slots of names that are assigned again.
+    fn note_assigned_later(&mut self, chunk: &Chunk, left: &mut FxHashMap<Name, u32>) {
+        let mut targets = Vec::new();
+        for assignment in &chunk.assignments {
+            let mut note = |name, slot| targets.push((slot, name));
+            demand::each_target(self.ast, &self.info.refs, assignment.target, &mut note);
+        }
+        targets.sort_unstable();
+        for (slot, name) in targets {
+            if let Some(left) = left.get_mut(&name) {
+                *left = left.saturating_sub(1);
+                if *left > 0 {
+                    self.superseded.insert(slot);
+                }
+            }
+        }
     }
 
     fn body(&mut self, body: &ast::Body, info: &BodyInfo, params: u32) -> Body {
@@ -112,7 +157,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 Demand::Perhaps => {
                     let block = self.program.blocks.len() as u32;
                     let mut filled = Vec::new();
-                    demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |slot| filled.push(slot));
+                    demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| filled.push(slot));
                     filled.iter().for_each(|&slot| self.lazy[slot as usize] = true);
                     self.program.blocks.push(Block { entry: 0, slots: filled });
                     self.emit(Instr::Defer(block), assignment.span);
@@ -126,11 +171,19 @@ impl<'a, 'd> Compiler<'a, 'd> {
             self.statement(assignment);
             self.emit(Instr::ForceReturn, assignment.span);
         }
-        Body { entry, slots, results, file: self.checked.document.module(self.module).file }
+        let head = Head {
+            entry,
+            slots,
+            params,
+            results: results.len() as u32,
+            makes_tensors: true,
+            standard: self.module == ModuleId::STANDARD,
+            file: self.checked.document.module(self.module).file,
+        };
+        Body { head, results }
     }
 
     fn note_superseded(&mut self, info: &BodyInfo) {
-        self.bindings = vec![u32::MAX; info.slots.len()];
         let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
         for (slot, of) in info.slots.iter().enumerate() {
             let earlier = std::mem::replace(&mut last[of.name.index()], slot as u32);
@@ -178,16 +231,26 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// The tensor name of a name of the graph. Of several assignments the last one keeps it.
     fn graph_name(&mut self, name: Name, referent: Ref) -> NameId {
         let Ref::Slot(slot) = referent else { return NameId::ROOT };
-        if let Some(binding) = self.program.bindings.get(self.bindings[slot as usize] as usize) {
-            return binding.id;
+        if let Some(binding) = self.binding(slot) {
+            return self.program.bindings[binding as usize].id;
         }
         let id = match self.superseded.contains(&slot) {
             true => self.names.child(NameId::ROOT, name, 1, false),
             false => self.names.user(name),
         };
-        self.bindings[slot as usize] = self.program.bindings.len() as u32;
+        let index = (slot - self.first_slot) as usize;
+        if self.bindings.len() <= index {
+            self.bindings.resize(index + 1, u32::MAX);
+        }
+        self.bindings[index] = self.program.bindings.len() as u32;
         self.program.bindings.push(Binding { slot, id, name });
         id
+    }
+
+    /// The binding of a slot, if its name was met.
+    fn binding(&self, slot: u32) -> Option<u32> {
+        let index = slot.checked_sub(self.first_slot)?;
+        self.bindings.get(index as usize).copied().filter(|&binding| binding != u32::MAX)
     }
 
     fn hint(&mut self, target: ExprId) -> Hint {
@@ -227,7 +290,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph {
             self.graph_name(name, referent);
-            self.emit(Instr::Bind(self.bindings[slot as usize]), self.ast.span(target));
+            if let Some(binding) = self.binding(slot) {
+                self.emit(Instr::Bind(binding), self.ast.span(target));
+            }
         } else {
             self.emit(Instr::Store(slot), span);
         }

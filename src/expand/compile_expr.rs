@@ -16,6 +16,9 @@ use crate::source::Span;
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
+        if self.ast.expr(id).is_leaf() {
+            return self.leaf(id, hint);
+        }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, hint));
     }
 

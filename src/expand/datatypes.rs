@@ -5,7 +5,7 @@
 
 use super::rules::with_origin;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::{Graph, Key, Operation, OutputValue, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Operation, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::Checked;
 use crate::nnef::datatypes::{data_type, plural};
@@ -36,10 +36,10 @@ pub fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diagnostics
 fn arguments(graph: &Graph, operation: &Operation, signature: &Signature) -> (Option<Primitive>, Option<String>) {
     let mut shared = None;
     let mut wrong = None;
-    for argument in graph.arguments(operation) {
-        let Key::Param(param) = argument.key else { continue };
+    for (key, value) in graph.arguments(operation) {
+        let Key::Param(param) = key else { continue };
         let (name, declared) = &signature.params[param as usize];
-        each_data_type(graph, &argument.value, &mut |found| {
+        each_data_type(graph, value, &mut |found| {
             let wanted = if *declared == Primitive::Generic { *shared.get_or_insert(found) } else { *declared };
             if wanted != found && wrong.is_none() {
                 let operation = graph.operation_name(operation);
@@ -72,7 +72,7 @@ impl Signature {
 }
 
 /// The known data-types of the tensors in an argument.
-fn each_data_type(graph: &Graph, value: &Value, f: &mut impl FnMut(Primitive)) {
+fn each_data_type(graph: &Graph, value: Operand, f: &mut impl FnMut(Primitive)) {
     value.each_tensor(&mut |tensor| {
         if let Some(data_type) = graph.tensors[tensor.index()].dtype {
             f(data_type);
@@ -84,8 +84,8 @@ fn each_data_type(graph: &Graph, value: &Value, f: &mut impl FnMut(Primitive)) {
 fn set_results(graph: &mut Graph, operation: usize, signature: &Signature, shared: Option<Primitive>) {
     let outputs: Vec<(TensorId, Primitive)> = {
         let outputs = graph.outputs_of(&graph.operations[operation]);
-        let pairs = outputs.iter().zip(&signature.results);
-        pairs.flat_map(|(output, &of)| OutputValue::tensors(output).iter().map(move |&tensor| (tensor, of))).collect()
+        let pairs = outputs.zip(&signature.results);
+        pairs.flat_map(|(output, &of)| output.tensors().iter().map(move |&tensor| (tensor, of))).collect()
     };
     for (tensor, data_type) in outputs {
         let data_type = if data_type == Primitive::Generic { shared } else { Some(data_type) };

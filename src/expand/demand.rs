@@ -2,6 +2,7 @@
 
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
 use crate::nnef::check::Ref;
+use crate::nnef::names::Name;
 use crate::nnef::operators::Class;
 
 /// When a statement is evaluated.
@@ -31,7 +32,7 @@ pub fn analyse(
     }
     let mut owner: Vec<Option<usize>> = vec![None; slots as usize];
     for (i, assignment) in body.assignments.iter().enumerate() {
-        each_target(ast, refs, assignment.target, &mut |slot| owner[slot as usize] = Some(i));
+        each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = Some(i));
     }
     let mut demand = vec![Demand::Never; count];
     for &result in results {
@@ -56,14 +57,14 @@ pub fn analyse(
     demand
 }
 
-/// The slots that a left side fills.
-pub fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(u32)) {
+/// The names of a left side, and the slots that it fills.
+pub fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
     let mut open = vec![target];
     while let Some(id) = open.pop() {
         match ast.expr(id) {
-            Expr::Name(_) => {
+            Expr::Name(name) => {
                 if let Ref::Slot(slot) = refs[id.index()] {
-                    f(slot);
+                    f(name, slot);
                 }
             }
             Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),

@@ -34,7 +34,7 @@ impl Machine<'_, '_> {
     }
 
     fn here(&mut self) -> Span {
-        let pc = self.frame().pc as usize - 1;
+        let pc = self.pc as usize - 1;
         self.program.spans[pc]
     }
 
@@ -156,8 +156,7 @@ impl Machine<'_, '_> {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
             _ => value,
         };
-        let base = self.frame().slots;
-        self.slots[(base + binding.slot) as usize] = Slot::Ready(value);
+        self.slots[(self.base + binding.slot) as usize] = Slot::Ready(value);
         Ok(())
     }
 

@@ -53,7 +53,7 @@ impl Machine<'_, '_> {
             Slot::Deferred(block) => {
                 let block = *block as usize;
                 let entry = self.program.blocks[block].entry;
-                let again = std::mem::replace(&mut self.frame().pc, entry) - 1;
+                let again = std::mem::replace(&mut self.pc, entry) - 1;
                 self.forces.push(again);
             }
             _ => self.load(slot),
@@ -105,7 +105,7 @@ impl Machine<'_, '_> {
 
     pub(super) fn short_circuit(&mut self, to: u32, on: bool) -> Outcome<()> {
         if self.condition(false)? == on {
-            self.frame().pc = to;
+            self.pc = to;
         } else {
             self.stack.pop();
         }
@@ -194,10 +194,10 @@ impl Machine<'_, '_> {
     pub(super) fn iter_next(&mut self, index: u32) -> Outcome<()> {
         self.step()?;
         let site = self.program.loops[index as usize];
-        let base = self.frame().slots + site.slot;
+        let base = self.base + site.slot;
         let Some(running) = self.loops.last_mut() else { return Ok(()) };
         if running.next == running.len {
-            self.frame().pc = site.exit;
+            self.pc = site.exit;
             return Ok(());
         }
         for (i, list) in running.lists.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
-use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, OutputValue, prune};
+use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, prune};
 use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::standard::{EXTERNAL, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
@@ -49,7 +49,7 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
     let at = Location::new(checked.document.main().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);
-    graph.add_operation(KindId(kind as u32), dtype, [argument], [OutputValue::Tensor(tensor)], (at, OriginId::NONE));
+    graph.add_operation(KindId(kind as u32), dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
     graph.inputs.push(tensor);
 }
 
@@ -92,8 +92,8 @@ impl Keeper<'_, '_> {
             if let Some(id) = checked.find(main, kind.name).filter(|_| kind.declared) {
                 self.keep_verbatim(id);
             }
-            for argument in graph.arguments(operation) {
-                argument.value.each_string(&mut |text| {
+            for value in graph.arguments(operation).filter_map(|(_, operand)| operand.value()) {
+                value.each_string(&mut |text| {
                     let named = checked.document.names().get(text).and_then(|name| checked.find(main, name));
                     if let Some(id) = named.filter(|&id| checked.fragment(id).module == main)
                         && checked.fragment(id).has_body
@@ -221,7 +221,8 @@ fn flat_body(
     let names = &mut machine.graph.names;
     let compiler = Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
     let body = compiler.fragment(id);
-    let outcome = machine.run(&body, params);
+    machine.start(body.head.file, params);
+    let outcome = machine.run(body.head.entry, body.head.slots as usize);
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::Target;
-use super::code::{Body, Instr, Program};
+use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
@@ -18,10 +18,11 @@ use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
-use crate::graph::{Graph, KindId, OriginId, TensorId};
+use crate::graph::{Graph, KindId, OriginId, SignatureId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
+use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::{FileId, Location, Span};
 
@@ -52,7 +53,7 @@ pub(super) enum Slot {
 /// A running body.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// The next instruction.
+    /// The next instruction, while another frame is the innermost.
     pub(super) pc: u32,
     /// Its first slot.
     pub(super) slots: u32,
@@ -76,6 +77,15 @@ pub(super) struct Frame {
     pub(super) file: FileId,
 }
 
+/// What the graph has of a site.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The signature of the operations that it adds, where they have one tensor as result.
+    pub(super) signature: Option<SignatureId>,
+    /// Its place, where it calls a fragment.
+    pub(super) place: Option<u32>,
+}
+
 /// The open calls of a fragment: how many, and the first one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
@@ -92,32 +102,65 @@ pub(super) struct Running {
     pub(super) items: Vec<Value>,
 }
 
-/// The state of an expansion.
-pub(super) struct Machine<'c, 'd> {
-    pub(super) checked: &'c Checked<'d>,
-    pub(super) lowering: Lowering,
-    pub(super) program: Program,
-    pub(super) bodies: Vec<Option<Arc<Body>>>,
-    pub(super) graph: Graph,
-    pub(super) stack: Vec<Value>,
-    pub(super) slots: Vec<Slot>,
-    pub(super) frames: Vec<Frame>,
-    pub(super) targets: Vec<Target>,
-    pub(super) active: Vec<Active>,
-    pub(super) loops: Vec<Running>,
-    pub(super) forces: Vec<u32>,
-    pub(super) space: Space,
-    pub(super) kinds: Vec<Option<KindId>>,
-    pub(super) undeclared: FxHashMap<Name, KindId>,
+/// Declares the machine, and its state without what it reads: between the statements of a graph
+/// the checks go on with that.
+macro_rules! machine {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
+        /// The state of an expansion, and what it reads.
+        pub(super) struct Machine<'c, 'd> {
+            pub(super) checked: &'c Checked<'d>,
+            $($(#[$doc])* pub(super) $field: $ty,)*
+        }
+
+        /// The state of an expansion.
+        pub(super) struct State {
+            $($field: $ty,)*
+        }
+
+        impl<'c, 'd> Machine<'c, 'd> {
+            /// Goes on from a state.
+            pub(super) fn resume(checked: &'c Checked<'d>, state: State) -> Self {
+                Machine { checked, $($field: state.$field,)* }
+            }
+
+            /// The state to go on from.
+            pub(super) fn pause(self) -> State {
+                State { $($field: self.$field,)* }
+            }
+        }
+    };
+}
+
+machine! {
+    lowering: Lowering,
+    program: Program,
+    bodies: Vec<Option<Body>>,
+    graph: Graph,
+    stack: Vec<Value>,
+    slots: Vec<Slot>,
+    frames: Vec<Frame>,
+    /// The next instruction of the innermost frame.
+    pc: u32,
+    /// The first slot of the innermost frame.
+    base: u32,
+    targets: Vec<Target>,
+    active: Vec<Active>,
+    loops: Vec<Running>,
+    forces: Vec<u32>,
+    space: Space,
+    kinds: Vec<Option<KindId>>,
+    /// What is known of the sites that were reached, by their numbers.
+    reached: Vec<Reached>,
+    undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
-    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
+    literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
     /// The tensors of names of the graph that stand for constants, by slot.
-    pub(super) bound: FxHashMap<u32, TensorId>,
+    bound: FxHashMap<u32, TensorId>,
     /// Shapes that replace those of externals.
-    pub(super) input_shapes: FxHashMap<Name, Arc<[i64]>>,
-    pub(super) shapes: Shapes,
+    input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    shapes: Shapes,
     max_depth: u64,
-    pub(super) max_ops: u64,
+    max_ops: u64,
     steps: u64,
 }
 
@@ -138,6 +181,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             stack: Vec::new(),
             slots: Vec::new(),
             frames: Vec::new(),
+            pc: 0,
+            base: 0,
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
@@ -149,6 +194,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 max_work: options.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
             },
             kinds: vec![None; checked.fragments.len()],
+            reached: Vec::new(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
@@ -160,10 +206,10 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
-    /// The compiled body of a fragment.
-    pub(super) fn body(&mut self, id: FragmentId) -> Arc<Body> {
+    /// What a call of a fragment needs to know; compiles its body when it is called first.
+    pub(super) fn head(&mut self, id: FragmentId) -> Head {
         if let Some(body) = &self.bodies[id.index()] {
-            return Arc::clone(body);
+            return body.head;
         }
         let module = self.checked.fragment(id).module;
         let compiler = Compiler::new(
@@ -174,17 +220,17 @@ impl<'c, 'd> Machine<'c, 'd> {
             module,
             Mode::Fragment,
         );
-        let body = Arc::new(compiler.fragment(id));
-        self.bodies[id.index()] = Some(Arc::clone(&body));
-        body
+        let body = compiler.fragment(id);
+        let head = body.head;
+        self.bodies[id.index()] = Some(body);
+        head
     }
 
-    /// Runs a body as a graph of its own. Its parameters are in the first slots.
-    pub(super) fn run(&mut self, body: &Body, params: Vec<Value>) -> Result<(), Box<Diagnostic>> {
+    /// Starts a graph: its frame, with its parameters in the first slots.
+    pub(super) fn start(&mut self, file: FileId, params: Vec<Value>) {
         self.slots.extend(params.into_iter().map(Slot::Ready));
-        self.slots.resize(body.slots as usize, Slot::Empty);
         self.frames.push(Frame {
-            pc: body.entry,
+            pc: 0,
             slots: 0,
             targets: 0,
             fragment: None,
@@ -194,17 +240,62 @@ impl<'c, 'd> Machine<'c, 'd> {
             inner: false,
             recursions: 0,
             origin: Some(OriginId::NONE),
-            file: body.file,
+            file,
         });
-        let outcome = self.steps();
-        outcome.map_err(|failure| Box::new(self.diagnose(failure)))
+    }
+
+    /// Runs code of the graph, which has so many slots by now.
+    pub(super) fn run(&mut self, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
+        self.slots.resize(slots, Slot::Empty);
+        (self.pc, self.base) = (entry, 0);
+        self.steps().map_err(|failure| Box::new(self.diagnose(failure)))
+    }
+
+    /// Compiles and runs the next statements of a graph. Their code is forgotten afterwards.
+    pub(super) fn run_statements(
+        &mut self,
+        chunk: &Chunk,
+        slots: usize,
+        left: &mut FxHashMap<Name, u32>,
+    ) -> Result<(), Box<Diagnostic>> {
+        self.compile_callees();
+        let (before, reached) = (self.program.marks(), self.reached.len());
+        let first = self.slots.len() as u32;
+        let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
+        let entry = Compiler::statements(self.checked, lowering, program, names, chunk).graph(chunk, first, left);
+        let after = self.program.marks();
+        self.run(entry, slots)?;
+        if self.program.marks() == after {
+            self.program.truncate(before);
+            self.reached.truncate(reached.min(before.sites));
+        }
+        Ok(())
+    }
+
+    /// Compiles the bodies that the statements call, and those that these call: code that stays
+    /// stands before code that goes.
+    fn compile_callees(&mut self) {
+        let mut at = self.program.instrs.len();
+        for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
+            if self.lowering.expands(fragment, true) || self.lowering.expands(fragment, false) {
+                self.head(fragment);
+            }
+        }
+        while let Some(instr) = self.program.instrs.get(at) {
+            if let Instr::Call(site) = instr
+                && let Some(fragment) = self.program.sites[*site as usize].fragment
+            {
+                self.head(fragment);
+            }
+            at += 1;
+        }
     }
 
     /// Attaches the place and the calls around it to a failure.
     fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
         let at = frame.map_or(Location::default(), |frame| {
-            let pc = (frame.pc as usize).saturating_sub(1);
+            let pc = (self.pc as usize).saturating_sub(1);
             Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
         });
         self.diagnose_at(at, failure)
@@ -244,8 +335,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     }
 
     pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
-        let base = self.frame().slots;
-        &mut self.slots[(base + slot) as usize]
+        &mut self.slots[(self.base + slot) as usize]
     }
 
     /// Counts a call or a turn of a loop.
@@ -270,9 +360,8 @@ impl<'c, 'd> Machine<'c, 'd> {
 
     fn steps(&mut self) -> Outcome<()> {
         loop {
-            let frame = self.frame();
-            let pc = frame.pc as usize;
-            frame.pc += 1;
+            let pc = self.pc as usize;
+            self.pc += 1;
             match self.program.instrs[pc] {
                 Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
                 Instr::Load(slot) => self.load(slot),
@@ -283,10 +372,10 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,
-                Instr::Jump(to) => self.frame().pc = to,
+                Instr::Jump(to) => self.pc = to,
                 Instr::JumpUnless(to) => {
                     if !self.condition(true)? {
-                        self.frame().pc = to;
+                        self.pc = to;
                     }
                 }
                 Instr::AndJump(to) => self.short_circuit(to, false)?,
@@ -328,7 +417,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::ForceReturn => {
                     if let Some(pc) = self.forces.pop() {
-                        self.frame().pc = pc;
+                        self.pc = pc;
                     }
                 }
                 Instr::Statement(name) => self.frame().path = name,

@@ -29,12 +29,12 @@ use crate::nnef::ast::{Expr, ExprId, GraphDecl, Ident, UnaryOp};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::{Document, ModuleId};
+use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::Location;
 pub(crate) use calls::kind_of;
-use compile::{Compiler, Mode};
 use list::List;
-use machine::Machine;
+use machine::{Machine, State};
 pub(crate) use rules::with_origin;
 use value::Value;
 
@@ -49,25 +49,72 @@ pub struct Expansion {
 
 /// Checks and expands a document.
 pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
-    let (checked, mut diagnostics) = check::check(document, options);
-    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken() && !diagnostics.has_errors())
-    else {
-        return Err(diagnostics);
+    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken()) else {
+        return Err(check::check(document, options).1);
     };
     let mut more = migrate::always_expanded(document, options);
     loop {
-        let mut found = diagnostics.clone();
-        match expand_graph(&checked, graph, options, &more, &mut found) {
-            Ok((_, blocked)) if !found.has_errors() && expandable(&checked, options, &blocked, &mut more) => continue,
-            Ok((flat, blocked)) if !found.has_errors() && blocked.is_empty() => {
-                return Ok(Expansion { graph: flat, diagnostics: found });
-            }
-            Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| found.report(blocked.diagnostic)),
-            Err(diagnostic) => found.report(*diagnostic),
+        let Statements { checked, mut diagnostics, outcome } = statements(document, graph, options, &more);
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
         }
-        diagnostics = found;
+        let outcome = outcome.and_then(|machine| finish(&checked, machine, graph, options, &mut diagnostics));
+        match outcome {
+            Ok((_, blocked)) if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) => {
+                continue;
+            }
+            Ok((flat, blocked)) if !diagnostics.has_errors() && blocked.is_empty() => {
+                return Ok(Expansion { graph: flat, diagnostics });
+            }
+            Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
+            Err(stopped) => {
+                diagnostics.extend(stopped.found);
+                diagnostics.report(*stopped.diagnostic);
+            }
+        }
         return Err(diagnostics);
     }
+}
+
+/// Why an expansion stopped, and what was found before.
+struct Stopped {
+    found: Diagnostics,
+    diagnostic: Box<Diagnostic>,
+}
+
+/// What comes of the statements of a graph: what the checks say, and how far the expansion came.
+struct Statements<'d> {
+    checked: Checked<'d>,
+    diagnostics: Diagnostics,
+    outcome: Result<State, Stopped>,
+}
+
+/// Checks, compiles and runs the statements of the graph, some at a time: what is known of them
+/// is needed no longer than until the next ones. When something is wrong, only the checks go on.
+fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, more: &[String]) -> Statements<'d> {
+    let mut checker = check::begin(document, options);
+    let mut flat = Graph::new(graph.name.name, Arc::clone(document.shared_names()));
+    flat.dialect = document.dialect();
+    let mut machine = Machine::new(&checker.checked, options, more, flat);
+    machine.start(document.main().file, Vec::new());
+    let mut outcome = Ok(machine.pause());
+    let mut left = graph.body.reassigned().clone();
+    let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
+    while reader.next(&mut chunk) {
+        checker.graph_statements(graph, &chunk);
+        if checker.diagnostics.has_errors() {
+            continue;
+        }
+        outcome = outcome.and_then(|state| {
+            let mut machine = Machine::resume(&checker.checked, state);
+            match machine.run_statements(&chunk, checker.graph_slots(), &mut left) {
+                Ok(()) => Ok(machine.pause()),
+                Err(diagnostic) => Err(Stopped { found: machine.shapes.take(), diagnostic }),
+            }
+        });
+    }
+    let (checked, diagnostics) = checker.finish();
+    Statements { checked, diagnostics, outcome }
 }
 
 /// Notes compounds that stand in the way of a migration, for another try with them expanded.
@@ -83,39 +130,29 @@ fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &
     more.len() > before
 }
 
-fn expand_graph(
+/// From the end of the statements to the finished graph.
+fn finish(
     checked: &Checked,
+    state: State,
     declared: &GraphDecl,
     options: &Options,
-    more: &[String],
     diagnostics: &mut Diagnostics,
-) -> Result<(Graph, Vec<Blocked>), Box<Diagnostic>> {
+) -> Result<(Graph, Vec<Blocked>), Stopped> {
     let document = checked.document;
-    let mut flat = Graph::new(declared.name.name, Arc::clone(document.shared_names()));
-    flat.dialect = document.dialect();
-    let mut machine = Machine::new(checked, options, more, flat);
-    let compiler = Compiler::new(
-        checked,
-        &machine.lowering,
-        &mut machine.program,
-        &mut machine.graph.names,
-        document.main_id(),
-        Mode::Graph,
-    );
-    let body = compiler.graph(declared);
-    let outcome = machine.run(&body, Vec::new());
+    let mut machine = Machine::resume(checked, state);
     diagnostics.extend(machine.shapes.take());
-    outcome?;
-    machine.graph.inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs)?;
-    machine.graph.outputs = tensors(&machine, document, &declared.results, &checked.graph.results)?;
+    let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
+    let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
+    let outputs = tensors(&machine, document, &declared.results, &checked.graph.results).map_err(stopped)?;
     let mut graph = machine.graph;
+    (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }
     kept::demand_input(checked, &mut graph);
     graph.finish_names();
     datatypes::check(checked, &mut graph, diagnostics);
-    kept::keep(checked, &mut graph, options, diagnostics)?;
+    kept::keep(checked, &mut graph, options, diagnostics).map_err(stopped)?;
     let mut blocked = Vec::new();
     if options.migrate && graph.dialect == Dialect::Draft {
         migrate::fragments(&graph, document, diagnostics);

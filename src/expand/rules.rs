@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::{Graph, Operation, OperationId, OriginId, TensorId, Value};
+use crate::graph::{Graph, Operand, Operation, OperationId, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
 use crate::nnef::dialect::Dialect;
@@ -55,10 +55,10 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
         draft: graph.dialect == Dialect::Draft,
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
-        current: OperationId(0),
+        current: OperationId::at(0),
     };
     for (i, operation) in graph.operations.iter().enumerate() {
-        check.current = OperationId(i as u32);
+        check.current = OperationId::at(i);
         by_kind[operation.kind.index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
     }
 }
@@ -67,8 +67,7 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
 pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;
-    while next != OriginId::NONE {
-        let origin = graph.origins[next.index()];
+    while let Some(origin) = graph.origin(next) {
         chain.push(origin);
         next = origin.parent;
     }
@@ -83,7 +82,7 @@ impl Check<'_> {
     }
 
     fn shape(&self, operation: &Operation) -> Option<Vec<i64>> {
-        self.graph.argument(operation, "shape").and_then(Value::as_integers).map(<[i64]>::to_vec)
+        self.graph.attribute(operation, "shape").and_then(Value::as_integers).map(<[i64]>::to_vec)
     }
 
     /// G4: extents are positive; the draft has 0 for an extent of an external that is not known.
@@ -96,7 +95,7 @@ impl Check<'_> {
     }
 
     fn label_text(&self, operation: &Operation) -> Option<String> {
-        match self.graph.argument(operation, "label") {
+        match self.graph.attribute(operation, "label") {
             Some(Value::String(text)) => Some(text.to_string()),
             _ => None,
         }
@@ -133,7 +132,7 @@ impl Check<'_> {
 
     /// G5: one value for each item, or one for all.
     fn constant_length(&mut self, operation: &Operation) {
-        let count = match self.graph.argument(operation, "value") {
+        let count = match self.graph.attribute(operation, "value") {
             Some(Value::Integers(items)) => items.len(),
             Some(Value::Scalars(items)) => items.len(),
             Some(Value::Array(items)) => items.len(),
@@ -150,8 +149,7 @@ impl Check<'_> {
 
     /// G6 and G7: a variable is updated, and once.
     fn update(&mut self, operation: &Operation) {
-        let Some(Value::Tensor(target)) = self.graph.argument(operation, "variable") else { return };
-        let target = *target;
+        let Some(Operand::Tensor(target)) = self.graph.argument(operation, "variable") else { return };
         let producer = self.graph.tensors[target.index()].producer;
         let variable = producer
             .is_some_and(|producer| self.graph.operation_name(&self.graph.operations[producer.index()]) == VARIABLE);

@@ -51,20 +51,21 @@ impl Shapes {
 }
 
 impl Machine<'_, '_> {
-    fn plan(&mut self, kind: KindId) -> Option<Plan> {
+    /// Makes the plans of the kinds up to this one.
+    fn make_plans(&mut self, kind: KindId) {
         while self.shapes.plans.len() <= kind.index() {
             let next = KindId(self.shapes.plans.len() as u32);
             self.shapes.plans.push(Plan::new(&self.graph, next, self.shapes.draft));
         }
-        self.shapes.plans[kind.index()]
     }
 
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
         let kind = self.graph.operations[id.index()].kind;
-        let Some(plan) = self.plan(kind) else { return };
-        match shapes::infer(&self.graph, id, &plan) {
-            Ok(inferred) => self.graph.set_shapes(id, &inferred),
+        self.make_plans(kind);
+        let Some(plan) = &self.shapes.plans[kind.index()] else { return };
+        match shapes::infer(&self.graph, id, plan) {
+            Ok(inferred) => self.graph.set_shapes(id, inferred),
             Err(error) => self.report_shape(id, error),
         }
     }
@@ -74,8 +75,8 @@ impl Machine<'_, '_> {
         let mut broken = false;
         if !self.shapes.broken.is_empty() {
             let operation = &self.graph.operations[id.index()];
-            for argument in self.graph.arguments(operation) {
-                argument.value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
+            for (_, value) in self.graph.arguments(operation) {
+                value.each_tensor(&mut |tensor| broken |= self.shapes.broken.contains(&tensor));
             }
         }
         if !broken && !self.in_defective(error.code) {
@@ -84,12 +85,11 @@ impl Machine<'_, '_> {
             self.shapes.found.report(diagnostic);
         }
         if error.results != Inferred::UNKNOWN {
-            self.graph.set_shapes(id, &error.results);
+            self.graph.set_shapes(id, error.results);
             return;
         }
         let operation = &self.graph.operations[id.index()];
-        let tensors = self.graph.outputs_of(operation).iter().flat_map(|output| output.tensors());
-        self.shapes.broken.extend(tensors.copied());
+        self.shapes.broken.extend(self.graph.tensors_of(operation));
     }
 
     /// Whether the running call is within a standard fragment that breaks this rule by itself.

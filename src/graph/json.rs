@@ -5,49 +5,46 @@
 //! that is not finite `{"scalar": "inf"}`.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 
-use super::{Argument, Graph, Key, Operation, OutputValue, Shape, TensorId, Value};
+use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value, pieces};
 use crate::nnef::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
-pub fn write_graph(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
-    let mut json = Json { graph, buffer: String::with_capacity(64 * 1024) };
-    json.buffer.push_str("{\"name\": ");
+pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
+    let mut head = String::from("{\"name\": ");
+    let mut json = Json { graph, buffer: &mut head };
     json.string(graph.text_of(graph.name));
     json.buffer.push_str(", \"inputs\": ");
     json.tensors(&graph.inputs);
     json.buffer.push_str(", \"outputs\": ");
     json.tensors(&graph.outputs);
-    json.buffer.push_str(",\n\"tensors\": {");
-    for i in 0..graph.tensors.len() {
-        json.separate(i, ",");
-        json.tensor_entry(TensorId(i as u32));
-        json.flush(out)?;
-    }
-    json.buffer.push_str("},\n\"operations\": [");
-    for (i, operation) in graph.operations.iter().enumerate() {
-        json.separate(i, ",");
-        json.operation(operation);
-        json.flush(out)?;
-    }
-    json.buffer.push_str("]}\n");
-    out.write_all(json.buffer.as_bytes())
-}
-
-struct Json<'g> {
-    graph: &'g Graph,
-    buffer: String,
-}
-
-impl Json<'_> {
-    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.buffer.len() > 48 * 1024 {
-            out.write_all(self.buffer.as_bytes())?;
-            self.buffer.clear();
+    head.push_str(",\n\"tensors\": {");
+    out.write_all(head.as_bytes())?;
+    pieces::write(out, graph.tensors.len(), threads, |range, buffer| {
+        let mut json = Json { graph, buffer };
+        for i in range {
+            json.separate(i, ",");
+            json.tensor_entry(TensorId(i as u32));
         }
-        Ok(())
-    }
+    })?;
+    out.write_all(b"},\n\"operations\": [")?;
+    pieces::write(out, graph.operations.len(), threads, |range, buffer| {
+        let mut json = Json { graph, buffer };
+        for i in range {
+            json.separate(i, ",");
+            json.operation(&graph.operations[i]);
+        }
+    })?;
+    out.write_all(b"]}\n")
+}
 
+struct Json<'g, 'b> {
+    graph: &'g Graph,
+    buffer: &'b mut String,
+}
+
+impl<'g> Json<'g, '_> {
     fn separate(&mut self, i: usize, separator: &str) {
         if i > 0 {
             self.buffer.push_str(separator);
@@ -56,12 +53,20 @@ impl Json<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        self.buffer.push_str(&serde_json::Value::from(text).to_string());
+        if text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\') {
+            self.buffer.push('"');
+            self.buffer.push_str(text);
+            self.buffer.push('"');
+        } else {
+            self.buffer.push_str(&serde_json::Value::from(text).to_string());
+        }
     }
 
     fn tensor(&mut self, tensor: TensorId) {
-        let name = self.graph.tensor_name(tensor);
-        self.string(&name);
+        // Names of tensors are identifiers.
+        self.buffer.push('"');
+        self.graph.names.write(&self.graph.symbols, self.graph.tensors[tensor.index()].name, self.buffer);
+        self.buffer.push('"');
     }
 
     fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T)) {
@@ -87,7 +92,7 @@ impl Json<'_> {
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
         match tensor.shape.as_ref().and_then(Shape::known) {
-            Some(extents) => self.list(&extents, |json, &extent| push_int(&mut json.buffer, extent)),
+            Some(extents) => self.list(&extents, |json, &extent| push_int(json.buffer, extent)),
             None => self.buffer.push_str("null"),
         }
         self.buffer.push('}');
@@ -118,23 +123,23 @@ impl Json<'_> {
             self.buffer.push('}');
         }
         self.buffer.push_str(", \"outputs\": {");
-        for (i, output) in self.graph.outputs_of(operation).iter().enumerate() {
-            self.key(i, kind.results.get(i).map(|&name| self.graph.text_of(name).to_string()), "output");
+        for (i, output) in self.graph.outputs_of(operation).enumerate() {
+            self.key(i, kind.results.get(i).map(|&name| self.graph.text_of(name)), "output");
             match output {
-                OutputValue::Tensor(tensor) => self.tensor(*tensor),
-                OutputValue::Array(tensors) => self.tensors(tensors),
+                Output::Tensor(tensor) => self.tensor(*tensor),
+                Output::Array(tensors) => self.tensors(tensors),
             }
         }
         self.buffer.push_str("}}");
     }
 
     /// A key of an object, the `i`th; what has no name is `output`, `output1` and so on.
-    fn key(&mut self, i: usize, name: Option<String>, otherwise: &str) {
+    fn key(&mut self, i: usize, name: Option<&str>, otherwise: &str) {
         if i > 0 {
             self.buffer.push_str(", ");
         }
         match name {
-            Some(name) => self.string(&name),
+            Some(name) => self.string(name),
             None if i == 0 => self.string(otherwise),
             None => self.string(&format!("{otherwise}{i}")),
         }
@@ -147,33 +152,39 @@ impl Json<'_> {
         let given = self.graph.arguments(operation);
         let mut count = 0;
         for (i, param) in kind.params.iter().enumerate().filter(|(_, param)| param.tensor == tensor) {
-            let argument = given.iter().find(|argument| argument.key == Key::Param(i as u32));
-            let Some(value) = argument.map(|argument| &argument.value).or(param.default.as_ref()) else { continue };
-            self.key(count, Some(self.graph.text_of(param.name).to_string()), "");
-            self.value(value, tensor);
+            let argument = given.clone().find(|(key, _)| *key == Key::Param(i as u32)).map(|(_, value)| value);
+            let Some(value) = argument.or(param.default.as_ref().map(Operand::from)) else { continue };
+            self.key(count, Some(self.graph.text_of(param.name)), "");
+            self.operand(value, tensor);
             count += 1;
         }
     }
 
     /// What an operation that is not declared was given: by position, or with tensors, as inputs.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let is_input =
-            |argument: &Argument| argument.key == Key::Positional || matches!(argument.value, Value::Tensor(_));
+        let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || matches!(value, Operand::Tensor(_));
         let given = self.graph.arguments(operation);
-        for (count, argument) in given.iter().filter(|argument| is_input(argument) == tensor).enumerate() {
-            let name = match argument.key {
-                Key::Named(name) => Some(self.graph.text_of(name).to_string()),
+        for (count, (key, value)) in given.filter(|argument| is_input(argument) == tensor).enumerate() {
+            let name = match key {
+                Key::Named(name) => Some(self.graph.text_of(name)),
                 _ => None,
             };
             self.key(count, name, "input");
-            self.value(&argument.value, tensor);
+            self.operand(value, tensor);
+        }
+    }
+
+    fn operand(&mut self, operand: Operand, input: bool) {
+        match operand {
+            Operand::Tensor(tensor) => self.value(&Value::Tensor(tensor), input),
+            Operand::Value(value) => self.value(value, input),
         }
     }
 
     /// A value; a tensor is its bare name among inputs, an object in an attribute.
     fn value(&mut self, value: &Value, input: bool) {
         match value {
-            Value::Int(i) => push_int(&mut self.buffer, *i),
+            Value::Int(i) => push_int(self.buffer, *i),
             Value::Scalar(s) => self.scalar(*s),
             Value::Logical(b) => self.buffer.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => self.string(text),
@@ -188,7 +199,7 @@ impl Json<'_> {
                 self.string(symbolic.text());
                 self.buffer.push('}');
             }
-            Value::Integers(items) => self.list(items, |json, &i| push_int(&mut json.buffer, i)),
+            Value::Integers(items) => self.list(items, |json, &i| push_int(json.buffer, i)),
             Value::Scalars(items) => self.list(items, |json, &s| json.scalar(s)),
             Value::Array(items) | Value::Tuple(items) => self.list(items, |json, item| json.value(item, input)),
         }
@@ -196,7 +207,7 @@ impl Json<'_> {
 
     fn scalar(&mut self, value: f64) {
         if value.is_finite() {
-            push_scalar(&mut self.buffer, value);
+            push_scalar(self.buffer, value);
         } else {
             self.buffer.push_str("{\"scalar\": ");
             self.string(&scalar_text(value));

@@ -2,6 +2,8 @@
 
 pub mod json;
 pub mod names;
+mod packed;
+pub mod pieces;
 pub mod prune;
 pub mod shapes;
 pub mod symbolic;
@@ -10,13 +12,18 @@ pub mod value;
 pub mod verify;
 
 use std::io;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 use names::{NameId, TensorNames};
+pub(crate) use packed::SignatureId;
+use packed::{Packed, Signatures};
 pub use shapes::{Extent, Shape};
 pub use value::Value;
 
@@ -24,9 +31,21 @@ pub use value::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TensorId(pub(crate) u32);
 
-/// Identifies an operation of a [`Graph`].
+/// Identifies an operation of a [`Graph`]. An `Option` of it takes no more than it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OperationId(pub(crate) u32);
+pub struct OperationId(NonZeroU32);
+
+impl OperationId {
+    /// The operation at a position.
+    pub(crate) fn at(index: usize) -> Self {
+        OperationId(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// The position in its table.
+    pub fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// Identifies a kind of operation of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,7 +70,7 @@ macro_rules! indexed {
         })*
     };
 }
-indexed!(TensorId, OperationId, KindId, OriginId);
+indexed!(TensorId, KindId, OriginId);
 
 /// A tensor.
 #[derive(Clone, Debug)]
@@ -95,7 +114,7 @@ pub struct KindParam {
 }
 
 /// For which parameter an argument is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A parameter of the kind.
     Param(u32),
@@ -105,7 +124,7 @@ pub enum Key {
     Named(Name),
 }
 
-/// An argument that was given; parameters without one have their default.
+/// An argument to be given to an operation; parameters without one have their default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
     /// The parameter.
@@ -114,40 +133,87 @@ pub struct Argument {
     pub value: Value,
 }
 
-/// A result of an operation: one tensor, or an array of tensors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OutputValue {
-    /// One tensor.
+/// The value of an argument. Tensors, which are most arguments, are not kept as [`Value`]s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand<'g> {
+    /// A tensor.
     Tensor(TensorId),
-    /// An array of tensors.
-    Array(Arc<[TensorId]>),
+    /// Anything else.
+    Value(&'g Value),
 }
 
-impl OutputValue {
-    /// The tensors of the result.
-    pub fn tensors(&self) -> &[TensorId] {
+impl<'g> Operand<'g> {
+    /// The value, if it is no single tensor.
+    pub fn value(self) -> Option<&'g Value> {
         match self {
-            OutputValue::Tensor(tensor) => std::slice::from_ref(tensor),
-            OutputValue::Array(tensors) => tensors,
+            Operand::Tensor(_) => None,
+            Operand::Value(value) => Some(value),
+        }
+    }
+
+    /// The value, on its own.
+    pub fn to_value(self) -> Value {
+        match self {
+            Operand::Tensor(tensor) => Value::Tensor(tensor),
+            Operand::Value(value) => value.clone(),
+        }
+    }
+
+    /// Calls a function with every tensor that occurs in the value.
+    pub fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
+        match self {
+            Operand::Tensor(tensor) => f(tensor),
+            Operand::Value(value) => value.each_tensor(f),
         }
     }
 }
 
-/// An operation.
+impl<'g> From<&'g Value> for Operand<'g> {
+    fn from(value: &'g Value) -> Self {
+        match value {
+            Value::Tensor(tensor) => Operand::Tensor(*tensor),
+            value => Operand::Value(value),
+        }
+    }
+}
+
+/// A result of an operation: one tensor, or an array of tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<'g> {
+    /// One tensor.
+    Tensor(&'g TensorId),
+    /// An array of tensors.
+    Array(&'g [TensorId]),
+}
+
+impl<'g> Output<'g> {
+    /// The tensors of the result.
+    pub fn tensors(self) -> &'g [TensorId] {
+        match self {
+            Output::Tensor(tensor) => std::slice::from_ref(tensor),
+            Output::Array(tensors) => tensors,
+        }
+    }
+}
+
+/// An operation. Its arguments and results are asked of its [`Graph`].
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// What it is.
     pub kind: KindId,
-    /// The type argument of a generic operation, where known.
-    pub dtype: Option<Primitive>,
-    /// Whether the type argument was written.
-    pub explicit_dtype: bool,
-    arguments: (u32, u32),
-    outputs: (u32, u32),
+    /// Which parameters it was given, and how many results it has.
+    signature: SignatureId,
+    /// Its first argument and its first result in the tables of the graph.
+    operands: u32,
+    results: u32,
     /// The call in the source from which it comes.
     pub at: Location,
     /// The calls around that one.
     pub origin: OriginId,
+    /// The type argument of a generic operation, where known.
+    pub dtype: Option<Primitive>,
+    /// Whether the type argument was written.
+    pub explicit_dtype: bool,
 }
 
 /// A call on the way from the graph to an operation.
@@ -186,12 +252,14 @@ pub struct Graph {
     pub tensors: Vec<Tensor>,
     /// Its operations, each after those it depends on.
     pub operations: Vec<Operation>,
-    pub(crate) arguments: Vec<Argument>,
-    pub(crate) results: Vec<OutputValue>,
+    packed: Packed,
+    signatures: Signatures,
     /// The kinds of operations that occur.
     pub kinds: Vec<Kind>,
-    /// The calls through which operations came about.
-    pub origins: Vec<Origin>,
+    /// The calls through which operations came about: each with the call around it.
+    origins: Vec<(OriginId, u32)>,
+    /// The places of these calls. Many calls stand in one place: that of a fragment called often.
+    call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
     /// What stood between `extension` and `;` in the directives that the output keeps.
     pub extensions: Vec<String>,
@@ -209,10 +277,11 @@ impl Graph {
             outputs: Vec::new(),
             tensors: Vec::new(),
             operations: Vec::new(),
-            arguments: Vec::new(),
-            results: Vec::new(),
+            packed: Packed::default(),
+            signatures: Signatures::default(),
             kinds: Vec::new(),
             origins: Vec::new(),
+            call_places: Vec::new(),
             names: TensorNames::default(),
             extensions: Vec::new(),
             fragments: Vec::new(),
@@ -221,7 +290,6 @@ impl Graph {
 
     /// Adds a tensor, which no operation makes yet.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        self.names.mark_used(name);
         self.tensors.push(Tensor { name, dtype, shape: None, producer: None });
         TensorId(self.tensors.len() as u32 - 1)
     }
@@ -232,37 +300,101 @@ impl Graph {
         kind: KindId,
         dtype: (Option<Primitive>, bool),
         arguments: impl IntoIterator<Item = Argument>,
-        outputs: impl IntoIterator<Item = OutputValue>,
+        outputs: &[Output],
         source: (Location, OriginId),
     ) -> OperationId {
-        let id = OperationId(self.operations.len() as u32);
-        let (first_argument, first_output) = (self.arguments.len() as u32, self.results.len() as u32);
-        self.arguments.extend(arguments);
-        for output in outputs {
+        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
+        for argument in arguments {
+            keys.push(argument.key);
+            self.packed.push_value(argument.value);
+        }
+        outputs.iter().for_each(|output| self.packed.push_output(*output));
+        let signature = self.signature(kind, &keys, outputs.len());
+        self.finish_operation(signature, dtype, source)
+    }
+
+    /// The signature of operations of a kind that are given these parameters and have so many
+    /// results.
+    pub(crate) fn signature(&mut self, kind: KindId, keys: &[Key], results: usize) -> SignatureId {
+        self.signatures.intern(kind, keys, results as u32)
+    }
+
+    /// Adds a tensor to the arguments of the operation that is finished next.
+    pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId) {
+        self.packed.push_tensor(tensor);
+    }
+
+    /// Adds a value to the arguments of the operation that is finished next.
+    pub(crate) fn push_operand(&mut self, value: Value) {
+        self.packed.push_value(value);
+    }
+
+    /// Adds a result to the operation that is finished next.
+    pub(crate) fn push_output(&mut self, output: Output) {
+        self.packed.push_output(output);
+    }
+
+    /// Adds an operation of the arguments and results that were pushed, as many as its signature
+    /// says.
+    pub(crate) fn finish_operation(
+        &mut self,
+        signature: SignatureId,
+        dtype: (Option<Primitive>, bool),
+        source: (Location, OriginId),
+    ) -> OperationId {
+        let id = OperationId::at(self.operations.len());
+        let (kind, operands, results) = self.signatures.counts(signature);
+        let (operands, results) = self.packed.last(operands, results);
+        for output in self.packed.outputs(results..self.packed.results_len()) {
             for tensor in output.tensors() {
                 self.tensors[tensor.index()].producer = Some(id);
             }
-            self.results.push(output);
         }
         self.operations.push(Operation {
             kind,
-            dtype: dtype.0,
-            explicit_dtype: dtype.1,
-            arguments: (first_argument, self.arguments.len() as u32),
-            outputs: (first_output, self.results.len() as u32),
+            signature,
+            operands,
+            results,
             at: source.0,
             origin: source.1,
+            dtype: dtype.0,
+            explicit_dtype: dtype.1,
         });
         id
     }
 
     /// Gives the results of an operation their shapes.
-    pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: &shapes::Inferred) {
-        let (first, last) = self.operations[operation.index()].outputs;
-        let outputs = &self.results[first as usize..last as usize];
-        for (i, tensor) in outputs.iter().flat_map(|output| output.tensors()).enumerate() {
+    pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: shapes::Inferred) {
+        let operation = &self.operations[operation.index()];
+        let (_, _, count) = self.signatures.counts(operation.signature);
+        let mut outputs = self.packed.outputs(operation.results..operation.results + count);
+        if let (1, Some(Output::Tensor(tensor))) = (count, outputs.clone().next()) {
+            self.tensors[tensor.index()].shape = inferred.into_first();
+            return;
+        }
+        let tensors = outputs.by_ref().flat_map(Output::tensors);
+        for (i, tensor) in tensors.enumerate() {
             self.tensors[tensor.index()].shape = inferred.get(i);
         }
+    }
+
+    /// Adds a place that calls a fragment.
+    pub(crate) fn add_call_place(&mut self, fragment: Name, at: Location) -> u32 {
+        self.call_places.push((fragment, at));
+        self.call_places.len() as u32 - 1
+    }
+
+    /// Adds a call from such a place.
+    pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
+        self.origins.push((parent, place));
+        OriginId(self.origins.len() as u32 - 1)
+    }
+
+    /// A call through which operations came about; none for [`OriginId::NONE`].
+    pub fn origin(&self, id: OriginId) -> Option<Origin> {
+        let (parent, place) = *self.origins.get(id.index())?;
+        let (fragment, at) = self.call_places[place as usize];
+        Some(Origin { parent, fragment, at })
     }
 
     /// The table of names, to add some.
@@ -275,13 +407,41 @@ impl Graph {
         &mut self,
         mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>,
     ) {
-        let old = std::mem::take(&mut self.arguments);
-        for operation in &mut self.operations {
-            let given = old[operation.arguments.0 as usize..operation.arguments.1 as usize].to_vec();
-            let start = self.arguments.len() as u32;
-            self.arguments.extend(f(operation, &self.tensors, given));
-            operation.arguments = (start, self.arguments.len() as u32);
+        let mut operations = std::mem::take(&mut self.operations);
+        let mut packed = Packed::default();
+        for operation in &mut operations {
+            let given = self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
+            let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
+            let before = operation.clone();
+            for argument in f(operation, &self.tensors, given) {
+                keys.push(argument.key);
+                packed.push_value(argument.value);
+            }
+            let outputs = self.outputs_of(&before);
+            let results = outputs.len() as u32;
+            outputs.for_each(|output| packed.push_output(output));
+            operation.signature = self.signatures.intern(operation.kind, &keys, results);
+            (operation.operands, operation.results) = packed.last(keys.len() as u32, results);
         }
+        (self.packed, self.operations) = (packed, operations);
+    }
+
+    /// Keeps the operations that are marked, and the tensors that `renumber` has new numbers for.
+    fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
+        let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
+        let old = std::mem::take(&mut self.operations);
+        let before = std::mem::take(&mut self.packed);
+        let mut tensors = std::mem::take(&mut self.tensors).into_iter();
+        let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
+        self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
+        for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
+            let (_, operands, results) = self.signatures.counts(operation.signature);
+            let from = (operation.operands..operation.operands + operands, operation.results..operation.results + results);
+            self.packed.copy(&before, from.0, from.1, new);
+            let dtype = (operation.dtype, operation.explicit_dtype);
+            self.finish_operation(operation.signature, dtype, (operation.at, operation.origin));
+        }
+        self.inputs.iter_mut().chain(&mut self.outputs).for_each(|tensor| *tensor = new(*tensor));
     }
 
     /// Makes the names of all tensors distinct.
@@ -293,14 +453,32 @@ impl Graph {
         self.names.resolve(&self.symbols);
     }
 
-    /// The arguments that an operation was given.
-    pub fn arguments(&self, operation: &Operation) -> &[Argument] {
-        &self.arguments[operation.arguments.0 as usize..operation.arguments.1 as usize]
+    /// The arguments that an operation was given, each with what it is for.
+    pub fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
+        let keys = self.signatures.keys(operation.signature);
+        let operands = operation.operands..operation.operands + keys.len() as u32;
+        keys.iter().copied().zip(self.packed.operands(operands))
+    }
+
+    /// The `i`th argument that an operation was given.
+    pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
+        self.packed.operand(operation.operands + i as u32)
+    }
+
+    /// For what the arguments of an operation are.
+    pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
+        self.signatures.keys(operation.signature)
     }
 
     /// The results of an operation.
-    pub fn outputs_of(&self, operation: &Operation) -> &[OutputValue] {
-        &self.results[operation.outputs.0 as usize..operation.outputs.1 as usize]
+    pub fn outputs_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Output<'_>> + Clone {
+        let (_, _, count) = self.signatures.counts(operation.signature);
+        self.packed.outputs(operation.results..operation.results + count)
+    }
+
+    /// All tensors that an operation gives.
+    pub fn tensors_of(&self, operation: &Operation) -> impl Iterator<Item = TensorId> + Clone {
+        self.outputs_of(operation).flat_map(Output::tensors).copied()
     }
 
     /// The kind of an operation.
@@ -316,8 +494,7 @@ impl Graph {
     /// The name of a tensor.
     pub fn tensor_name(&self, tensor: TensorId) -> String {
         let mut text = String::new();
-        // Writing into a string does not fail.
-        let _ = self.names.write(&self.symbols, self.tensors[tensor.index()].name, &mut text);
+        self.names.write(&self.symbols, self.tensors[tensor.index()].name, &mut text);
         text
     }
 
@@ -327,27 +504,41 @@ impl Graph {
     }
 
     /// An argument of an operation by the name of its parameter, or that parameter's default.
-    pub fn argument<'a>(&'a self, operation: &'a Operation, name: &str) -> Option<&'a Value> {
+    pub fn argument<'a>(&'a self, operation: &Operation, name: &str) -> Option<Operand<'a>> {
         let kind = self.kind(operation);
-        let named = |argument: &&Argument| match argument.key {
-            Key::Param(i) => self.symbols.text(kind.params[i as usize].name) == name,
-            Key::Named(key) => self.symbols.text(key) == name,
+        let named = |(key, _): &(Key, Operand)| match key {
+            Key::Param(i) => self.symbols.text(kind.params[*i as usize].name) == name,
+            Key::Named(key) => self.symbols.text(*key) == name,
             Key::Positional => false,
         };
-        self.arguments(operation)
-            .iter()
-            .find(named)
-            .map(|argument| &argument.value)
-            .or_else(|| kind.params.iter().find(|param| self.symbols.text(param.name) == name)?.default.as_ref())
+        let default = || kind.params.iter().find(|param| self.symbols.text(param.name) == name)?.default.as_ref();
+        let given = self.arguments(operation).find(named).map(|(_, value)| value);
+        given.or_else(|| default().map(Operand::from))
     }
 
-    /// Writes the graph as a flat NNEF document.
+    /// The same for an argument that is no tensor.
+    pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
+        self.argument(operation, name)?.value()
+    }
+
+    /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
     pub fn write_nnef(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        text::write_document(self, out)
+        self.write_nnef_with(pieces::all_threads(), out)
     }
 
-    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`.
+    /// The same with so many threads; the text does not depend on their number.
+    pub fn write_nnef_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+        text::write_document(self, out, threads)
+    }
+
+    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
+    /// as the machine runs.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        json::write_graph(self, out)
+        self.write_json_with(pieces::all_threads(), out)
+    }
+
+    /// The same with so many threads; the text does not depend on their number.
+    pub fn write_json_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+        json::write_graph(self, out, threads)
     }
 }

@@ -5,11 +5,12 @@
 //! kept as links to their prefix and spelled out only when written. [`TensorNames::resolve`] makes
 //! them distinct in the end, so that a name depends on nothing but the call it comes from.
 
-use std::fmt;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-
+use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
+
+mod distinct;
+
+use distinct::Spelling;
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,44 +22,61 @@ impl NameId {
 }
 
 /// Paths longer than this continue from their first part.
-const MAX_PARTS: u8 = 12;
+const MAX_PARTS: u32 = 12;
+
+/// Bits of [`Entry::bits`].
+mod bits {
+    /// The number of parts.
+    pub const PARTS: u32 = 0xf;
+    /// Written in the document: kept to the letter.
+    pub const USER: u32 = 1 << 4;
+    /// From inside a standard operation: yields to other names.
+    pub const INNER: u32 = 1 << 5;
+    /// Holds a tensor, so that it must be unique.
+    pub const USED: u32 = 1 << 6;
+    /// Has a suffix, because the path alone is not unique.
+    pub const SUFFIXED: u32 = 1 << 7;
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     parent: NameId,
     segment: Name,
-    /// Which of several of this name in a body; 0 prints nothing.
+    /// Which of several of this name in a body; 0 prints nothing. With a suffix, the place of both
+    /// in [`TensorNames::suffixed`].
     ordinal: u32,
-    /// Added by `resolve` where the path alone is not unique; 0 prints nothing.
+    bits: u32,
+}
+
+/// What only some names have.
+#[derive(Clone, Copy, Debug)]
+struct Suffixed {
+    ordinal: u32,
     suffix: u32,
-    parts: u8,
-    /// Written in the document: kept to the letter.
-    user: bool,
-    /// From inside a standard operation: yields to other names.
-    inner: bool,
-    /// Holds a tensor, so that it must be unique.
-    used: bool,
+}
+
+impl Entry {
+    fn parts(self) -> u32 {
+        self.bits & bits::PARTS
+    }
+
+    fn is(self, bit: u32) -> bool {
+        self.bits & bit != 0
+    }
 }
 
 /// The table of tensor names.
 #[derive(Clone, Debug, Default)]
 pub struct TensorNames {
     entries: Vec<Entry>,
+    /// Added by `resolve` where the path alone is not unique.
+    suffixed: Vec<Suffixed>,
 }
 
 impl TensorNames {
     /// A name of the document.
     pub fn user(&mut self, segment: Name) -> NameId {
-        self.push(Entry {
-            parent: NameId::ROOT,
-            segment,
-            ordinal: 0,
-            suffix: 0,
-            parts: 1,
-            user: true,
-            inner: false,
-            used: false,
-        })
+        self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.
@@ -69,12 +87,12 @@ impl TensorNames {
                 parent = self.entries[parent.0 as usize].parent;
             }
         }
-        let parts = self.parts(parent) + 1;
-        self.push(Entry { parent, segment, ordinal, suffix: 0, parts, user: false, inner, used: false })
+        let inner = if inner { bits::INNER } else { 0 };
+        self.push(Entry { parent, segment, ordinal, bits: (self.parts(parent) + 1) | inner })
     }
 
-    fn parts(&self, id: NameId) -> u8 {
-        self.entries.get(id.0 as usize).map_or(0, |entry| entry.parts)
+    fn parts(&self, id: NameId) -> u32 {
+        self.entries.get(id.0 as usize).map_or(0, |entry| entry.parts())
     }
 
     fn push(&mut self, entry: Entry) -> NameId {
@@ -84,28 +102,29 @@ impl TensorNames {
 
     /// Whether a name stands in the document.
     pub fn is_user(&self, id: NameId) -> bool {
-        self.entries.get(id.0 as usize).is_some_and(|entry| entry.user)
+        self.entries.get(id.0 as usize).is_some_and(|entry| entry.is(bits::USER))
     }
 
     /// The document's name, if it is one.
     pub fn user_name(&self, id: NameId) -> Option<Name> {
-        self.entries.get(id.0 as usize).filter(|entry| entry.user).map(|entry| entry.segment)
+        self.entries.get(id.0 as usize).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
     /// Turns a fresh name into one of the document; what was named after it follows.
     pub fn rename(&mut self, id: NameId, name: Name) {
         let entry = &mut self.entries[id.0 as usize];
-        (entry.parent, entry.segment, entry.ordinal, entry.parts, entry.user) = (NameId::ROOT, name, 0, 1, true);
+        let rest = entry.bits & !(bits::PARTS | bits::SUFFIXED);
+        *entry = Entry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
     }
 
     /// Notes that a tensor has this name.
     pub fn mark_used(&mut self, id: NameId) {
-        self.entries[id.0 as usize].used = true;
+        self.entries[id.0 as usize].bits |= bits::USED;
     }
 
     /// Forgets which names tensors have.
     pub fn unmark(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.used = false);
+        self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
     }
 
     /// The number of names made so far.
@@ -121,122 +140,106 @@ impl TensorNames {
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
     pub fn resolve(&mut self, names: &Names) {
-        if !self.entries.iter().any(|entry| entry.used && !entry.user) {
+        let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
+        if !self.entries.iter().any(fresh) {
             return;
         }
-        let mut taken = Taken::default();
-        for entry in self.entries.iter().filter(|entry| entry.user && entry.used) {
-            taken.set.insert(hash_text(FNV_START, names.text(entry.segment)));
+        self.drop_suffixes();
+        let hashes = self.hashes(names);
+        let used = self.entries.iter().zip(&hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash);
+        if !distinct::all_distinct(used) {
+            self.add_suffixes(names, hashes);
         }
-        let mut hashes = vec![0u64; self.entries.len()];
+    }
+
+    fn drop_suffixes(&mut self) {
+        let suffixed = std::mem::take(&mut self.suffixed);
+        if !suffixed.is_empty() {
+            for entry in self.entries.iter_mut().filter(|entry| entry.is(bits::SUFFIXED)) {
+                entry.ordinal = suffixed[entry.ordinal as usize].ordinal;
+                entry.bits &= !bits::SUFFIXED;
+            }
+        }
+    }
+
+    /// The ordinal and the suffix of a name.
+    fn numbers(&self, entry: &Entry) -> Suffixed {
+        match entry.is(bits::SUFFIXED) {
+            true => self.suffixed[entry.ordinal as usize],
+            false => Suffixed { ordinal: entry.ordinal, suffix: 0 },
+        }
+    }
+
+    /// The hash of the spelling of every name, suffixes left out.
+    fn hashes(&self, names: &Names) -> Vec<Spelling> {
+        let mut segments = distinct::Segments::new(names);
+        let mut hashes: Vec<Spelling> = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            let parent = hashes.get(entry.parent.0 as usize).copied();
+            hashes.push(segments.spell(parent, entry.segment, entry.ordinal));
+        }
+        hashes
+    }
+
+    /// Gives suffixes to names that others have already. What is named after them follows.
+    fn add_suffixes(&mut self, names: &Names, mut hashes: Vec<Spelling>) {
+        let mut taken = distinct::Taken::with_capacity(self.entries.len());
+        let mut segments = distinct::Segments::new(names);
+        for (entry, hash) in self.entries.iter().zip(&hashes) {
+            if entry.is(bits::USER) && entry.is(bits::USED) {
+                taken.insert(*hash);
+            }
+        }
         for inner in [false, true] {
             for i in 0..self.entries.len() {
                 let entry = self.entries[i];
-                let hash = match entry.parent {
-                    NameId::ROOT => FNV_START,
-                    parent => hash_text(hashes[parent.0 as usize], "_"),
-                };
-                let mut hash = hash_text(hash, names.text(entry.segment));
-                if entry.ordinal > 0 {
-                    hash = hash_number(hash, entry.ordinal);
+                // Another pass settles it, or has done so; but it may be named after one of this pass.
+                let settles = entry.is(bits::INNER) == inner;
+                if inner && !settles {
+                    continue;
                 }
-                if entry.inner != inner {
-                    // A later pass hashes it anew; an earlier one has settled it.
-                    if inner {
-                        continue;
+                let parent = hashes.get(entry.parent.0 as usize).copied();
+                hashes[i] = segments.spell(parent, entry.segment, entry.ordinal);
+                if settles && entry.is(bits::USED) && !entry.is(bits::USER) {
+                    let (suffix, hash) = taken.claim(hashes[i]);
+                    hashes[i] = hash;
+                    if suffix > 0 {
+                        let place = self.suffixed.len() as u32;
+                        self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
+                        let entry = &mut self.entries[i];
+                        (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
                     }
-                } else if entry.used && !entry.user {
-                    (self.entries[i].suffix, hash) = taken.claim(hash);
                 }
-                hashes[i] = hash;
             }
         }
     }
 
-    /// Writes a name.
-    pub fn write(&self, names: &Names, id: NameId, out: &mut impl fmt::Write) -> fmt::Result {
-        let mut parts: smallvec::SmallVec<[Entry; 16]> = smallvec::SmallVec::new();
+    /// Adds a name to a text.
+    pub fn write(&self, names: &Names, id: NameId, out: &mut String) {
+        let mut path = [NameId::ROOT; MAX_PARTS as usize + 1];
+        let mut parts = 0;
         let mut next = id;
-        while let Some(entry) = self.entries.get(next.0 as usize) {
-            parts.push(*entry);
+        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < path.len()) {
+            path[parts] = next;
+            parts += 1;
             next = entry.parent;
         }
-        for (i, entry) in parts.iter().rev().enumerate() {
+        for (i, id) in path[..parts].iter().rev().enumerate() {
             if i > 0 {
-                out.write_char('_')?;
+                out.push('_');
             }
-            out.write_str(names.text(entry.segment))?;
-            if entry.ordinal > 0 {
-                write_number(out, entry.ordinal)?;
+            let entry = self.entries[id.0 as usize];
+            out.push_str(names.text(entry.segment));
+            let Suffixed { ordinal, suffix } = self.numbers(&entry);
+            if ordinal > 0 {
+                push_int(out, i64::from(ordinal));
             }
-            if entry.suffix > 0 {
-                out.write_char('_')?;
-                write_number(out, entry.suffix)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The hashes of names given out. Names are compared by a 64-bit hash of their spelling: should
-/// two ever collide, one of them gets a suffix it would not have needed.
-#[derive(Default)]
-struct Taken {
-    set: FxHashSet<u64>,
-    next: FxHashMap<u64, u32>,
-}
-
-impl Taken {
-    /// The suffix that makes a name new, and the hash with it.
-    fn claim(&mut self, hash: u64) -> (u32, u64) {
-        if self.set.insert(hash) {
-            return (0, hash);
-        }
-        let next = self.next.entry(hash).or_insert(2);
-        loop {
-            let suffix = *next;
-            *next += 1;
-            let suffixed = hash_number(hash_text(hash, "_"), suffix);
-            if self.set.insert(suffixed) {
-                return (suffix, suffixed);
+            if suffix > 0 {
+                out.push('_');
+                push_int(out, i64::from(suffix));
             }
         }
     }
-}
-
-/// FNV-1a, which can be continued from the hash of a prefix.
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn hash_byte(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-}
-
-fn hash_text(hash: u64, text: &str) -> u64 {
-    text.bytes().fold(hash, hash_byte)
-}
-
-fn hash_number(hash: u64, number: u32) -> u64 {
-    let (digits, start) = digits(number);
-    digits[start..].iter().copied().fold(hash, hash_byte)
-}
-
-/// Writes a number without the machinery of formatting, which costs more than the number.
-fn write_number(out: &mut impl fmt::Write, number: u32) -> fmt::Result {
-    let (digits, start) = digits(number);
-    digits[start..].iter().try_for_each(|&digit| out.write_char(char::from(digit)))
-}
-
-/// The decimal digits of a number, and where they start.
-fn digits(number: u32) -> ([u8; 10], usize) {
-    let mut digits = [b'0'; 10];
-    let mut start = 10;
-    let mut rest = number;
-    while start == 10 || rest > 0 {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    (digits, start)
 }
 
 #[cfg(test)]
@@ -245,7 +248,7 @@ mod tests {
 
     fn spell(table: &TensorNames, names: &Names, id: NameId) -> String {
         let mut text = String::new();
-        table.write(names, id, &mut text).unwrap();
+        table.write(names, id, &mut text);
         text
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Graph, OutputValue};
+use super::Graph;
 
 /// What is wrong with a graph; nothing, unless the program is.
 ///
@@ -15,16 +15,16 @@ pub fn verify(graph: &Graph) -> Vec<String> {
     free_inputs.for_each(|input| made[input.index()] = true);
     for operation in &graph.operations {
         let name = graph.operation_name(operation);
-        for argument in graph.arguments(operation) {
-            argument.value.each_tensor(&mut |tensor| {
+        for (_, value) in graph.arguments(operation) {
+            value.each_tensor(&mut |tensor| {
                 if !made[tensor.index()] {
                     wrong.push(format!("`{name}` uses `{}` before it is made", graph.tensor_name(tensor)));
                 }
             });
         }
-        for tensor in graph.outputs_of(operation).iter().flat_map(OutputValue::tensors) {
+        for tensor in graph.tensors_of(operation) {
             if std::mem::replace(&mut made[tensor.index()], true) {
-                wrong.push(format!("`{}` is made twice", graph.tensor_name(*tensor)));
+                wrong.push(format!("`{}` is made twice", graph.tensor_name(tensor)));
             }
         }
     }

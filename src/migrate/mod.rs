@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::expand::with_origin;
-use crate::graph::{Argument, Graph, KeptFragment, Key, Operation, OutputValue, TensorId, Value};
+use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, TensorId, Value};
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::Document;
@@ -112,17 +112,17 @@ fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
 /// What is wrong with an argument that has a counterpart only under a condition.
 fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic> {
     let Step::If(name, condition) = *step else { return None };
-    let value = graph.argument(operation, name)?;
+    let value = graph.argument(operation, name)?.value();
     let scalar = match value {
-        Value::Scalar(scalar) => Some(*scalar),
+        Some(Value::Scalar(scalar)) => Some(*scalar),
         _ => None,
     };
     let met = match condition {
         Condition::Zero => scalar == Some(0.0),
         Condition::NotNegative => scalar.is_some_and(|scalar| scalar >= 0.0),
-        Condition::KnownExtents => value.as_integers().is_none_or(|shape| !shape.contains(&0)),
+        Condition::KnownExtents => value.and_then(Value::as_integers).is_none_or(|shape| !shape.contains(&0)),
         Condition::Whole(from) => {
-            let given = length(value);
+            let given = value.map_or(0, length);
             given == 0 || axes(graph, operation).is_none_or(|rank| given >= rank.saturating_sub(from))
         }
     };
@@ -146,8 +146,7 @@ fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic
 }
 
 fn open_extent(graph: &Graph, operation: &Operation) -> Diagnostic {
-    let tensor = graph.outputs_of(operation).iter().flat_map(OutputValue::tensors).next();
-    let name = tensor.map_or_else(String::new, |&tensor| graph.tensor_name(tensor));
+    let name = graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
     let message = format!("the shape of `{name}` has extents that are left open, which NNEF 1.0 does not know");
     Diagnostic::new(Code::OpenExtent, operation.at, message).help(format!("give it: `--input-shape {name}=…`"))
 }
@@ -162,13 +161,13 @@ fn length(value: &Value) -> usize {
 
 /// How many axes the first tensor of an operation has, where that is known.
 fn axes(graph: &Graph, operation: &Operation) -> Option<usize> {
-    rank(&graph.tensors, graph.arguments(operation))
+    rank(&graph.tensors, graph.arguments(operation).next()?.1)
 }
 
-fn rank(tensors: &[crate::graph::Tensor], arguments: &[Argument]) -> Option<usize> {
-    match arguments.first()?.value {
-        Value::Tensor(tensor) => tensors[tensor.index()].shape.as_ref().map(|shape| shape.extents().len()),
-        _ => None,
+fn rank(tensors: &[crate::graph::Tensor], first: Operand) -> Option<usize> {
+    match first {
+        Operand::Tensor(tensor) => tensors[tensor.index()].shape.as_ref().map(|shape| shape.extents().len()),
+        Operand::Value(_) => None,
     }
 }
 
@@ -198,7 +197,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
             Some(Primitive::Generic) => operation.dtype == Some(Primitive::Scalar),
             takes => takes == Some(Primitive::Scalar),
         };
-        let rank = rank(tensors, &arguments);
+        let rank = arguments.first().and_then(|first| rank(tensors, Operand::from(&first.value)));
         let mut new: Vec<Argument> = Vec::with_capacity(arguments.len() + 1);
         for argument in arguments {
             let Key::Param(i) = argument.key else { continue };
@@ -267,7 +266,7 @@ impl Constant {
 fn set_types(graph: &mut Graph) {
     for i in 0..graph.operations.len() {
         let operation = &graph.operations[i];
-        let first = graph.outputs_of(operation).iter().flat_map(OutputValue::tensors).next();
+        let first = graph.tensors_of(operation).next();
         let dtype = first.and_then(|tensor| graph.tensors[tensor.index()].dtype);
         graph.operations[i].dtype = dtype.filter(|_| graph.kind(&graph.operations[i]).generic);
     }
@@ -277,8 +276,8 @@ fn set_types(graph: &mut Graph) {
 fn inputs(graph: &Graph) -> Vec<TensorId> {
     let external =
         |operation: &&Operation| graph.kind(operation).standard && graph.operation_name(operation) == EXTERNAL;
-    let tensors = graph.operations.iter().filter(external).flat_map(|operation| graph.outputs_of(operation));
-    tensors.flat_map(OutputValue::tensors).copied().filter(|tensor| !graph.inputs.contains(tensor)).collect()
+    let tensors = graph.operations.iter().filter(external).flat_map(|operation| graph.tensors_of(operation));
+    tensors.filter(|tensor| !graph.inputs.contains(tensor)).collect()
 }
 
 /// Names that 1.0 reserves get an underscore, and more if there is such a name already.

@@ -3,7 +3,10 @@
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
 //! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
 
+use std::num::NonZeroU32;
+
 use super::names::Name;
+use super::statements::Statements;
 use crate::source::{FileId, Span};
 
 macro_rules! id_type {
@@ -21,10 +24,23 @@ macro_rules! id_type {
     };
 }
 
-id_type!(
-    /// An expression, as an index into [`Ast::exprs`].
-    ExprId
-);
+/// An expression, as an index into [`Ast::exprs`]. That there is none takes no room: nodes are
+/// what a large text makes most of, and memory that is touched costs as much time as reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(NonZeroU32);
+
+impl ExprId {
+    /// The expression at a position.
+    pub fn new(index: usize) -> Self {
+        ExprId(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// The position in its table.
+    pub fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
 id_type!(
     /// A type specification, as an index into [`Ast::types`].
     TypeSpecId
@@ -246,6 +262,14 @@ pub enum Expr {
     Call(CallId),
 }
 
+impl Expr {
+    /// Whether it is a name or a literal: nothing is below it.
+    pub fn is_leaf(self) -> bool {
+        use Expr::*;
+        matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | IntArray(_) | ScalarArray(_) | Error)
+    }
+}
+
 /// A call of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -316,11 +340,25 @@ pub struct Ast {
 }
 
 impl Ast {
+    /// Forgets all nodes of expressions; types stay.
+    pub(crate) fn clear(&mut self) {
+        self.exprs.clear();
+        self.spans.clear();
+        self.lists.clear();
+        self.ints.clear();
+        self.scalars.clear();
+        self.calls.clear();
+        self.args.clear();
+        self.comprehensions.clear();
+        self.iterators.clear();
+    }
+
     /// Adds an expression.
+    #[inline]
     pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push(expr);
         self.spans.push(span);
-        ExprId(self.exprs.len() as u32 - 1)
+        ExprId::new(self.exprs.len() - 1)
     }
 
     /// Adds a type specification.
@@ -383,6 +421,10 @@ impl Ast {
         self.types[id.index()]
     }
 }
+
+/// The nodes of flat text are counted in millions.
+const _: () = assert!(size_of::<Expr>() == 16 && size_of::<Arg>() == 16 && size_of::<Call>() == 32);
+const _: () = assert!(size_of::<Assignment>() == 16);
 
 /// `target = value;`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -459,8 +501,8 @@ pub struct GraphDecl {
     pub params: Vec<Ident>,
     /// Outputs.
     pub results: Vec<Ident>,
-    /// The body.
-    pub body: Body,
+    /// The body, whose nodes are not those of the module.
+    pub body: Statements,
     /// From `graph` to the closing brace.
     pub span: Span,
 }

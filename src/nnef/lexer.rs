@@ -1,247 +1,15 @@
 //! From text to tokens: one-byte kinds, with spans beside them.
 
-use logos::Logos;
+mod kinds;
+#[cfg(test)]
+mod tests;
 
-use super::ast::Primitive;
+use logos::{Lexer, Logos};
+
+pub use self::kinds::Kind;
 use super::dialect::{Dialect, Rules};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
-
-macro_rules! kinds {
-    ($($(#[doc = $doc:literal])* $(#[token($token:literal)])? $(#[regex($($regex:tt)*)])? $name:ident $text:literal,)*) => {
-        /// The kind of a token.
-        #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[logos(skip r"[ \t\x0B\x0C\r\n]+")]
-        #[repr(u8)]
-        pub enum Kind {
-            $($(#[doc = $doc])* $(#[token($token)])? $(#[regex($($regex)*)])? $name,)*
-        }
-
-        impl Kind {
-            /// What messages call it.
-            pub fn text(self) -> &'static str {
-                match self {
-                    $(Kind::$name => $text,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// An identifier.
-    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
-    Ident "identifier",
-    /// A number without fraction and exponent.
-    #[regex(r"[0-9]+", priority = 10)]
-    Int "integer literal",
-    /// A number with a fraction, an exponent or both.
-    #[regex(r"[0-9]+(\.[0-9]*([eE][+\-]?[0-9]+)?|[eE][+\-]?[0-9]+)", priority = 10)]
-    Real "scalar literal",
-    /// A string with its quotes.
-    #[regex("['\"]")]
-    Str "string literal",
-    /// A literal that could not be read; reported already.
-    #[regex(r"[0-9]([0-9A-Za-z_.]|[eE][+\-])*", priority = 5)]
-    Bad "malformed literal",
-    /// A character that does not belong here; reported already.
-    Stray "unexpected character",
-    /// A comment; kept apart from the tokens.
-    #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
-    Comment "comment",
-    /// Two slashes; reported and skipped with the rest of the line.
-    #[token("//")]
-    Slashes "`//`",
-    /// A word with characters that identifiers cannot have; becomes an identifier or stray.
-    #[regex(r"[A-Za-z0-9_]*[$[^\x00-\x7F]][A-Za-z0-9_$[^\x00-\x7F]]*")]
-    BadWord "malformed identifier",
-    /// `&` alone; becomes `&&`.
-    #[token("&")]
-    Ampersand "`&`",
-    /// `|` alone; becomes `||`.
-    #[token("|")]
-    Pipe "`|`",
-    /// `version`
-    #[token("version")]
-    Version "`version`",
-    /// `extension`
-    #[token("extension")]
-    Extension "`extension`",
-    /// `graph`
-    #[token("graph")]
-    Graph "`graph`",
-    /// `fragment`
-    #[token("fragment")]
-    Fragment "`fragment`",
-    /// `tensor`
-    #[token("tensor")]
-    Tensor "`tensor`",
-    /// `integer` (draft: `extent`)
-    #[token("integer")]
-    Integer "`integer`",
-    /// `scalar`
-    #[token("scalar")]
-    Scalar "`scalar`",
-    /// `logical`
-    #[token("logical")]
-    Logical "`logical`",
-    /// `string`
-    #[token("string")]
-    String "`string`",
-    /// `shape_of`
-    #[token("shape_of")]
-    ShapeOf "`shape_of`",
-    /// `length_of`
-    #[token("length_of")]
-    LengthOf "`length_of`",
-    /// `range_of`
-    #[token("range_of")]
-    RangeOf "`range_of`",
-    /// `for`
-    #[token("for")]
-    For "`for`",
-    /// `in`
-    #[token("in")]
-    In "`in`",
-    /// `yield`
-    #[token("yield")]
-    Yield "`yield`",
-    /// `if`
-    #[token("if")]
-    If "`if`",
-    /// `else`
-    #[token("else")]
-    Else "`else`",
-    /// `true`
-    #[token("true")]
-    True "`true`",
-    /// `false`
-    #[token("false")]
-    False "`false`",
-    /// `(`
-    #[token("(")]
-    LParen "`(`",
-    /// `)`
-    #[token(")")]
-    RParen "`)`",
-    /// `[`
-    #[token("[")]
-    LBracket "`[`",
-    /// `]`
-    #[token("]")]
-    RBracket "`]`",
-    /// `{`
-    #[token("{")]
-    LBrace "`{`",
-    /// `}`
-    #[token("}")]
-    RBrace "`}`",
-    /// `,`
-    #[token(",")]
-    Comma "`,`",
-    /// `;`
-    #[token(";")]
-    Semicolon "`;`",
-    /// `:`
-    #[token(":")]
-    Colon "`:`",
-    /// `=`
-    #[token("=")]
-    Assign "`=`",
-    /// `->`
-    #[token("->")]
-    Arrow "`->`",
-    /// `?`
-    #[token("?")]
-    Question "`?`",
-    /// `+`
-    #[token("+")]
-    Plus "`+`",
-    /// `-`
-    #[token("-")]
-    Minus "`-`",
-    /// `*`
-    #[token("*")]
-    Star "`*`",
-    /// `/`
-    #[token("/")]
-    Slash "`/`",
-    /// `^`
-    #[token("^")]
-    Caret "`^`",
-    /// `!`
-    #[token("!")]
-    Bang "`!`",
-    /// `&&`
-    #[token("&&")]
-    And "`&&`",
-    /// `||`
-    #[token("||")]
-    Or "`||`",
-    /// `<`
-    #[token("<")]
-    Lt "`<`",
-    /// `<=`
-    #[token("<=")]
-    Le "`<=`",
-    /// `>`
-    #[token(">")]
-    Gt "`>`",
-    /// `>=`
-    #[token(">=")]
-    Ge "`>=`",
-    /// `==`
-    #[token("==")]
-    EqEq "`==`",
-    /// `!=`
-    #[token("!=")]
-    NotEq "`!=`",
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
-impl Kind {
-    /// Whether it is a reserved word.
-    pub fn is_keyword(self) -> bool {
-        (Kind::Version as u8..=Kind::False as u8).contains(&(self as u8))
-    }
-
-    /// Whether it is a built-in function or a type name that serves as a cast.
-    pub fn is_builtin(self) -> bool {
-        (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
-    }
-
-    /// Whether it can be the last token of an expression.
-    pub fn ends_expression(self) -> bool {
-        use Kind::*;
-        matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
-    }
-
-    /// Whether it opens a bracket.
-    pub fn opens(self) -> bool {
-        matches!(self, Kind::LParen | Kind::LBracket)
-    }
-
-    /// Whether it closes a bracket.
-    pub fn closes(self) -> bool {
-        matches!(self, Kind::RParen | Kind::RBracket)
-    }
-
-    /// The type name of a primitive.
-    pub fn of_primitive(primitive: Primitive) -> Kind {
-        match primitive {
-            Primitive::Integer => Kind::Integer,
-            Primitive::Scalar => Kind::Scalar,
-            Primitive::Logical => Kind::Logical,
-            Primitive::String => Kind::String,
-            Primitive::Generic => Kind::Question,
-        }
-    }
-}
 
 /// The tokens of a text.
 #[derive(Clone, Debug, Default)]
@@ -252,34 +20,101 @@ pub struct Tokens {
     pub spans: Vec<Span>,
     /// Comments, `#` included and the line end not.
     pub comments: Vec<Span>,
+    /// The tokens that stand for statements which were read without tokens.
+    pub plain: Vec<usize>,
+}
+
+/// What reads statements without tokens for a parser, where it can.
+pub trait ReadStatements<'t> {
+    /// Reads a statement of a graph or a fragment with its semicolon, adds the comments in it, and
+    /// tells where it stands. Where it gives up, the statement is cut into tokens from its start.
+    fn read(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>, graph: bool) -> Option<Span>;
+
+    /// The statements read since the last time are a run, for which there is one token.
+    fn end_run(&mut self);
+}
+
+/// Leaves all statements to the parser.
+impl ReadStatements<'_> for () {
+    fn read(&mut self, _: &mut Lexer<Kind>, _: &mut Vec<Span>, _: bool) -> Option<Span> {
+        None
+    }
+
+    fn end_run(&mut self) {}
 }
 
 /// Cuts a text into tokens. Findings are reported except within extension directives, whose text
-/// is free.
-pub fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
-    if u32::try_from(text.len()).is_err() {
-        let at = Location::new(file, Span::default());
-        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
-        return Tokens::default();
-    }
-    let mut run = Run { text, file, rules: dialect.rules(), diagnostics, free: false, tokens: Tokens::default() };
-    run.tokens.kinds.reserve(text.len() / 4);
-    run.tokens.spans.reserve(text.len() / 4);
+/// is free. What `statements` reads leaves one token, [`Kind::Plain`], for a run of statements.
+pub fn lex<'t>(
+    text: &'t str,
+    file: FileId,
+    dialect: Dialect,
+    statements: &mut impl ReadStatements<'t>,
+    diagnostics: &mut Diagnostics,
+) -> Tokens {
+    let tokens = Tokens::default();
+    let mut run = Run {
+        text,
+        file,
+        rules: dialect.rules(),
+        statements,
+        diagnostics,
+        free: false,
+        place: Place::default(),
+        graph: false,
+        tokens,
+    };
     run.lex();
     run.tokens
 }
 
-struct Run<'a> {
-    text: &'a str,
+/// Where the lexer is, as far as it decides whether statements stand here for certain.
+///
+/// The parser skips what it cannot read, so a brace alone tells nothing. But it never skips
+/// `graph` and `fragment` between bodies, takes the next brace for that of the body unless a
+/// semicolon or a closing brace comes before, and leaves the body at its first closing brace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// Between bodies.
+    #[default]
+    Outside,
+    /// Behind `graph` or `fragment`.
+    Header,
+    /// In a body: behind its brace and behind each semicolon a statement starts.
+    Body,
+    /// Behind something that belongs elsewhere. What stands here, up to the next closing brace,
+    /// is left to the parser.
+    Marred,
+}
+
+impl Place {
+    fn after(self, kind: Kind) -> Place {
+        match (self, kind) {
+            (_, Kind::RBrace) | (Place::Header, Kind::Semicolon) => Place::Outside,
+            (Place::Header, Kind::LBrace) => Place::Body,
+            (Place::Body, Kind::LBrace | Kind::Graph | Kind::Fragment) => Place::Marred,
+            (Place::Header | Place::Body, Kind::Version | Kind::Extension) => Place::Marred,
+            (Place::Outside, Kind::Graph | Kind::Fragment) => Place::Header,
+            _ => self,
+        }
+    }
+}
+
+struct Run<'t, 'a, S> {
+    text: &'t str,
     file: FileId,
     rules: &'static Rules,
+    statements: &'a mut S,
     diagnostics: &'a mut Diagnostics,
     /// Within an extension directive.
     free: bool,
+    place: Place,
+    /// Whether the last header is that of a graph.
+    graph: bool,
     tokens: Tokens,
 }
 
-impl Run<'_> {
+impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
     fn lex(&mut self) {
         let text = self.text;
         let mut lexer = Kind::lexer(text);
@@ -320,11 +155,36 @@ impl Run<'_> {
                 Ok(Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes) | Err(()) => {
                     self.oddity(kind.unwrap_or(Kind::Stray), span);
                 }
-                Ok(kind) => {
+                Ok(kind @ (Kind::LBrace | Kind::RBrace | Kind::Semicolon)) => {
                     self.free &= kind != Kind::Semicolon;
                     self.push(kind, span);
+                    self.place = self.place.after(kind);
+                    if self.place == Place::Body && self.rules.semicolons {
+                        self.statements(&mut lexer);
+                    }
                 }
+                Ok(kind) => self.push(kind, span),
             }
+        }
+    }
+
+    /// Reads as many statements as can be read without tokens.
+    fn statements(&mut self, lexer: &mut Lexer<'t, Kind>) {
+        let mut run: Option<Span> = None;
+        loop {
+            let mut ahead = lexer.clone();
+            let comments = self.tokens.comments.len();
+            let Some(span) = self.statements.read(&mut ahead, &mut self.tokens.comments, self.graph) else {
+                self.tokens.comments.truncate(comments);
+                break;
+            };
+            run = Some(run.map_or(span, |run| run.to(span)));
+            *lexer = ahead;
+        }
+        if let Some(span) = run {
+            self.statements.end_run();
+            self.tokens.plain.push(self.tokens.kinds.len());
+            self.push(Kind::Plain, span);
         }
     }
 
@@ -358,6 +218,11 @@ impl Run<'_> {
             Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
             _ => {}
         }
+        let place = self.place.after(kind);
+        if place == Place::Header && self.place == Place::Outside {
+            self.graph = kind == Kind::Graph;
+        }
+        self.place = place;
         self.push(kind, span);
     }
 
@@ -393,7 +258,9 @@ impl Run<'_> {
             let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
             self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
         }
-        if number.parse::<f64>().is_ok_and(f64::is_infinite) {
+        // No number of fewer digits is too large without an exponent.
+        let long = number.len() > 300 || number.contains(['e', 'E']);
+        if long && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
         }
@@ -504,6 +371,3 @@ fn number_help(word: &str) -> Option<String> {
     let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
     (plain && known).then(|| format!("drop the suffix: `{number}`"))
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,18 +2,52 @@
 
 /// Appends an integer.
 pub fn push_int(out: &mut String, value: i64) {
-    use std::fmt::Write;
-    let _ = write!(out, "{value}");
+    out.push_str(itoa::Buffer::new().format(value));
 }
 
 /// Appends a scalar: the shortest text that reads back, always with a point or an exponent.
 pub fn push_scalar(out: &mut String, value: f64) {
     use std::fmt::Write;
+    if push_short(out, value) {
+        return;
+    }
     let _ = match value {
         value if value.is_nan() => write!(out, "nan"),
         value if value.is_infinite() => write!(out, "{}", if value > 0.0 { "inf" } else { "-inf" }),
         value => write!(out, "{value:?}"),
     };
+}
+
+/// The powers of ten that [`push_short`] tries.
+const POWERS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
+
+/// Appends a scalar of few decimals, as most are that people and exporters write; false where it
+/// is not such.
+///
+/// Where a whole number below 2^53 divided by the least power of ten gives the value exactly, its
+/// digits are the shortest that read back: that division is what reading does.
+fn push_short(out: &mut String, value: f64) -> bool {
+    let size = value.abs();
+    if !(1e-3..1e9).contains(&size) {
+        return false;
+    }
+    for (places, power) in POWERS.iter().enumerate() {
+        let digits = (size * power).round();
+        if digits / power == size {
+            if value < 0.0 {
+                out.push('-');
+            }
+            let (whole, rest) = (digits as u64 / *power as u64, digits as u64 % *power as u64);
+            let mut buffer = itoa::Buffer::new();
+            out.push_str(buffer.format(whole));
+            out.push('.');
+            let rest = buffer.format(rest);
+            (rest.len()..places).for_each(|_| out.push('0'));
+            out.push_str(rest);
+            return true;
+        }
+    }
+    false
 }
 
 /// Appends a string literal.
@@ -34,4 +68,29 @@ pub fn scalar_text(value: f64) -> String {
     let mut text = String::new();
     push_scalar(&mut text, value);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_scalars_are_spelled_as_the_long_way_spells_them() {
+        let mut seed = 1u64;
+        for i in 0..200_000u64 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let whole = (seed >> 33) as f64;
+            let value = match i % 4 {
+                0 => whole / POWERS[(i / 4 % 7) as usize],
+                1 => f64::from_bits(seed),
+                2 => -whole / 3.0 / POWERS[(i / 4 % 7) as usize],
+                _ => f64::from((seed >> 40) as u32 as f32 / 1e4),
+            };
+            if value.is_finite() {
+                assert_eq!(scalar_text(value), format!("{value:?}"));
+            }
+        }
+        let exact = [0.0, -0.0, 1.0, 0.001, 0.0009, 999_999_999.0, 1e9, 0.1 + 0.2, 1.05, -2.5, 1e15, 123_456.789];
+        exact.iter().for_each(|&value| assert_eq!(scalar_text(value), format!("{value:?}")));
+    }
 }

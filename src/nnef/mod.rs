@@ -12,4 +12,5 @@ pub mod names;
 pub mod operators;
 pub mod print;
 pub mod standard;
+pub mod statements;
 pub mod types;

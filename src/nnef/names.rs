@@ -1,26 +1,39 @@
 //! Interned identifiers: every name of a run is a number, compared and hashed as such.
+//!
+//! A large text has a new name in every statement, so a name costs no allocation: all texts stand
+//! in one string, one behind the other, and a table of numbers finds them by hash.
 
-use std::hash::BuildHasher;
+use std::hash::Hasher;
+use std::num::NonZeroU32;
 
-use indexmap::IndexMap;
-use indexmap::map::raw_entry_v1::{RawEntryApiV1, RawEntryMut};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHasher;
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(u32);
+pub struct Name(NonZeroU32);
 
 impl Name {
+    /// The name of an index.
+    pub(crate) fn new(index: usize) -> Self {
+        Name(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
     /// The index in order of first appearance.
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
     }
 }
 
 /// The table of interned names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    set: IndexMap<Box<str>, (), FxBuildHasher>,
+    /// All texts.
+    text: String,
+    /// Where each text ends; it starts where the one before it ends.
+    ends: Vec<u32>,
+    /// Open addressing, as many slots as a power of two. A slot has the number of a name in as
+    /// many low bits as the position needs, and bits of its hash in the others; 0 is free.
+    slots: Vec<u32>,
 }
 
 impl Names {
@@ -29,37 +42,174 @@ impl Names {
         Self::default()
     }
 
+    /// Makes room for so many further names. Room that is not used is never touched.
+    pub fn reserve(&mut self, count: usize) {
+        self.ends.reserve(count);
+        self.text.reserve(count.saturating_mul(8));
+        self.resize(self.len().saturating_add(count));
+    }
+
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
-        // Most names of a large text are met once: one hash serves the look-up and the insertion.
-        let hash = FxBuildHasher.hash_one(text);
-        match self.set.raw_entry_mut_v1().from_key_hashed_nocheck(hash, text) {
-            RawEntryMut::Occupied(entry) => Name(entry.index() as u32),
-            RawEntryMut::Vacant(entry) => {
-                let index = entry.index();
-                entry.insert_hashed_nocheck(hash, text.into(), ());
-                Name(index as u32)
-            }
+        let hash = Hash::of(text);
+        self.find(text, hash).unwrap_or_else(|slot| self.add(text, hash, slot))
+    }
+
+    fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
+        let name = Name::new(self.len());
+        if is_full(self.len() + 1, self.slots.len()) {
+            self.resize(self.len() + 1);
+            slot = self.free(hash);
         }
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
+        self.slots[slot] = self.entry(hash, name);
+        name
     }
 
     /// The name of a text, if it was ever interned.
     pub fn get(&self, text: &str) -> Option<Name> {
-        self.set.get_index_of(text).map(|index| Name(index as u32))
+        self.find(text, Hash::of(text)).ok()
     }
 
     /// The text of a name.
     pub fn text(&self, name: Name) -> &str {
-        self.set.get_index(name.index()).map_or("", |(text, ())| text)
+        self.text.get(self.range(name)).unwrap_or("")
+    }
+
+    #[inline]
+    fn range(&self, name: Name) -> std::ops::Range<usize> {
+        match (name.index(), self.ends.get(name.index())) {
+            (_, None) => 0..0,
+            (0, Some(&end)) => 0..end as usize,
+            (index, Some(&end)) => self.ends[index - 1] as usize..end as usize,
+        }
     }
 
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.set.len()
+        self.ends.len()
     }
 
     /// Whether no name was interned.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.ends.is_empty()
+    }
+
+    /// How many bytes the texts of all names have. No more than 4 GB are kept.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The name of a text, or the slot for it.
+    #[inline]
+    fn find(&self, text: &str, hash: Hash) -> Result<Name, usize> {
+        let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
+        let tag = hash.tag & !(mask as u32);
+        let mut at = hash.position & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            if slot & !(mask as u32) == tag {
+                let name = Name::new((slot & mask as u32) as usize - 1);
+                if self.text.as_bytes().get(self.range(name)) == Some(text.as_bytes()) {
+                    return Ok(name);
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// What stands in the slot of a name.
+    fn entry(&self, hash: Hash, name: Name) -> u32 {
+        hash.tag & !(self.slots.len() as u32 - 1) | name.0.get()
+    }
+
+    /// Makes the table large enough for so many names.
+    fn resize(&mut self, count: usize) {
+        let mut size = self.slots.len().max(64);
+        while is_full(count, size) {
+            size *= 2;
+        }
+        if size == self.slots.len() {
+            return;
+        }
+        self.slots = vec![0; size];
+        for index in 0..self.len() {
+            let name = Name::new(index);
+            let hash = Hash::of(self.text(name));
+            let slot = self.free(hash);
+            self.slots[slot] = self.entry(hash, name);
+        }
+    }
+
+    /// The first free slot for a hash.
+    fn free(&self, hash: Hash) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = hash.position & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+}
+
+/// Whether so many names are too many for so many slots.
+fn is_full(count: usize, slots: usize) -> bool {
+    count > slots / 3 * 2
+}
+
+/// Where a text is looked for, and by what it is told from others there.
+///
+/// Names that differ in their last character are neighbours: a text that numbers its names meets
+/// them one after the other, and finds ten of them in one line of the cache.
+#[derive(Clone, Copy)]
+struct Hash {
+    position: usize,
+    tag: u32,
+}
+
+impl Hash {
+    fn of(text: &str) -> Self {
+        let (last, others) = text.as_bytes().split_last().unwrap_or((&0, &[]));
+        let mut hasher = FxHasher::default();
+        hasher.write(others);
+        let hash = hasher.finish();
+        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
+        Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_again() {
+        let mut names = Names::new();
+        assert!(names.is_empty());
+        assert_eq!(names.get("a"), None);
+        let texts: Vec<String> = (0..5000).map(|i| format!("{}{i}", "x".repeat(i % 40))).collect();
+        for _ in 0..2 {
+            for (i, text) in texts.iter().enumerate() {
+                assert_eq!(names.intern(text).index(), i);
+            }
+        }
+        names.reserve(100_000);
+        for (i, text) in texts.iter().enumerate() {
+            let name = names.get(text).expect("a name");
+            assert_eq!((name.index(), names.text(name)), (i, text.as_str()));
+        }
+        assert_eq!((names.get("y"), names.len()), (None, 5000));
+        let empty = names.intern("");
+        assert_eq!(names.intern(""), empty);
+        assert_eq!(names.text(empty), "");
+    }
+
+    #[test]
+    fn a_missing_name_takes_no_room() {
+        assert_eq!(size_of::<Option<Name>>(), 4);
     }
 }

@@ -90,7 +90,7 @@ fn in_fragment(tape: &mut Tape) -> Case {
 /// The value that `pi` got.
 fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
     let operation = graph.operations.iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
-    graph.argument(operation, "a").expect("its attribute").clone()
+    graph.argument(operation, "a").expect("its attribute").to_value()
 }
 
 /// Evaluates a document with the program and compares. Locals that are needed in any case are

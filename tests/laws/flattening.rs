@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nnef_flatten::graph::{OriginId, OutputValue, verify};
+use nnef_flatten::graph::{Output, verify};
 use nnef_flatten::{Diagnostics, Expansion, Graph, Lower, Options, expand, parse};
 use proptest::prelude::*;
 
@@ -88,8 +88,8 @@ fn json(graph: &Graph) -> String {
 }
 
 fn tensor_names(graph: &Graph) -> BTreeSet<String> {
-    let outputs = graph.operations.iter().flat_map(|operation| graph.outputs_of(operation));
-    outputs.flat_map(OutputValue::tensors).map(|&tensor| graph.tensor_name(tensor)).collect()
+    let tensors = graph.operations.iter().flat_map(|operation| graph.tensors_of(operation));
+    tensors.map(|tensor| graph.tensor_name(tensor)).collect()
 }
 
 /// Law 6: names that the text has survive.
@@ -118,8 +118,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
             || ["copy", "idn", "constant", "slice", "squeeze"].contains(&name);
         require(stands, || format!("`{name}` comes from `{place}`"))?;
         let (mut outermost, mut next) = (operation.at, operation.origin);
-        while next != OriginId::NONE {
-            let origin = graph.origins[next.index()];
+        while let Some(origin) = graph.origin(next) {
             let place = document.sources().text(origin.at);
             require(place == graph.text_of(origin.fragment), || format!("a call stands at `{place}`"))?;
             (outermost, next) = (origin.at, origin.parent);
@@ -139,10 +138,9 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
         require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
         let expected: Vec<serde_json::Value> = graph
             .outputs_of(operation)
-            .iter()
             .map(|output| match output {
-                OutputValue::Tensor(tensor) => graph.tensor_name(*tensor).into(),
-                OutputValue::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
+                Output::Tensor(tensor) => graph.tensor_name(*tensor).into(),
+                Output::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
             })
             .collect();
         let outputs: Vec<serde_json::Value> =

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::shape::{Extent, Shape};
 use super::{Plan, ShapeError};
 use crate::diagnostics::Code;
-use crate::graph::{Argument, Graph, Key, Kind, Operation, TensorId, Value};
+use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 
 /// The extents a rule computes with.
 pub type Extents = SmallVec<[Extent; 8]>;
@@ -98,21 +98,25 @@ impl<'a> Call<'a> {
 
     /// How many tensors the operation gives.
     pub fn outputs(&self) -> usize {
-        self.graph.outputs_of(self.operation).iter().map(|output| output.tensors().len()).sum()
+        self.graph.outputs_of(self.operation).map(|output| output.tensors().len()).sum()
     }
 
-    fn param(&self, index: u32) -> Option<&'a Value> {
-        let given = self.graph.arguments(self.operation);
-        let found = |argument: &&Argument| argument.key == Key::Param(index);
-        match given.iter().find(found) {
-            Some(argument) => Some(&argument.value),
-            None => self.kind.params.get(index as usize)?.default.as_ref(),
+    fn param(&self, index: u32) -> Option<Operand<'a>> {
+        let (keys, key) = (self.graph.keys(self.operation), Key::Param(index));
+        let place = match keys.get(index as usize) {
+            // Mostly the first parameters are given, in their order.
+            Some(first) if *first == key => Some(index as usize),
+            _ => keys.iter().position(|given| *given == key),
+        };
+        match place {
+            Some(place) => Some(self.graph.operand(self.operation, place)),
+            None => self.kind.params.get(index as usize)?.default.as_ref().map(Operand::from),
         }
     }
 
     fn attribute(&self, role: Role) -> Option<&'a Value> {
         let index = self.plan.roles[role as usize];
-        (index != u8::MAX).then(|| self.param(u32::from(index))).flatten()
+        (index != u8::MAX).then(|| self.param(u32::from(index)).and_then(Operand::value)).flatten()
     }
 
     /// Whether the operation has an attribute at all.
@@ -128,8 +132,8 @@ impl<'a> Call<'a> {
     /// The shape of the `i`th tensor argument, if it is a tensor whose rank is known.
     pub fn shape(&self, i: u32) -> Option<&'a Shape> {
         match self.param(i)? {
-            Value::Tensor(tensor) => self.of(*tensor),
-            _ => None,
+            Operand::Tensor(tensor) => self.of(tensor),
+            Operand::Value(_) => None,
         }
     }
 
@@ -147,7 +151,10 @@ impl<'a> Call<'a> {
 
     /// The extents of the `i`th tensor argument, if its rank is known. A literal has rank 0.
     pub fn extents(&self, i: u32) -> Option<&'a [Extent]> {
-        self.extents_of(self.param(i)?)
+        match self.param(i)? {
+            Operand::Tensor(tensor) => self.of(tensor).map(Shape::extents),
+            Operand::Value(value) => self.extents_of(value),
+        }
     }
 
     /// The same, with the trailing extents of 1 that the draft leaves out, up to a rank.
@@ -166,7 +173,7 @@ impl<'a> Call<'a> {
 
     /// The shapes of an argument that is an array of tensors.
     pub fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
-        match self.param(i)? {
+        match self.param(i)?.value()? {
             Value::Array(items) => Some(items.iter().map(|item| self.extents_of(item)).collect()),
             Value::Integers(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
             Value::Scalars(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),

@@ -63,6 +63,14 @@ impl Inferred {
     /// Nothing is known.
     pub const UNKNOWN: Inferred = Inferred::Same(None);
 
+    /// The shape of the only tensor.
+    pub fn into_first(self) -> Option<Shape> {
+        match self {
+            Inferred::Same(shape) => shape,
+            Inferred::Each(shapes) => shapes.into_iter().next().flatten(),
+        }
+    }
+
     /// The shape of the `i`th tensor.
     pub fn get(&self, i: usize) -> Option<Shape> {
         match self {

@@ -62,19 +62,20 @@ impl fmt::Debug for Extent {
     }
 }
 
-/// The extents of a tensor. The number of axes is known. Clones share their memory.
+/// The extents of a tensor. The number of axes is known. Clones share their memory, and a shape is
+/// one word: there is one for each tensor.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub struct Shape(Arc<[Extent]>);
+pub struct Shape(Arc<Box<[Extent]>>);
 
 impl Shape {
     /// A shape of these extents.
     pub fn new(extents: &[Extent]) -> Self {
-        if extents.is_empty() { Shape::default() } else { Shape(extents.into()) }
+        Shape(Arc::new(extents.into()))
     }
 
     /// A shape of which everything is known.
     pub fn of(extents: &[i64]) -> Self {
-        Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())
+        Shape(Arc::new(extents.iter().map(|&extent| Extent::new(extent)).collect()))
     }
 
     /// The number of axes.
@@ -95,7 +96,7 @@ impl Shape {
 
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{:?}", &self.0)
+        write!(f, "{:?}", self.extents())
     }
 }
 

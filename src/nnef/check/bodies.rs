@@ -3,14 +3,15 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scope::Scope;
-use super::{BodyInfo, Checker, FragmentId, Ref, Slot};
+use super::{BodyInfo, Checked, Checker, FragmentId, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
+use crate::nnef::statements::{Chunk, Statements};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::{Location, Span};
 
@@ -21,6 +22,13 @@ pub(super) enum Place {
     Fragment(FragmentId),
 }
 
+/// Where the statements are.
+#[derive(Clone, Copy)]
+enum Source<'c> {
+    Fragment(&'c Body),
+    Graph(&'c Statements),
+}
+
 /// How deep left sides nest. What works on them recurses.
 const MAX_TARGET_DEPTH: usize = 100;
 
@@ -28,7 +36,7 @@ const MAX_TARGET_DEPTH: usize = 100;
 pub(super) struct BodyCheck<'c, 'd> {
     pub(super) checker: &'c mut Checker<'d>,
     pub(super) module: ModuleId,
-    pub(super) ast: &'d Ast,
+    pub(super) ast: &'c Ast,
     pub(super) place: Place,
     pub(super) scope: Scope,
     pub(super) slots: Vec<Slot>,
@@ -37,7 +45,7 @@ pub(super) struct BodyCheck<'c, 'd> {
     inputs: FxHashSet<Name>,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
-    body: &'d Body,
+    body: Source<'c>,
     /// Names that the body assigns somewhere, filled when a name is missing.
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
 }
@@ -53,19 +61,40 @@ pub(super) struct Context {
     pub(super) open_array: bool,
 }
 
+/// What is known of the graph while its statements are checked, some at a time.
+pub(super) struct GraphState {
+    scope: Scope,
+    slots: Vec<Slot>,
+    outputs: FxHashMap<Name, u32>,
+    inputs: FxHashSet<Name>,
+    assigned_anywhere: Option<FxHashMap<Name, Span>>,
+}
+
+impl GraphState {
+    pub(super) fn new(graph: &GraphDecl, names: usize) -> Self {
+        GraphState {
+            scope: Scope::new(names),
+            slots: Vec::new(),
+            outputs: graph.results.iter().map(|ident| ident.name).zip(0..).collect(),
+            inputs: graph.params.iter().map(|ident| ident.name).collect(),
+            assigned_anywhere: None,
+        }
+    }
+}
+
 impl<'d> Checker<'d> {
-    /// Checks the graph, all fragments of the document and of the declaration files, and what
-    /// these reach of the standard library.
-    pub(super) fn all_bodies(&mut self) {
-        let document = self.checked.document;
+    /// Checks all fragments of the document and of the declaration files.
+    pub(super) fn fragment_bodies(&mut self) {
         for index in 0..self.checked.fragments.len() as u32 {
             if self.checked.fragments[index as usize].module != ModuleId::STANDARD {
                 self.fragment_body(FragmentId(index));
             }
         }
-        if let Some(graph) = document.main().graphs.first() {
-            self.graph_body(graph);
-        }
+        self.pending_bodies();
+    }
+
+    /// Checks what was reached of the standard library.
+    fn pending_bodies(&mut self) {
         while let Some(id) = self.pending.pop() {
             self.fragment_body(id);
         }
@@ -78,16 +107,19 @@ impl<'d> Checker<'d> {
             return;
         }
         let module = info.module;
-        let fragment = self.checked.document.fragment(module, info.index);
+        let document = self.checked.document;
+        let fragment = document.fragment(module, info.index);
         let Some(body) = &fragment.body else { return };
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
-        let mut check = BodyCheck::new(self, module, Place::Fragment(id), body);
+        let ast = &document.module(module).ast;
+        let scope = std::mem::take(&mut self.scope);
+        let mut check = BodyCheck::new(self, module, Place::Fragment(id), ast, Source::Fragment(body), scope);
         let types: Vec<Type> = check.checker.checked.fragments[id.index()].params.iter().map(|p| p.ty).collect();
         for (param, ty) in fragment.params.iter().zip(types) {
             check.add_slot(param.name, ty);
         }
         check.results = fragment.results.iter().map(|result| result.name.name).zip(0..).collect();
-        check.assignments();
+        body.assignments.iter().for_each(|assignment| check.assignment(assignment));
         let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
         let results = check.finish(&declared, Code::ResultUnassigned, "result");
         let (slots, scope) = (check.slots, check.scope);
@@ -95,24 +127,58 @@ impl<'d> Checker<'d> {
         self.checked.bodies[id.index()] = Some(BodyInfo { slots, results, inputs: Vec::new() });
     }
 
-    fn graph_body(&mut self, graph: &'d GraphDecl) {
+    fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: GraphState) -> BodyCheck<'c, 'd> {
         let main = self.checked.document.main_id();
-        let mut check = BodyCheck::new(self, main, Place::Graph, &graph.body);
-        check.results = graph.results.iter().map(|ident| ident.name).zip(0..).collect();
-        check.inputs = graph.params.iter().map(|ident| ident.name).collect();
-        check.assignments();
-        let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
-        let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
-        let (slots, scope) = (check.slots, check.scope);
-        self.scope = scope.emptied();
-        self.checked.graph = BodyInfo { slots, results, inputs };
+        let mut check = BodyCheck::new(self, main, Place::Graph, ast, Source::Graph(&graph.body), state.scope);
+        check.slots = state.slots;
+        check.results = state.outputs;
+        check.inputs = state.inputs;
+        check.assigned_anywhere = state.assigned_anywhere;
+        check
+    }
+
+    /// Checks the next statements of the graph, and what these reach of the standard library.
+    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &Chunk) {
+        let Some(state) = self.graph.take() else { return };
+        if self.flat_graph {
+            self.flat_statements(&chunk.ast, &chunk.assignments);
+        }
+        self.checked.statements.reset(&chunk.ast);
+        let mut check = self.graph_check(graph, &chunk.ast, state);
+        chunk.assignments.iter().for_each(|assignment| check.assignment(assignment));
+        let state = check.into_state();
+        self.graph = Some(state);
+        self.pending_bodies();
+    }
+
+    /// How many slots the statements of the graph have so far.
+    pub(crate) fn graph_slots(&self) -> usize {
+        self.graph.as_ref().map_or(0, |state| state.slots.len())
+    }
+
+    /// Ends the checks, after the last statement of the graph.
+    pub(crate) fn finish(mut self) -> (Checked<'d>, Diagnostics) {
+        if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
+            let ast = Ast::default();
+            let mut check = self.graph_check(graph, &ast, state);
+            let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
+            let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
+            let slots = check.slots;
+            self.checked.graph = BodyInfo { slots, results, inputs };
+        }
+        (self.checked, self.diagnostics)
     }
 }
 
 impl<'c, 'd> BodyCheck<'c, 'd> {
-    fn new(checker: &'c mut Checker<'d>, module: ModuleId, place: Place, body: &'d Body) -> Self {
-        let ast = checker.ast(module);
-        let scope = std::mem::take(&mut checker.scope);
+    fn new(
+        checker: &'c mut Checker<'d>,
+        module: ModuleId,
+        place: Place,
+        ast: &'c Ast,
+        body: Source<'c>,
+        scope: Scope,
+    ) -> Self {
         BodyCheck {
             checker,
             scope,
@@ -125,6 +191,24 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             new_symbols: false,
             body,
             assigned_anywhere: None,
+        }
+    }
+
+    fn into_state(self) -> GraphState {
+        GraphState {
+            scope: self.scope,
+            slots: self.slots,
+            outputs: self.results,
+            inputs: self.inputs,
+            assigned_anywhere: self.assigned_anywhere,
+        }
+    }
+
+    /// The side tables of the tree.
+    pub(super) fn tables(&mut self) -> &mut ModuleInfo {
+        match self.place {
+            Place::Graph => &mut self.checker.checked.statements,
+            Place::Fragment(_) => &mut self.checker.checked.modules[self.module.index()],
         }
     }
 
@@ -157,21 +241,15 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_type(&mut self, id: ExprId, ty: Type) {
-        self.checker.checked.modules[self.module.index()].types[id.index()] = ty;
+        self.tables().types[id.index()] = ty;
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.checker.checked.modules[self.module.index()].refs[id.index()] = referent;
+        self.tables().refs[id.index()] = referent;
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
         self.checker.checked.types.fit(formal, actual, &mut Some(crate::nnef::ast::Primitive::Generic))
-    }
-
-    fn assignments(&mut self) {
-        for assignment in &self.body.assignments {
-            self.assignment(assignment);
-        }
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
@@ -194,6 +272,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     fn target_depth(&self, target: ExprId) -> usize {
+        if matches!(self.ast.expr(target), Expr::Name(_)) {
+            return 1;
+        }
         let (mut open, mut deepest) = (vec![(target, 1)], 0);
         while let Some((id, depth)) = open.pop() {
             deepest = deepest.max(depth);
@@ -277,7 +358,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
-        let name = self.text(ident.name);
         let earlier = self.scope.get(ident.name);
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
             return;
@@ -294,12 +374,12 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                         () => (Code::Reassigned, "assigned already"),
                     };
                     let see = self.at(self.slots[earlier as usize].span);
-                    let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{name}` is {what}"));
+                    let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
                     self.push(diagnostic.see(see, "first defined here"));
                 }
                 if let Some(result) = result {
                     let declared = self.checker.checked.fragment(id).results[result].ty;
-                    self.result_type(&name, declared, ty, value);
+                    self.result_type(ident.name, declared, ty, value);
                     let slot = self.add_slot(ident, declared);
                     self.set_ref(target, Ref::Slot(slot));
                     return;
@@ -311,7 +391,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// T2: the value converts to the declared type of the result.
-    fn result_type(&mut self, name: &str, declared: Type, ty: Type, value: ExprId) {
+    fn result_type(&mut self, name: Name, declared: Type, ty: Type, value: ExprId) {
         let mut fit = self.fit(declared, ty);
         if self.draft() {
             fit = self.checker.checked.types.fit_in_draft(declared, ty, fit);
@@ -328,13 +408,13 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
         };
         let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
-        let span = self.ast.span(value);
+        let (span, name) = (self.ast.span(value), self.text(name));
         self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
     }
 
     fn define_in_graph(&mut self, ident: Ident, ty: Type, value: ExprId, earlier: Option<u32>) {
-        let name = self.text(ident.name);
         if let Some(earlier) = earlier {
+            let name = self.text(ident.name);
             let see = self.at(self.slots[earlier as usize].span);
             let at = self.at(ident.span);
             let diagnostic = Diagnostic::new(Code::GraphNameReassigned, at, format!("`{name}` is assigned already"))
@@ -342,11 +422,12 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             self.push(diagnostic);
         }
         if self.inputs.contains(&ident.name) && !self.is_input_source(value) {
+            let name = self.text(ident.name);
             let message = format!("graph input `{name}` must be assigned from `{EXTERNAL}`");
             self.report(Code::InputNotExternal, ident.span, message);
         }
         if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
-            let found = self.checker.describe(ty);
+            let (name, found) = (self.text(ident.name), self.checker.describe(ty));
             let message = format!("`{name}` is {found}; names in the graph stand for tensors");
             self.report(Code::GraphNameNotTensor, ident.span, message);
         }
@@ -363,8 +444,10 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// I5, I10, I2: every result is assigned somewhere.
     fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
-        let broken = self.body.assignments.is_empty()
-            || self.body.assignments.iter().any(|a| self.ast.expr(a.target) == Expr::Error);
+        let broken = match self.body {
+            Source::Fragment(body) => body.assignments.is_empty(),
+            Source::Graph(body) => body.is_empty(),
+        };
         let mut slots = Vec::with_capacity(declared.len());
         for ident in declared {
             let slot = self.scope.get(ident.name);
@@ -430,19 +513,27 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let (ast, body) = (self.ast, self.body);
         self.assigned_anywhere.get_or_insert_with(|| {
             let mut names = FxHashMap::default();
-            for assignment in &body.assignments {
-                let mut open = vec![assignment.target];
-                while let Some(target) = open.pop() {
-                    match ast.expr(target) {
-                        Expr::Name(name) => {
-                            names.entry(name).or_insert(ast.span(target));
-                        }
-                        Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
-                        _ => {}
-                    }
-                }
+            match body {
+                Source::Fragment(body) => note_targets(ast, &body.assignments, &mut names),
+                Source::Graph(body) => body.each_chunk(|chunk| note_targets(&chunk.ast, &chunk.assignments, &mut names)),
             }
             names
         })
+    }
+}
+
+/// The names on left sides, with the first place of each.
+fn note_targets(ast: &Ast, assignments: &[Assignment], names: &mut FxHashMap<Name, Span>) {
+    for assignment in assignments {
+        let mut open = vec![assignment.target];
+        while let Some(target) = open.pop() {
+            match ast.expr(target) {
+                Expr::Name(name) => {
+                    names.entry(name).or_insert(ast.span(target));
+                }
+                Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
+                _ => {}
+            }
+        }
     }
 }

@@ -81,7 +81,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn set_call(&mut self, id: CallId, info: CallInfo) {
-        self.checker.checked.modules[self.module.index()].calls[id.index()] = Some(info);
+        self.tables().calls[id.index()] = Some(info);
     }
 
     /// A4
@@ -103,7 +103,7 @@ impl BodyCheck<'_, '_> {
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
         self.literal_label(call, fragment, &bound);
-        let table = &mut self.checker.checked.modules[self.module.index()].bound;
+        let table = &mut self.tables().bound;
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
@@ -127,8 +127,8 @@ impl BodyCheck<'_, '_> {
     /// whether the call has no usable value.
     fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) -> bool {
         let info = self.checker.checked.fragment(fragment);
-        let name = self.checker.checked.text(info.name).to_string();
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
+            let name = self.checker.checked.text(info.name);
             let message = format!("`{name}` has several results and cannot be used as a value");
             let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
                 .help("assign the results to names first: `(a, b) = ..;`");
@@ -137,6 +137,7 @@ impl BodyCheck<'_, '_> {
         }
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
+            let name = self.checker.checked.text(info.name);
             let message = format!("how many tensors `{name}` gives is not known here");
             let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
                 .help("assign them to names first: `[a, b] = ..;`");

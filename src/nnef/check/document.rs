@@ -1,10 +1,11 @@
 //! Rules on the document as a whole: extensions (S3), and what must be enabled (S4, S5).
 
+use smallvec::SmallVec;
+
 use super::Checker;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Body, Expr, ExprId, Fragment, UnaryOp};
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, UnaryOp};
 use crate::nnef::dialect::Dialect;
-use crate::nnef::document::ModuleId;
 use crate::nnef::standard::{FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::source::{Location, Span};
 
@@ -26,12 +27,13 @@ impl Checker<'_> {
             }
             if !operators {
                 for fragment in &main.fragments {
-                    fragment.body.iter().for_each(|body| self.flat_body(body));
+                    let ast = &main.ast;
+                    fragment.body.iter().for_each(|body| self.flat_statements(ast, &body.assignments));
                 }
-                main.graphs.iter().for_each(|graph| self.flat_body(&graph.body));
             }
+            self.flat_graph = !operators;
         } else {
-            main.graphs.iter().for_each(|graph| self.flat_body(&graph.body));
+            self.flat_graph = true;
             main.fragments.iter().filter(|fragment| fragment.body.is_none()).for_each(|f| self.without_body(f));
         }
     }
@@ -80,13 +82,12 @@ impl Checker<'_> {
     }
 
     /// S5: every right side is an invocation whose arguments are flat.
-    fn flat_body(&mut self, body: &Body) {
+    pub(super) fn flat_statements(&mut self, ast: &Ast, assignments: &[Assignment]) {
         let main = self.checked.document.main_id();
-        let ast = self.ast(main);
-        for assignment in &body.assignments {
+        for assignment in assignments {
             let offender = match ast.expr(assignment.value) {
                 Expr::Call(call) => {
-                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(main, arg.value))
+                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
                 }
                 Expr::Error => None,
                 _ => Some(assignment.value),
@@ -130,12 +131,11 @@ impl Checker<'_> {
     }
 
     /// The first part of an argument that the flat syntax has no place for.
-    fn first_compound(&self, module: ModuleId, root: ExprId) -> Option<ExprId> {
-        let ast = self.ast(module);
-        let mut open = vec![root];
+    fn first_compound(&self, ast: &Ast, root: ExprId) -> Option<ExprId> {
+        let mut open: SmallVec<[ExprId; 8]> = smallvec::smallvec![root];
         while let Some(id) = open.pop() {
             match ast.expr(id) {
-                Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items).iter().rev()),
+                Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items).iter().rev().copied()),
                 Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand }
                     if matches!(ast.expr(operand), Expr::Int(_) | Expr::Scalar(_))
                         && self.checked.document.dialect() == Dialect::V1 => {}

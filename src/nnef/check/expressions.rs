@@ -55,6 +55,11 @@ impl BodyCheck<'_, '_> {
     }
 
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
+        if self.ast.expr(id).is_leaf() {
+            let ty = self.leaf(id, context);
+            self.set_type(id, ty);
+            return ty;
+        }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, context))
     }
 
@@ -265,7 +270,8 @@ impl BodyCheck<'_, '_> {
                 }
             });
         }
-        self.checker.checked.modules[self.module.index()].iterator_slots[id.index()] = self.slots.len() as u32;
+        let slot = self.slots.len() as u32;
+        self.tables().iterator_slots[id.index()] = slot;
         let mut hidden = Vec::with_capacity(iterators.len());
         for (iterator, ty) in iterators.iter().zip(types) {
             let earlier = self.scope.get(iterator.name.name);

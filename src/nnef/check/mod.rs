@@ -12,6 +12,7 @@ pub mod labels;
 mod operators;
 mod scope;
 
+use bodies::GraphState;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, ExprId, Primitive};
@@ -19,6 +20,7 @@ use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
+use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::options::Options;
@@ -116,7 +118,7 @@ pub struct CallInfo {
     pub generic: Option<Primitive>,
 }
 
-/// The side tables of one module.
+/// The side tables of one module, or of some statements of a graph.
 #[derive(Debug, Default)]
 pub struct ModuleInfo {
     /// The type of each expression.
@@ -129,6 +131,21 @@ pub struct ModuleInfo {
     pub bound: Vec<Option<ExprId>>,
     /// The slot of the first iterator of each comprehension; the others follow it.
     pub iterator_slots: Vec<u32>,
+}
+
+impl ModuleInfo {
+    /// Empty tables for a tree.
+    fn reset(&mut self, ast: &Ast) {
+        self.types.clear();
+        self.types.resize(ast.exprs.len(), Type::Unknown);
+        self.refs.clear();
+        self.refs.resize(ast.exprs.len(), Ref::None);
+        self.calls.clear();
+        self.calls.resize(ast.calls.len(), None);
+        self.bound.clear();
+        self.iterator_slots.clear();
+        self.iterator_slots.resize(ast.comprehensions.len(), 0);
+    }
 }
 
 /// A local of a body.
@@ -164,6 +181,8 @@ pub struct Checked<'d> {
     pub types: Types,
     /// Side tables by module.
     pub modules: Vec<ModuleInfo>,
+    /// Side tables of the statements of the graph that are unpacked.
+    pub statements: ModuleInfo,
     /// The bodies of fragments, where they were checked.
     pub bodies: Vec<Option<BodyInfo>>,
     /// The body of the graph.
@@ -201,15 +220,25 @@ impl Checked<'_> {
 
 /// Checks a document. Bodies of the standard library are checked as far as they are reachable.
 pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
+    let mut checker = begin(document, options);
+    if let Some(graph) = document.main().graphs.first() {
+        let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
+        while reader.next(&mut chunk) {
+            checker.graph_statements(graph, &chunk);
+        }
+    }
+    checker.finish()
+}
+
+/// Checks everything but the graph.
+pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
     let modules = document
         .modules()
         .iter()
-        .map(|module| ModuleInfo {
-            types: vec![Type::Unknown; module.ast.exprs.len()],
-            refs: vec![Ref::None; module.ast.exprs.len()],
-            calls: vec![None; module.ast.calls.len()],
-            bound: Vec::new(),
-            iterator_slots: vec![0; module.ast.comprehensions.len()],
+        .map(|module| {
+            let mut tables = ModuleInfo::default();
+            tables.reset(&module.ast);
+            tables
         })
         .collect();
     let checked = Checked {
@@ -217,6 +246,7 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         fragments: Vec::new(),
         types: Types::default(),
         modules,
+        statements: ModuleInfo::default(),
         bodies: Vec::new(),
         graph: BodyInfo::default(),
         wrong_labels: FxHashSet::default(),
@@ -230,17 +260,22 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
         pending: Vec::new(),
         scope: scope::Scope::new(document.names().len()),
         operators_reported: false,
+        flat_graph: false,
+        graph: None,
     };
     checker.document_rules();
     checker.declarations();
-    checker.all_bodies();
-    (checker.checked, checker.diagnostics)
+    checker.fragment_bodies();
+    if let Some(graph) = document.main().graphs.first() {
+        checker.graph = Some(GraphState::new(graph, document.names().len()));
+    }
+    checker
 }
 
 /// The state of the checks.
-struct Checker<'d> {
-    checked: Checked<'d>,
-    diagnostics: Diagnostics,
+pub(crate) struct Checker<'d> {
+    pub(crate) checked: Checked<'d>,
+    pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
     symbols: FxHashSet<Name>,
     /// Library fragments that are called and not checked yet.
@@ -249,6 +284,10 @@ struct Checker<'d> {
     scope: scope::Scope,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
+    /// Whether the graph may have nothing but calls of names and literals.
+    flat_graph: bool,
+    /// What is known of the graph so far.
+    graph: Option<GraphState>,
 }
 
 impl<'d> Checker<'d> {

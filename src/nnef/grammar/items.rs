@@ -2,7 +2,7 @@
 
 use chumsky::Parser;
 
-use super::{Grammars, ModuleKind, Problem, Run, parse, problem};
+use super::{Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
 use crate::nnef::lexer::Kind;
@@ -217,7 +217,9 @@ impl Run<'_, '_> {
         };
         let (body, after) = match self.split.kind(end) {
             Some(Kind::LBrace) => {
-                let (body, after) = self.body(end);
+                let mut body = Sink::new(false);
+                let after = self.body(end, &mut body);
+                let Sink::Fragment(body) = body else { return after };
                 (Some(body), after)
             }
             Some(Kind::Semicolon) => (None, end + 1),
@@ -255,8 +257,10 @@ impl Run<'_, '_> {
             }
             return self.split.next_item(end);
         }
-        let (body, after) = self.body(end);
-        if let Some(head) = head {
+        let mut body = Sink::new(true);
+        let after = self.body(end, &mut body);
+        if let (Some(head), Sink::Graph(mut body)) = (head, body) {
+            body.finish(std::mem::take(&mut self.targets));
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);

@@ -1,6 +1,7 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Three steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
+//! Plain statements are read straight from the lexer ([`plain`]). For all else there are three
+//! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
 //! into items and statements; each of these is parsed by a grammar of its own. A grammar first
 //! runs without collecting anything about errors; only a slice that fails is parsed again to find
 //! out what was expected. So one mistake costs one statement, and correct text costs nothing.
@@ -11,6 +12,9 @@ mod depth;
 mod explain;
 mod expression;
 mod items;
+mod numbers;
+mod plain;
+mod sink;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -24,11 +28,14 @@ use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
+use self::plain::PlainReader;
+use self::sink::Sink;
 use self::split::Splitter;
-use super::ast::{Assignment, Ast, Body, Expr, Module};
+use super::ast::{Assignment, Ast, Expr, Module};
 use super::dialect::{Dialect, Rules};
 use super::lexer::{Kind, Tokens, lex};
 use super::names::Names;
+use super::statements::{Marks, Targets};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -50,15 +57,50 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    let mut tokens = lex(text, file, dialect, diagnostics);
+    parse_with(file, text, dialect, kind, true, names, diagnostics)
+}
+
+/// [`parse_module`], with or without a reader of its own for plain statements.
+fn parse_with(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    kind: ModuleKind,
+    plain: bool,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Module {
     let mut module = Module::empty(file);
+    if u32::try_from(text.len().saturating_add(names.bytes())).is_err() {
+        let at = Location::new(file, Span::default());
+        diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
+        return module;
+    }
+    names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
+    let mut reader = PlainReader::new(names, roomy(text.len()));
+    let mut tokens = match plain {
+        true => lex(text, file, dialect, &mut reader, diagnostics),
+        false => lex(text, file, dialect, &mut (), diagnostics),
+    };
+    let PlainReader { names, ast, runs, targets, .. } = reader;
+    let plain = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
         diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
         return module;
     }
-    let mut run = Run::new(text, &tokens, dialect.rules(), kind, names, module, diagnostics);
+    let build = Build {
+        text,
+        kinds: &tokens.kinds,
+        spans: &tokens.spans,
+        base: 0,
+        names,
+        ast,
+        findings: Vec::new(),
+        failed: false,
+    };
+    let mut run = Run::new(build, &tokens, (plain, targets), dialect.rules(), kind, module, diagnostics);
     run.items();
     run.finish()
 }
@@ -107,6 +149,10 @@ use parse;
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
+    /// The statements that were read already, by their tokens.
+    plain: std::vec::IntoIter<(usize, Sink)>,
+    /// What the graph assigns.
+    targets: Targets,
     split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
@@ -119,29 +165,20 @@ struct Run<'s, 'd> {
 
 impl<'s, 'd> Run<'s, 'd> {
     fn new(
-        text: &'s str,
+        build: Build<'s>,
         tokens: &'s Tokens,
+        (plain, targets): (std::vec::IntoIter<(usize, Sink)>, Targets),
         rules: &'static Rules,
         kind: ModuleKind,
-        names: &'s mut Names,
         module: Module,
         diagnostics: &'d mut Diagnostics,
     ) -> Self {
-        let (kinds, spans) = (&tokens.kinds[..], &tokens.spans[..]);
-        let build = Build {
-            text,
-            kinds,
-            spans,
-            base: 0,
-            names,
-            ast: roomy(tokens.kinds.len()),
-            findings: Vec::new(),
-            failed: false,
-        };
         Run {
-            text,
+            text: build.text,
             tokens,
-            split: Splitter { kinds, semicolons: rules.semicolons },
+            plain,
+            targets,
+            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons },
             rules,
             kind,
             module,
@@ -195,21 +232,25 @@ impl<'s, 'd> Run<'s, 'd> {
         self.span(first).to(self.span(last))
     }
 
-    /// Reads the body that opens at a brace; gives it with the token after it.
-    fn body(&mut self, open: usize) -> (Body, usize) {
-        let mut body = Body::default();
+    /// Reads the body that opens at a brace; gives the token after it.
+    fn body(&mut self, open: usize, body: &mut Sink) -> usize {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
         loop {
             match self.split.kind(at) {
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
-                    if body.assignments.is_empty() && silent {
+                    if body.is_empty() && silent {
                         let message = "a body has at least one assignment";
                         self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(at), message));
                     }
-                    body.span = self.range(open, at);
-                    return (body, at + 1);
+                    *body.span() = self.range(open, at);
+                    return at + 1;
+                }
+                Some(Kind::Plain) => {
+                    self.read_already(at, body);
+                    at += 1;
+                    continue;
                 }
                 Some(_) if !self.split.item_starts(at) => {}
                 _ => {
@@ -219,19 +260,27 @@ impl<'s, 'd> Run<'s, 'd> {
                         Diagnostic::new(Code::BadAssignment, self.location(at), message)
                             .see(opening, "the body is opened here"),
                     );
-                    body.span = self.range(open, at.saturating_sub(1));
-                    return (body, at);
+                    *body.span() = self.range(open, at.saturating_sub(1));
+                    return at;
                 }
             }
             let end = self.split.statement_end(at);
-            self.statement(at, end, &mut body.assignments);
+            self.statement(at, end, body);
             at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
         }
     }
 
+    /// Takes over the statements that a token stands for.
+    fn read_already(&mut self, token: usize, body: &mut Sink) {
+        if let Some((_, run)) = self.plain.find(|run| run.0 >= token) {
+            body.append(run, &mut self.state.ast);
+        }
+    }
+
     /// Reads the statement of a slice; several, where what separates them is missing.
-    fn statement(&mut self, mut start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+    fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
         loop {
+            let marks = Marks::of(&self.state.ast);
             let problem = match parse!(self, assignment, start, end) {
                 Ok(sides) => {
                     let ended = self.split.kind(end) == Some(Kind::Semicolon);
@@ -239,7 +288,8 @@ impl<'s, 'd> Run<'s, 'd> {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
-                    assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                    let assignment = Assignment { target: sides.target, value: sides.value, span };
+                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                     return;
                 }
                 Err(problem) => problem,
@@ -252,14 +302,15 @@ impl<'s, 'd> Run<'s, 'd> {
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
-                assignments.push(Assignment { target: sides.target, value: sides.value, span });
+                let assignment = Assignment { target: sides.target, value: sides.value, span };
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                 start = at;
                 continue;
             }
             self.explain_statement(start, end, &problem);
             let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
             let next = (at.max(start + 1)..end).find(resume);
-            self.keep_target(start, next.unwrap_or(end), assignments);
+            self.keep_target(start, next.unwrap_or(end), body);
             match next {
                 Some(next) => start = next,
                 None => return,
@@ -268,17 +319,18 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
-    fn keep_target(&mut self, start: usize, end: usize, assignments: &mut Vec<Assignment>) {
+    fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
         let Some(equals) = (start..end).find(|at| self.tokens.kinds[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
-        let value = self.state.ast.push(Expr::Error, at);
-        for at in start..equals {
-            if self.tokens.kinds[at] == Kind::Ident {
-                self.begin(at);
+        for token in start..equals {
+            if self.tokens.kinds[token] == Kind::Ident {
+                let marks = Marks::of(&self.state.ast);
+                self.begin(token);
                 let ident = self.state.ident(0);
+                let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                assignments.push(Assignment { target, value, span });
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
             }
         }
     }
@@ -303,13 +355,21 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 }
 
-/// An empty tree with room for what so many tokens usually become.
-fn roomy(tokens: usize) -> Ast {
+/// How many bytes of flat text there are for each new name: one statement.
+const BYTES_PER_NAME: usize = 32;
+
+/// The size of a text for which room is made from the start.
+const ROOM: usize = 1 << 28;
+
+/// An empty tree with room for what a flat text of so many bytes becomes. Large room that is not
+/// used is never touched and so costs nothing; to grow costs a copy.
+fn roomy(bytes: usize) -> Ast {
+    let bytes = bytes.min(ROOM);
     let mut ast = Ast::default();
-    ast.exprs.reserve(tokens / 3);
-    ast.spans.reserve(tokens / 3);
-    ast.args.reserve(tokens / 8);
-    ast.calls.reserve(tokens / 16);
+    ast.exprs.reserve(bytes / 8);
+    ast.spans.reserve(bytes / 8);
+    ast.args.reserve(bytes / 16);
+    ast.calls.reserve(bytes / 32);
     ast
 }
 

@@ -28,7 +28,7 @@ impl Splitter<'_> {
         match self.kinds.get(at..).unwrap_or_default() {
             [Graph | Fragment, Ident, LParen | Lt, ..] => true,
             [Version, Real | Int, ..] => true,
-            [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
+            [Extension, Ident, ..] => matches!(before, Some(Semicolon | Plain | RBrace)),
             _ => false,
         }
     }

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::nnef::ast::{BinaryOp, ExprId, UnaryOp};
 use crate::nnef::print::{print_expr, print_module};
+use crate::nnef::statements::Chunk;
 use crate::source::Sources;
 
 struct Parsed {
@@ -91,10 +92,48 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
     }
 }
 
+/// The first statements of the graph.
+fn first(module: &Module) -> Chunk {
+    let mut chunk = Chunk::default();
+    assert!(module.graphs[0].body.reader().next(&mut chunk));
+    chunk
+}
+
+/// Every kind of node comes out of the packed statements as it went in.
+#[test]
+fn statements_of_graphs_come_out_as_they_went_in() {
+    let body = "{ a = external<scalar>(shape = [1, -2, 3]); (b, [c, d]) = f(a, x = -1.5, y = 'text', z = true);
+        e = [for i in [1, -2], j in a if i < j && !b yield i + j[0] * c[1:] - d[:2]] + [b[:], c[1:a]];
+        f = (1.0, 2, [3.0, 4.5e300]) if length_of(a) == 3 else g<?>(string(b), [a, [b, c]], [a, 1.0]);
+        g = -9223372036854775808 + 9223372036854775807; h = [[1, 2], [3.0, 'a']][a][b:c] ^ 2; }";
+    let graph = parse_as(&format!("version 1.0;\ngraph f( a ) -> ( b )\n{body}"), Dialect::V1);
+    let fragment = format!("version 1.0;\nfragment f( a: integer ) -> ( b: integer )\n{body}\n{}", body_of_nothing());
+    let fragment = parse_as(&fragment, Dialect::V1);
+    assert!(!graph.diagnostics.has_errors() && !fragment.diagnostics.has_errors(), "{:?}", findings(&graph));
+    let chunk = first(&graph.module);
+    let plain = &fragment.module.fragments[0].body.as_ref().expect("a body").assignments;
+    assert_eq!((chunk.assignments.len(), graph.module.graphs[0].body.len()), (plain.len(), plain.len()));
+    let moved = plain[0].span.start - chunk.assignments[0].span.start;
+    for (packed, plain) in chunk.assignments.iter().zip(plain) {
+        assert_eq!(packed.span.start + moved, plain.span.start);
+        for (packed, plain) in [(packed.target, plain.target), (packed.value, plain.value)] {
+            assert_eq!(chunk.ast.span(packed).start + moved, fragment.module.ast.span(plain).start);
+            assert_eq!(chunk.ast.span(packed).end + moved, fragment.module.ast.span(plain).end);
+            let plain = tree(&fragment.module.ast, &fragment.names, plain);
+            assert_eq!(tree(&chunk.ast, &graph.names, packed), plain);
+        }
+    }
+}
+
+fn body_of_nothing() -> &'static str {
+    "graph net( x ) -> ( x ) { x = external(shape = [1]); }"
+}
+
 fn value(expr: &str) -> String {
     let parsed = parse_as(&body(&format!("y = {expr};")), Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
-    tree(&parsed.module.ast, &parsed.names, parsed.module.graphs[0].body.assignments[0].value)
+    let graph = first(&parsed.module);
+    tree(&graph.ast, &parsed.names, graph.assignments[0].value)
 }
 
 fn draft_value(expr: &str) -> String {
@@ -301,7 +340,8 @@ fn deep_nesting_is_parsed_or_refused() {
     assert_eq!(places(&bad, Dialect::V1).len(), 1);
     let deep = parse_as(&body(&format!("y = {}x{};", "f(-".repeat(20_000), ")".repeat(20_000))), Dialect::V1);
     let mut out = String::new();
-    print_expr(&deep.module.ast, &deep.names, Dialect::V1, deep.module.graphs[0].body.assignments[0].value, &mut out);
+    let graph = first(&deep.module);
+    print_expr(&graph.ast, &deep.names, Dialect::V1, graph.assignments[0].value, &mut out);
     assert_eq!(out.len(), 4 * 20_000 + 1);
     let chain = body(&format!("y = x{};", " + x".repeat(100_000)));
     let long = parse_as(&chain, Dialect::V1);
@@ -352,10 +392,18 @@ fn models_survive_formatting() {
 /// All assignments of a document.
 fn trees(text: &str) -> Vec<String> {
     let parsed = parse_as(text, Dialect::V1);
-    let bodies = parsed.module.fragments.iter().filter_map(|f| f.body.as_ref());
-    let bodies = bodies.chain(parsed.module.graphs.iter().map(|g| &g.body));
-    let show = |id| tree(&parsed.module.ast, &parsed.names, id);
-    bodies.flat_map(|body| body.assignments.iter().map(|a| format!("{} = {}", show(a.target), show(a.value)))).collect()
+    let show = |ast: &Ast, a: &Assignment| {
+        let side = |id| tree(ast, &parsed.names, id);
+        format!("{} = {}", side(a.target), side(a.value))
+    };
+    let mut all = Vec::new();
+    for body in parsed.module.fragments.iter().filter_map(|f| f.body.as_ref()) {
+        all.extend(body.assignments.iter().map(|a| show(&parsed.module.ast, a)));
+    }
+    for graph in &parsed.module.graphs {
+        graph.body.each_chunk(|chunk| all.extend(chunk.assignments.iter().map(|a| show(&chunk.ast, a))));
+    }
+    all
 }
 
 /// Expressions as fully parenthesized text, which says what the tree is.
@@ -394,10 +442,11 @@ proptest! {
     fn printed_expressions_parse_to_the_same_tree(text in expressions()) {
         let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
         prop_assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
-        let id = parsed.module.graphs[0].body.assignments[0].value;
+        let graph = first(&parsed.module);
+        let id = graph.assignments[0].value;
         let mut printed = String::new();
-        print_expr(&parsed.module.ast, &parsed.names, Dialect::V1, id, &mut printed);
-        prop_assert_eq!(value(&printed), tree(&parsed.module.ast, &parsed.names, id), "{}", printed);
+        print_expr(&graph.ast, &parsed.names, Dialect::V1, id, &mut printed);
+        prop_assert_eq!(value(&printed), tree(&graph.ast, &parsed.names, id), "{}", printed);
     }
 
     #[test]
@@ -414,11 +463,12 @@ proptest! {
 #[test]
 fn operators_know_their_place() {
     let parsed = parse_as(&body("y = x + -x;"), Dialect::V1);
-    let at = parsed.module.ast.exprs.iter().find_map(|expr| match expr {
+    let graph = first(&parsed.module);
+    let at = graph.ast.exprs.iter().find_map(|expr| match expr {
         Expr::Binary { op: BinaryOp::Add, at, .. } => Some(*at),
         _ => None,
     });
     assert_eq!(at.map(|at| &parsed.sources.file(parsed.module.file).text()[at as usize..][..1]), Some("+"));
-    assert!(parsed.module.ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
-    assert_eq!(parsed.module.ast.exprs.len(), 5, "no node is written twice or left behind");
+    assert!(graph.ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
+    assert_eq!((graph.ast.exprs.len(), parsed.module.ast.exprs.len()), (5, 0), "no node is written twice or left behind");
 }

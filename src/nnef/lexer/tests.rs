@@ -2,7 +2,7 @@ use super::*;
 
 fn run(text: &str, dialect: Dialect) -> (Vec<Kind>, Vec<(Code, u32)>) {
     let mut diagnostics = Diagnostics::new(false);
-    let tokens = lex(text, FileId::default(), dialect, &mut diagnostics);
+    let tokens = lex(text, FileId::default(), dialect, &mut (), &mut diagnostics);
     assert_eq!(tokens.kinds.len(), tokens.spans.len());
     (tokens.kinds, diagnostics.iter().map(|d| (d.code, d.at.span.start)).collect())
 }
@@ -33,7 +33,7 @@ fn words_and_numbers() {
 fn comments_end_at_line_ends_and_form_feeds() {
     let mut diagnostics = Diagnostics::new(false);
     let text = "a # one\rb # two\x0Cc # three";
-    let tokens = lex(text, FileId::default(), Dialect::V1, &mut diagnostics);
+    let tokens = lex(text, FileId::default(), Dialect::V1, &mut (), &mut diagnostics);
     assert_eq!(tokens.kinds, [Kind::Ident; 3]);
     let comments: Vec<&str> = tokens.comments.iter().map(|span| &text[span.range()]).collect();
     assert_eq!(comments, ["# one", "# two", "# three"]);

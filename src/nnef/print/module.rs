@@ -1,9 +1,10 @@
 //! The formatter: whole modules, with their comments.
 
 use super::{Printer, brackets};
-use crate::nnef::ast::{Assignment, Body, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
 use crate::nnef::dialect::{Dialect, Rules};
 use crate::nnef::names::Names;
+use crate::nnef::statements::Chunk;
 use crate::source::Span;
 
 /// Lists are broken over lines where a line would be longer.
@@ -16,6 +17,7 @@ const INDENT: &str = "    ";
 pub fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
     let mut writer = Writer {
         module,
+        ast: &module.ast,
         names,
         rules: dialect.rules(),
         text,
@@ -30,6 +32,8 @@ pub fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect
 
 struct Writer<'a> {
     module: &'a Module,
+    /// The nodes of what is being printed.
+    ast: &'a Ast,
     names: &'a Names,
     rules: &'static Rules,
     text: &'a str,
@@ -129,7 +133,7 @@ impl Writer<'_> {
     }
 
     fn printer(&mut self) -> Printer<'_> {
-        Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut self.out }
+        Printer { ast: self.ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
     /// `extension A B;`: identifiers separated by one space, other text as it is.
@@ -183,14 +187,14 @@ impl Writer<'_> {
         let close = if fragment.body.is_some() { "" } else { ";" };
         self.head(head, params, results, close);
         match &fragment.body {
-            Some(body) => self.body(body),
+            Some(body) => self.body(body.span, |writer| body.assignments.iter().for_each(|a| writer.assignment(a))),
             None => self.trail(fragment.span.end),
         }
     }
 
     fn param(&self, param: &Param) -> String {
         let mut text = format!("{}: ", self.names.text(param.name.name));
-        let mut printer = Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut text };
+        let mut printer = Printer { ast: self.ast, names: self.names, rules: self.rules, out: &mut text };
         printer.spec(param.ty);
         if let Some(default) = param.default {
             printer.out.push_str(" = ");
@@ -204,7 +208,25 @@ impl Writer<'_> {
         let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
         let (params, results) = (texts(&graph.params), texts(&graph.results));
         self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
-        self.body(&graph.body);
+        self.body(graph.body.span, |writer| graph.body.each_chunk(|chunk| writer.chunk(chunk)));
+    }
+
+    /// Statements that have a tree of their own.
+    fn chunk(&mut self, chunk: &Chunk) {
+        let mut inner = Writer {
+            ast: &chunk.ast,
+            out: std::mem::take(&mut self.out),
+            module: self.module,
+            names: self.names,
+            rules: self.rules,
+            text: self.text,
+            comment: self.comment,
+            last: self.last,
+            fresh: self.fresh,
+        };
+        chunk.assignments.iter().for_each(|assignment| inner.assignment(assignment));
+        (self.comment, self.last, self.fresh) = (inner.comment, inner.last, inner.fresh);
+        self.out = inner.out;
     }
 
     /// `name( a, b ) -> ( c )`, on one line if it fits.
@@ -228,17 +250,15 @@ impl Writer<'_> {
         }
     }
 
-    fn body(&mut self, body: &Body) {
+    fn body(&mut self, span: Span, statements: impl FnOnce(&mut Self)) {
         self.out.push_str("\n{\n");
-        self.last = self.last.max(body.span.start + 1);
+        self.last = self.last.max(span.start + 1);
         self.fresh = true;
-        for assignment in &body.assignments {
-            self.assignment(assignment);
-        }
-        self.comments(body.span.end, INDENT, false);
+        statements(self);
+        self.comments(span.end, INDENT, false);
         self.fresh = false;
         self.out.push('}');
-        self.trail(body.span.end);
+        self.trail(span.end);
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
@@ -260,8 +280,8 @@ impl Writer<'_> {
 
     /// A left side; the outermost tuple goes without parentheses.
     fn target(&mut self, id: ExprId) {
-        let Expr::Tuple(range) = self.module.ast.expr(id) else { return self.printer().expr(id, 0) };
-        for (index, item) in self.module.ast.items(range).iter().enumerate() {
+        let Expr::Tuple(range) = self.ast.expr(id) else { return self.printer().expr(id, 0) };
+        for (index, item) in self.ast.items(range).iter().enumerate() {
             let mut printer = self.printer();
             printer.separate(index);
             printer.expr(*item, 0);
@@ -270,12 +290,12 @@ impl Writer<'_> {
 
     /// Whether a value is a list that gains from being broken; packed arrays stay on a line.
     fn breaks(&mut self, id: ExprId) -> bool {
-        let list = matches!(self.module.ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
+        let list = matches!(self.ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
         list && self.printer().count(id) > 0
     }
 
     fn broken(&mut self, id: ExprId) {
-        let (open, close) = brackets(self.module.ast.expr(id));
+        let (open, close) = brackets(self.ast.expr(id));
         let mut printer = self.printer();
         printer.callee(id);
         printer.out.push(open);

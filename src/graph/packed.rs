@@ -1,0 +1,232 @@
+//! Arguments and results of operations, packed.
+//!
+//! Nearly every argument and every result is one tensor: a word holds it. What is not a tensor is
+//! kept in a table, and the word is its place there. Which parameters the arguments are for is
+//! the same for all operations that come from calls of one form, so it is kept once, as a
+//! signature.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Key, KindId, Operand, Output, TensorId, Value};
+
+/// Marks words that are places in a table. Tensors are fewer than this.
+const TABLE: u32 = 1 << 31;
+
+/// How many small values are remembered, to be shared. A power of two.
+const RECENT: usize = 64;
+
+/// The arguments and results of all operations, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packed {
+    operands: Vec<u32>,
+    values: Vec<Value>,
+    /// Where the numbers last met are in the table.
+    recent: Vec<u32>,
+    /// Single results, or places in the table of arrays.
+    results: Vec<TensorId>,
+    arrays: Vec<Arc<[TensorId]>>,
+}
+
+impl Packed {
+    pub fn push_tensor(&mut self, tensor: TensorId) {
+        self.operands.push(tensor.0);
+    }
+
+    pub fn push_value(&mut self, value: Value) {
+        if let Value::Tensor(tensor) = value {
+            return self.push_tensor(tensor);
+        }
+        let place = self.place(value);
+        self.operands.push(TABLE | place);
+    }
+
+    /// The place of a value in the table. Numbers that recur have one place.
+    fn place(&mut self, value: Value) -> u32 {
+        let bits = match value {
+            Value::Int(i) => Some(i as u64),
+            Value::Scalar(s) => Some(s.to_bits()),
+            Value::Logical(b) => Some(u64::from(b)),
+            _ => None,
+        };
+        let new = self.values.len() as u32;
+        if let Some(bits) = bits {
+            self.recent.resize(RECENT, u32::MAX);
+            let slot = &mut self.recent[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % RECENT];
+            if self.values.get(*slot as usize).is_some_and(|known| same_number(known, &value)) {
+                return *slot;
+            }
+            *slot = new;
+        }
+        self.values.push(value);
+        new
+    }
+
+    pub fn push_output(&mut self, output: Output) {
+        match output {
+            Output::Tensor(tensor) => self.results.push(*tensor),
+            Output::Array(tensors) => {
+                self.results.push(TensorId(TABLE | self.arrays.len() as u32));
+                self.arrays.push(tensors.into());
+            }
+        }
+    }
+
+    /// Where the last so many arguments and results begin.
+    pub fn last(&self, operands: u32, results: u32) -> (u32, u32) {
+        (self.operands.len() as u32 - operands, self.results.len() as u32 - results)
+    }
+
+    pub fn results_len(&self) -> u32 {
+        self.results.len() as u32
+    }
+
+    pub fn operand(&self, at: u32) -> Operand<'_> {
+        let word = self.operands[at as usize];
+        match word & TABLE {
+            0 => Operand::Tensor(TensorId(word)),
+            _ => Operand::Value(&self.values[(word & !TABLE) as usize]),
+        }
+    }
+
+    pub fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
+        range.map(|at| self.operand(at))
+    }
+
+    pub fn outputs(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Output<'_>> + Clone {
+        self.results[range.start as usize..range.end as usize].iter().map(|result| match result.0 & TABLE {
+            0 => Output::Tensor(result),
+            _ => Output::Array(&self.arrays[(result.0 & !TABLE) as usize]),
+        })
+    }
+
+    /// Adds arguments and results of another table, with other tensors in them.
+    pub fn copy(
+        &mut self,
+        from: &Packed,
+        operands: Range<u32>,
+        results: Range<u32>,
+        new: impl Fn(TensorId) -> TensorId,
+    ) {
+        for operand in from.operands(operands) {
+            match operand {
+                Operand::Tensor(tensor) => self.push_tensor(new(tensor)),
+                Operand::Value(value) => {
+                    let mut value = value.clone();
+                    value.map_tensors(&mut |tensor| new(tensor));
+                    self.push_value(value);
+                }
+            }
+        }
+        for output in from.outputs(results) {
+            match output {
+                Output::Tensor(tensor) => self.results.push(new(*tensor)),
+                Output::Array(tensors) => {
+                    let tensors: SmallVec<[TensorId; 8]> = tensors.iter().map(|&tensor| new(tensor)).collect();
+                    self.push_output(Output::Array(&tensors));
+                }
+            }
+        }
+    }
+}
+
+/// Whether two numbers are the same to the bit, and of one type.
+fn same_number(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Scalar(a), Value::Scalar(b)) => a.to_bits() == b.to_bits(),
+        (Value::Logical(a), Value::Logical(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Identifies what operations of one form have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SignatureId(u32);
+
+#[derive(Clone, Copy, Debug)]
+struct Signature {
+    kind: KindId,
+    keys: (u32, u32),
+    results: u32,
+}
+
+/// The forms of operations: a kind, the parameters that are given, and the number of results.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signatures {
+    table: Vec<Signature>,
+    keys: Vec<Key>,
+    known: FxHashMap<(KindId, u32, SmallVec<[Key; 8]>), SignatureId>,
+    /// The signature met last of each kind.
+    recent: Vec<Option<SignatureId>>,
+}
+
+impl Signatures {
+    pub fn intern(&mut self, kind: KindId, keys: &[Key], results: u32) -> SignatureId {
+        if self.recent.len() <= kind.index() {
+            self.recent.resize(kind.index() + 1, None);
+        }
+        if let Some(recent) = self.recent[kind.index()]
+            && self.counts(recent).2 == results
+            && self.keys(recent) == keys
+        {
+            return recent;
+        }
+        let id = SignatureId(self.table.len() as u32);
+        let known = *self.known.entry((kind, results, keys.into())).or_insert(id);
+        if known == id {
+            let start = self.keys.len() as u32;
+            self.keys.extend_from_slice(keys);
+            self.table.push(Signature { kind, keys: (start, keys.len() as u32), results });
+        }
+        self.recent[kind.index()] = Some(known);
+        known
+    }
+
+    /// The kind, and how many arguments and results there are.
+    pub fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
+        let signature = &self.table[id.0 as usize];
+        (signature.kind, signature.keys.1, signature.results)
+    }
+
+    pub fn keys(&self, id: SignatureId) -> &[Key] {
+        let (start, len) = self.table[id.0 as usize].keys;
+        &self.keys[start as usize..(start + len) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_are_words_and_equal_numbers_share_a_place() {
+        let mut packed = Packed::default();
+        packed.push_value(Value::Tensor(TensorId(7)));
+        packed.push_value(Value::Scalar(0.5));
+        packed.push_value(Value::Scalar(0.5));
+        packed.push_value(Value::Int(0));
+        packed.push_value(Value::Scalar(0.0));
+        packed.push_value(Value::Scalar(-0.0));
+        let operands: Vec<Operand> = packed.operands(0..6).collect();
+        assert_eq!(operands[0], Operand::Tensor(TensorId(7)));
+        assert_eq!(operands[2], Operand::Value(&Value::Scalar(0.5)));
+        assert_eq!(operands[3], Operand::Value(&Value::Int(0)));
+        assert!(matches!(operands[5], Operand::Value(Value::Scalar(s)) if s.is_sign_negative()));
+        assert_eq!(packed.values.len(), 4);
+    }
+
+    #[test]
+    fn one_form_has_one_signature() {
+        let mut signatures = Signatures::default();
+        let keys = [Key::Param(0), Key::Param(2)];
+        let a = signatures.intern(KindId(1), &keys, 1);
+        assert_eq!(signatures.intern(KindId(1), &keys, 1), a);
+        assert_ne!(signatures.intern(KindId(1), &keys[..1], 1), a);
+        assert_eq!(signatures.keys(a), keys);
+        assert_eq!(signatures.counts(a), (KindId(1), 2, 1));
+    }
+}

@@ -1,0 +1,61 @@
+//! Where the statements of a body go.
+
+use crate::nnef::ast::{Assignment, Ast, Body};
+use crate::nnef::statements::{Marks, Statements, Targets};
+use crate::source::Span;
+
+/// What takes the statements of a body.
+#[derive(Debug)]
+pub(super) enum Sink {
+    /// The body of a fragment: its nodes are those of the module.
+    Fragment(Body),
+    /// The body of a graph, packed.
+    Graph(Statements),
+}
+
+impl Sink {
+    /// The empty body of a graph or a fragment.
+    pub fn new(graph: bool) -> Self {
+        if graph { Sink::Graph(Statements::default()) } else { Sink::Fragment(Body::default()) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Sink::Fragment(body) => body.assignments.is_empty(),
+            Sink::Graph(body) => body.is_empty(),
+        }
+    }
+
+    pub fn span(&mut self) -> &mut Span {
+        match self {
+            Sink::Fragment(body) => &mut body.span,
+            Sink::Graph(body) => &mut body.span,
+        }
+    }
+
+    /// Takes a statement. Its nodes are all that came after the marks; those of a graph are packed
+    /// and leave the tree.
+    pub fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: Assignment) {
+        match self {
+            Sink::Fragment(body) => body.assignments.push(assignment),
+            Sink::Graph(body) => {
+                body.push(ast, marks, targets, &assignment);
+                marks.rewind(ast);
+            }
+        }
+    }
+
+    /// Takes over statements that were read before. Bodies of the other kind occur where a header
+    /// is so broken that lexer and parser do not agree on what it is.
+    pub fn append(&mut self, run: Sink, ast: &mut Ast) {
+        match (self, run) {
+            (Sink::Fragment(body), Sink::Fragment(run)) if body.assignments.is_empty() => {
+                body.assignments = run.assignments;
+            }
+            (Sink::Fragment(body), Sink::Fragment(run)) => body.assignments.extend(run.assignments),
+            (Sink::Graph(body), Sink::Graph(run)) => body.append(run),
+            (Sink::Fragment(body), Sink::Graph(run)) => body.assignments.extend(run.unpack_into(ast)),
+            (Sink::Graph(_), Sink::Fragment(_)) => {}
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The kinds of tokens, with the patterns by which the lexer finds them.
+
+use logos::Logos;
+
+use crate::nnef::ast::Primitive;
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $(#[token($token:literal)])? $(#[regex($($regex:tt)*)])? $name:ident $text:literal,)*) => {
+        /// The kind of a token.
+        #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[logos(skip r"[ \t\x0B\x0C\r\n]+")]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[doc = $doc])* $(#[token($token)])? $(#[regex($($regex)*)])? $name,)*
+        }
+
+        impl Kind {
+            /// What messages call it.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Kind::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// An identifier.
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Ident "identifier",
+    /// A number without fraction and exponent.
+    #[regex(r"[0-9]+", priority = 10)]
+    Int "integer literal",
+    /// A number with a fraction, an exponent or both.
+    #[regex(r"[0-9]+(\.[0-9]*([eE][+\-]?[0-9]+)?|[eE][+\-]?[0-9]+)", priority = 10)]
+    Real "scalar literal",
+    /// A string with its quotes.
+    #[regex("['\"]")]
+    Str "string literal",
+    /// A literal that could not be read; reported already.
+    #[regex(r"[0-9]([0-9A-Za-z_.]|[eE][+\-])*", priority = 5)]
+    Bad "malformed literal",
+    /// A character that does not belong here; reported already.
+    Stray "unexpected character",
+    /// A run of statements that were read already, see [`Statements`](super::Statements).
+    Plain "statements",
+    /// A comment; kept apart from the tokens.
+    #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
+    Comment "comment",
+    /// Two slashes; reported and skipped with the rest of the line.
+    #[token("//")]
+    Slashes "`//`",
+    /// A word with characters that identifiers cannot have; becomes an identifier or stray.
+    #[regex(r"[A-Za-z0-9_]*[$[^\x00-\x7F]][A-Za-z0-9_$[^\x00-\x7F]]*")]
+    BadWord "malformed identifier",
+    /// `&` alone; becomes `&&`.
+    #[token("&")]
+    Ampersand "`&`",
+    /// `|` alone; becomes `||`.
+    #[token("|")]
+    Pipe "`|`",
+    /// `version`
+    #[token("version")]
+    Version "`version`",
+    /// `extension`
+    #[token("extension")]
+    Extension "`extension`",
+    /// `graph`
+    #[token("graph")]
+    Graph "`graph`",
+    /// `fragment`
+    #[token("fragment")]
+    Fragment "`fragment`",
+    /// `tensor`
+    #[token("tensor")]
+    Tensor "`tensor`",
+    /// `integer` (draft: `extent`)
+    #[token("integer")]
+    Integer "`integer`",
+    /// `scalar`
+    #[token("scalar")]
+    Scalar "`scalar`",
+    /// `logical`
+    #[token("logical")]
+    Logical "`logical`",
+    /// `string`
+    #[token("string")]
+    String "`string`",
+    /// `shape_of`
+    #[token("shape_of")]
+    ShapeOf "`shape_of`",
+    /// `length_of`
+    #[token("length_of")]
+    LengthOf "`length_of`",
+    /// `range_of`
+    #[token("range_of")]
+    RangeOf "`range_of`",
+    /// `for`
+    #[token("for")]
+    For "`for`",
+    /// `in`
+    #[token("in")]
+    In "`in`",
+    /// `yield`
+    #[token("yield")]
+    Yield "`yield`",
+    /// `if`
+    #[token("if")]
+    If "`if`",
+    /// `else`
+    #[token("else")]
+    Else "`else`",
+    /// `true`
+    #[token("true")]
+    True "`true`",
+    /// `false`
+    #[token("false")]
+    False "`false`",
+    /// `(`
+    #[token("(")]
+    LParen "`(`",
+    /// `)`
+    #[token(")")]
+    RParen "`)`",
+    /// `[`
+    #[token("[")]
+    LBracket "`[`",
+    /// `]`
+    #[token("]")]
+    RBracket "`]`",
+    /// `{`
+    #[token("{")]
+    LBrace "`{`",
+    /// `}`
+    #[token("}")]
+    RBrace "`}`",
+    /// `,`
+    #[token(",")]
+    Comma "`,`",
+    /// `;`
+    #[token(";")]
+    Semicolon "`;`",
+    /// `:`
+    #[token(":")]
+    Colon "`:`",
+    /// `=`
+    #[token("=")]
+    Assign "`=`",
+    /// `->`
+    #[token("->")]
+    Arrow "`->`",
+    /// `?`
+    #[token("?")]
+    Question "`?`",
+    /// `+`
+    #[token("+")]
+    Plus "`+`",
+    /// `-`
+    #[token("-")]
+    Minus "`-`",
+    /// `*`
+    #[token("*")]
+    Star "`*`",
+    /// `/`
+    #[token("/")]
+    Slash "`/`",
+    /// `^`
+    #[token("^")]
+    Caret "`^`",
+    /// `!`
+    #[token("!")]
+    Bang "`!`",
+    /// `&&`
+    #[token("&&")]
+    And "`&&`",
+    /// `||`
+    #[token("||")]
+    Or "`||`",
+    /// `<`
+    #[token("<")]
+    Lt "`<`",
+    /// `<=`
+    #[token("<=")]
+    Le "`<=`",
+    /// `>`
+    #[token(">")]
+    Gt "`>`",
+    /// `>=`
+    #[token(">=")]
+    Ge "`>=`",
+    /// `==`
+    #[token("==")]
+    EqEq "`==`",
+    /// `!=`
+    #[token("!=")]
+    NotEq "`!=`",
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Kind {
+    /// Whether it is a reserved word.
+    pub fn is_keyword(self) -> bool {
+        (Kind::Version as u8..=Kind::False as u8).contains(&(self as u8))
+    }
+
+    /// Whether it is a built-in function or a type name that serves as a cast.
+    pub fn is_builtin(self) -> bool {
+        (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
+    }
+
+    /// Whether it can be the last token of an expression.
+    pub fn ends_expression(self) -> bool {
+        use Kind::*;
+        matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
+    }
+
+    /// Whether it opens a bracket.
+    pub fn opens(self) -> bool {
+        matches!(self, Kind::LParen | Kind::LBracket)
+    }
+
+    /// Whether it closes a bracket.
+    pub fn closes(self) -> bool {
+        matches!(self, Kind::RParen | Kind::RBracket)
+    }
+
+    /// The type name of a primitive.
+    pub fn of_primitive(primitive: Primitive) -> Kind {
+        match primitive {
+            Primitive::Integer => Kind::Integer,
+            Primitive::Scalar => Kind::Scalar,
+            Primitive::Logical => Kind::Logical,
+            Primitive::String => Kind::String,
+            Primitive::Generic => Kind::Question,
+        }
+    }
+}

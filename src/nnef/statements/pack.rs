@@ -1,0 +1,340 @@
+//! From nodes to bytes.
+//!
+//! A statement is where it stands, how many entries it has in each table of the tree, and these
+//! entries in order. Ids are relative to the statement's first entry, and places to its start.
+
+use super::{Statements, Targets};
+use crate::nnef::ast::{Arg, Assignment, Ast, Call, Expr, ExprId, Ident, ListRange, Primitive, UnaryOp};
+use crate::nnef::ast::{BinaryOp, Builtin};
+use crate::source::Span;
+
+/// Where a statement begins in the tables of a tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    pub exprs: usize,
+    pub lists: usize,
+    pub ints: usize,
+    pub scalars: usize,
+    pub calls: usize,
+    pub args: usize,
+    pub comprehensions: usize,
+    pub iterators: usize,
+}
+
+impl Marks {
+    /// The ends of all tables.
+    pub fn of(ast: &Ast) -> Self {
+        Marks {
+            exprs: ast.exprs.len(),
+            lists: ast.lists.len(),
+            ints: ast.ints.len(),
+            scalars: ast.scalars.len(),
+            calls: ast.calls.len(),
+            args: ast.args.len(),
+            comprehensions: ast.comprehensions.len(),
+            iterators: ast.iterators.len(),
+        }
+    }
+
+    /// Takes everything after them out of a tree.
+    pub fn rewind(self, ast: &mut Ast) {
+        ast.exprs.truncate(self.exprs);
+        ast.spans.truncate(self.exprs);
+        ast.lists.truncate(self.lists);
+        ast.ints.truncate(self.ints);
+        ast.scalars.truncate(self.scalars);
+        ast.calls.truncate(self.calls);
+        ast.args.truncate(self.args);
+        ast.comprehensions.truncate(self.comprehensions);
+        ast.iterators.truncate(self.iterators);
+    }
+}
+
+/// What an expression is, as a byte.
+pub(super) mod tag {
+    pub const ERROR: u8 = 0;
+    pub const NAME: u8 = 1;
+    pub const INT: u8 = 2;
+    pub const SCALAR: u8 = 3;
+    pub const FALSE: u8 = 4;
+    pub const TRUE: u8 = 5;
+    pub const STRING: u8 = 6;
+    pub const ARRAY: u8 = 7;
+    pub const INT_ARRAY: u8 = 8;
+    pub const SCALAR_ARRAY: u8 = 9;
+    pub const TUPLE: u8 = 10;
+    pub const UNARY: u8 = 11;
+    pub const BINARY: u8 = 12;
+    pub const SELECT: u8 = 13;
+    pub const INDEX: u8 = 14;
+    pub const SLICE: u8 = 15;
+    pub const COMPREHENSION: u8 = 16;
+    pub const BUILTIN: u8 = 17;
+    pub const CALL: u8 = 18;
+}
+
+/// The enums of the tree, in the order of the bytes that stand for them.
+pub(super) const UNARY_OPS: &[UnaryOp] = &[UnaryOp::Plus, UnaryOp::Minus, UnaryOp::Not];
+/// Likewise.
+pub(super) const BINARY_OPS: &[BinaryOp] = &[
+    BinaryOp::In,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Lt,
+    BinaryOp::Le,
+    BinaryOp::Gt,
+    BinaryOp::Ge,
+    BinaryOp::Eq,
+    BinaryOp::Ne,
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::Pow,
+];
+/// Likewise.
+pub(super) const BUILTINS: &[Builtin] = &[
+    Builtin::ShapeOf,
+    Builtin::LengthOf,
+    Builtin::RangeOf,
+    Builtin::Integer,
+    Builtin::Scalar,
+    Builtin::Logical,
+    Builtin::String,
+];
+/// Likewise; 0 stands for none of them.
+pub(super) const PRIMITIVES: &[Primitive] =
+    &[Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
+
+impl Statements {
+    /// Adds a statement whose nodes are all that a tree has from the marks on.
+    pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
+        targets.note(ast, assignment.target);
+        let start = assignment.span.start;
+        let mut packer = Packer { out: &mut self.bytes, start, marks };
+        packer.signed(i64::from(start) - i64::from(self.last));
+        packer.number(u64::from(assignment.span.end - start));
+        self.last = start;
+        self.count += 1;
+        packer.tables(ast);
+        packer.expr_id(assignment.target);
+        packer.expr_id(assignment.value);
+    }
+}
+
+impl Targets {
+    /// Notes the names of a left side.
+    fn note(&mut self, ast: &Ast, target: ExprId) {
+        match ast.expr(target) {
+            Expr::Name(name) => self.assign(name),
+            Expr::Array(_) | Expr::Tuple(_) => {
+                let mut open = vec![target];
+                while let Some(id) = open.pop() {
+                    match ast.expr(id) {
+                        Expr::Name(name) => self.assign(name),
+                        Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Seven bits a byte, the least ones first.
+fn push_number(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// A number whose sign is its lowest bit.
+pub(super) fn push_signed(out: &mut Vec<u8>, value: i64) {
+    push_number(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+struct Packer<'o> {
+    out: &'o mut Vec<u8>,
+    start: u32,
+    marks: Marks,
+}
+
+impl Packer<'_> {
+    fn number(&mut self, value: u64) {
+        push_number(self.out, value);
+    }
+
+    fn signed(&mut self, value: i64) {
+        push_signed(self.out, value);
+    }
+
+    fn span(&mut self, span: Span) {
+        self.signed(i64::from(span.start) - i64::from(self.start));
+        self.number(u64::from(span.end - span.start));
+    }
+
+    fn ident(&mut self, ident: Ident) {
+        self.number(ident.name.index() as u64);
+        self.span(ident.span);
+    }
+
+    fn expr_id(&mut self, id: ExprId) {
+        self.number((id.index() - self.marks.exprs) as u64);
+    }
+
+    /// An id, or none.
+    fn maybe(&mut self, id: Option<ExprId>) {
+        self.number(id.map_or(0, |id| id.index() - self.marks.exprs + 1) as u64);
+    }
+
+    fn range(&mut self, range: ListRange, first: usize) {
+        self.number((range.start as usize - first) as u64);
+        self.number(u64::from(range.len));
+    }
+
+    fn tables(&mut self, ast: &Ast) {
+        let marks = self.marks;
+        self.number((ast.exprs.len() - marks.exprs) as u64);
+        let rest = [
+            ast.lists.len() - marks.lists,
+            ast.ints.len() - marks.ints,
+            ast.scalars.len() - marks.scalars,
+            ast.calls.len() - marks.calls,
+            ast.args.len() - marks.args,
+            ast.comprehensions.len() - marks.comprehensions,
+            ast.iterators.len() - marks.iterators,
+        ];
+        let present = rest.iter().enumerate().fold(0u8, |bits, (i, len)| bits | u8::from(*len > 0) << i);
+        self.out.push(present);
+        rest.iter().filter(|len| **len > 0).for_each(|len| self.number(*len as u64));
+        for (expr, span) in ast.exprs[marks.exprs..].iter().zip(&ast.spans[marks.exprs..]) {
+            self.expr(*expr);
+            self.span(*span);
+        }
+        ast.lists[marks.lists..].iter().for_each(|id| self.expr_id(*id));
+        ast.ints[marks.ints..].iter().for_each(|value| self.signed(*value));
+        for value in &ast.scalars[marks.scalars..] {
+            self.out.extend_from_slice(&value.to_le_bytes());
+        }
+        ast.calls[marks.calls..].iter().for_each(|call| self.call(call));
+        ast.args[marks.args..].iter().for_each(|arg| self.arg(arg));
+        for comprehension in &ast.comprehensions[marks.comprehensions..] {
+            self.range(comprehension.iterators, marks.iterators);
+            self.maybe(comprehension.filter);
+            self.expr_id(comprehension.item);
+        }
+        for iterator in &ast.iterators[marks.iterators..] {
+            self.ident(iterator.name);
+            self.expr_id(iterator.iterable);
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.ident(call.name);
+        match call.generic {
+            None => self.out.push(0),
+            Some((primitive, span)) => {
+                self.out.push(position(PRIMITIVES, primitive) + 1);
+                self.span(span);
+            }
+        }
+        self.range(call.args, self.marks.args);
+    }
+
+    fn arg(&mut self, arg: &Arg) {
+        match arg.name {
+            None => self.out.push(0),
+            Some(name) => {
+                self.out.push(1);
+                self.ident(name);
+            }
+        }
+        self.expr_id(arg.value);
+    }
+
+    fn tagged_range(&mut self, tag: u8, range: ListRange, first: usize) {
+        self.out.push(tag);
+        self.range(range, first);
+    }
+
+    fn expr(&mut self, expr: Expr) {
+        let marks = self.marks;
+        match expr {
+            Expr::Error => self.out.push(tag::ERROR),
+            Expr::Name(name) => {
+                self.out.push(tag::NAME);
+                self.number(name.index() as u64);
+            }
+            Expr::Int(value) => {
+                self.out.push(tag::INT);
+                self.signed(value);
+            }
+            Expr::Scalar(value) => {
+                self.out.push(tag::SCALAR);
+                self.out.extend_from_slice(&value.to_le_bytes());
+            }
+            Expr::Logical(value) => self.out.push(if value { tag::TRUE } else { tag::FALSE }),
+            Expr::String(name) => {
+                self.out.push(tag::STRING);
+                self.number(name.index() as u64);
+            }
+            Expr::Array(range) => self.tagged_range(tag::ARRAY, range, marks.lists),
+            Expr::IntArray(range) => self.tagged_range(tag::INT_ARRAY, range, marks.ints),
+            Expr::ScalarArray(range) => self.tagged_range(tag::SCALAR_ARRAY, range, marks.scalars),
+            Expr::Tuple(range) => self.tagged_range(tag::TUPLE, range, marks.lists),
+            Expr::Call(id) => {
+                self.out.push(tag::CALL);
+                self.number((id.index() - marks.calls) as u64);
+            }
+            Expr::Comprehension(id) => {
+                self.out.push(tag::COMPREHENSION);
+                self.number((id.index() - marks.comprehensions) as u64);
+            }
+            compound => self.compound(compound),
+        }
+    }
+
+    /// Operators, selects and subscripts.
+    fn compound(&mut self, expr: Expr) {
+        match expr {
+            Expr::Unary { op, operand } => {
+                self.out.extend([tag::UNARY, position(UNARY_OPS, op)]);
+                self.expr_id(operand);
+            }
+            Expr::Binary { op, lhs, rhs, at } => {
+                self.out.extend([tag::BINARY, position(BINARY_OPS, op)]);
+                self.expr_id(lhs);
+                self.expr_id(rhs);
+                self.signed(i64::from(at) - i64::from(self.start));
+            }
+            Expr::Select { condition, yes, no } => {
+                self.out.push(tag::SELECT);
+                [condition, yes, no].into_iter().for_each(|id| self.expr_id(id));
+            }
+            Expr::Index { base, index } => {
+                self.out.push(tag::INDEX);
+                self.expr_id(base);
+                self.expr_id(index);
+            }
+            Expr::Slice { base, begin, end } => {
+                self.out.push(tag::SLICE);
+                self.expr_id(base);
+                self.maybe(begin);
+                self.maybe(end);
+            }
+            Expr::Builtin { function, argument } => {
+                self.out.extend([tag::BUILTIN, position(BUILTINS, function)]);
+                self.expr_id(argument);
+            }
+            _ => self.out.push(tag::ERROR),
+        }
+    }
+}
+
+/// The byte that stands for an item of one of the lists above.
+fn position<T: PartialEq>(all: &[T], item: T) -> u8 {
+    all.iter().position(|known| *known == item).unwrap_or_default() as u8
+}

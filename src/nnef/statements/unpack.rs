@@ -1,0 +1,199 @@
+//! From bytes to nodes. The bytes are our own, so what cannot be is not looked for; nothing worse
+//! than an [`Expr::Error`] would come of it.
+
+use super::Reader;
+use super::pack::{BINARY_OPS, BUILTINS, Marks, PRIMITIVES, UNARY_OPS, tag};
+use crate::nnef::ast::{
+    Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
+    Iterator, ListRange, UnaryOp,
+};
+use crate::nnef::names::Name;
+use crate::source::Span;
+
+impl Reader<'_> {
+    /// Takes the place of the next statement off the bytes.
+    pub(super) fn start(&mut self) -> u32 {
+        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::of(&Ast::default()) };
+        let start = unpacker.offset();
+        self.bytes = unpacker.bytes;
+        start
+    }
+
+    /// Unpacks one statement, behind what the tree has already.
+    pub(super) fn statement(&mut self, ast: &mut Ast) -> Assignment {
+        let marks = Marks::of(ast);
+        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks };
+        unpacker.start = unpacker.offset();
+        let len = unpacker.number() as u32;
+        unpacker.tables(ast);
+        let (target, value) = (unpacker.expr_id(), unpacker.expr_id());
+        (self.bytes, self.last) = (unpacker.bytes, unpacker.start);
+        Assignment { target, value, span: Span { start: self.last, end: self.last + len } }
+    }
+}
+
+struct Unpacker<'b> {
+    bytes: &'b [u8],
+    start: u32,
+    marks: Marks,
+}
+
+impl Unpacker<'_> {
+    fn byte(&mut self) -> u8 {
+        match self.bytes.split_first() {
+            Some((byte, rest)) => {
+                self.bytes = rest;
+                *byte
+            }
+            None => 0,
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        let mut byte = self.byte();
+        let mut value = u64::from(byte & 0x7f);
+        let mut shift = 7;
+        while byte >= 0x80 && shift < 64 {
+            byte = self.byte();
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+        }
+        value
+    }
+
+    fn signed(&mut self) -> i64 {
+        let value = self.number();
+        (value >> 1) as i64 ^ -((value & 1) as i64)
+    }
+
+    fn scalar(&mut self) -> f64 {
+        match self.bytes.split_first_chunk() {
+            Some((bytes, rest)) => {
+                self.bytes = rest;
+                f64::from_le_bytes(*bytes)
+            }
+            None => 0.0,
+        }
+    }
+
+    /// A place, given relative to the start.
+    fn offset(&mut self) -> u32 {
+        (i64::from(self.start) + self.signed()) as u32
+    }
+
+    fn span(&mut self) -> Span {
+        let start = self.offset();
+        Span { start, end: start + self.number() as u32 }
+    }
+
+    fn name(&mut self) -> Name {
+        Name::new(self.number() as usize)
+    }
+
+    fn ident(&mut self) -> Ident {
+        Ident { name: self.name(), span: self.span() }
+    }
+
+    fn id(&mut self, first: usize) -> u32 {
+        first as u32 + self.number() as u32
+    }
+
+    fn expr_id(&mut self) -> ExprId {
+        ExprId::new(self.id(self.marks.exprs) as usize)
+    }
+
+    fn maybe(&mut self) -> Option<ExprId> {
+        let id = self.number();
+        (id > 0).then(|| ExprId::new(self.marks.exprs + id as usize - 1))
+    }
+
+    fn range(&mut self, first: usize) -> ListRange {
+        ListRange { start: self.id(first), len: self.number() as u32 }
+    }
+
+    fn tables(&mut self, ast: &mut Ast) {
+        let marks = self.marks;
+        let exprs = self.number();
+        let present = self.byte();
+        let mut count = |bit: u8| if present & (1 << bit) != 0 { self.number() } else { 0 };
+        let (lists, ints, scalars, calls) = (count(0), count(1), count(2), count(3));
+        let (args, comprehensions, iterators) = (count(4), count(5), count(6));
+        for _ in 0..exprs {
+            let expr = self.expr();
+            ast.exprs.push(expr);
+            ast.spans.push(self.span());
+        }
+        ast.lists.extend((0..lists).map(|_| self.expr_id()));
+        ast.ints.extend((0..ints).map(|_| self.signed()));
+        ast.scalars.extend((0..scalars).map(|_| self.scalar()));
+        ast.calls.extend((0..calls).map(|_| self.call()));
+        ast.args.extend((0..args).map(|_| self.arg()));
+        ast.comprehensions.extend((0..comprehensions).map(|_| Comprehension {
+            iterators: self.range(marks.iterators),
+            filter: self.maybe(),
+            item: self.expr_id(),
+        }));
+        ast.iterators.extend((0..iterators).map(|_| Iterator { name: self.ident(), iterable: self.expr_id() }));
+    }
+
+    fn call(&mut self) -> Call {
+        let name = self.ident();
+        let generic = match self.byte() {
+            0 => None,
+            primitive => {
+                let span = self.span();
+                PRIMITIVES.get(usize::from(primitive) - 1).map(|&primitive| (primitive, span))
+            }
+        };
+        Call { name, generic, args: self.range(self.marks.args) }
+    }
+
+    fn arg(&mut self) -> Arg {
+        let name = (self.byte() != 0).then(|| self.ident());
+        Arg { name, value: self.expr_id() }
+    }
+
+    fn expr(&mut self) -> Expr {
+        let marks = self.marks;
+        match self.byte() {
+            tag::NAME => Expr::Name(self.name()),
+            tag::INT => Expr::Int(self.signed()),
+            tag::SCALAR => Expr::Scalar(self.scalar()),
+            tag::FALSE => Expr::Logical(false),
+            tag::TRUE => Expr::Logical(true),
+            tag::STRING => Expr::String(self.name()),
+            tag::ARRAY => Expr::Array(self.range(marks.lists)),
+            tag::INT_ARRAY => Expr::IntArray(self.range(marks.ints)),
+            tag::SCALAR_ARRAY => Expr::ScalarArray(self.range(marks.scalars)),
+            tag::TUPLE => Expr::Tuple(self.range(marks.lists)),
+            tag::CALL => Expr::Call(CallId(self.id(marks.calls))),
+            tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(self.id(marks.comprehensions))),
+            tag => self.compound(tag),
+        }
+    }
+
+    fn compound(&mut self, tag: u8) -> Expr {
+        match tag {
+            tag::UNARY => {
+                let op = self.one_of(UNARY_OPS, UnaryOp::Plus);
+                Expr::Unary { op, operand: self.expr_id() }
+            }
+            tag::BINARY => {
+                let op = self.one_of(BINARY_OPS, BinaryOp::In);
+                Expr::Binary { op, lhs: self.expr_id(), rhs: self.expr_id(), at: self.offset() }
+            }
+            tag::SELECT => Expr::Select { condition: self.expr_id(), yes: self.expr_id(), no: self.expr_id() },
+            tag::INDEX => Expr::Index { base: self.expr_id(), index: self.expr_id() },
+            tag::SLICE => Expr::Slice { base: self.expr_id(), begin: self.maybe(), end: self.maybe() },
+            tag::BUILTIN => {
+                let function = self.one_of(BUILTINS, Builtin::String);
+                Expr::Builtin { function, argument: self.expr_id() }
+            }
+            _ => Expr::Error,
+        }
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T], otherwise: T) -> T {
+        all.get(usize::from(self.byte())).copied().unwrap_or(otherwise)
+    }
+}
