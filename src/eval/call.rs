@@ -8,7 +8,7 @@ use super::budget::Budget;
 use super::fault::Fault;
 use super::run::Run;
 use crate::diagnostics::Code;
-use crate::graph::{Argument, Graph, Key, Operation, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::tensor::{ElementType, Tensor, array, map_array};
@@ -61,23 +61,26 @@ impl<'a> Call<'a> {
 
     /// The tensors that the operation gives.
     pub fn outputs(&self) -> Vec<TensorId> {
-        let outputs = self.graph().outputs_of(self.operation);
-        outputs.iter().flat_map(|output| output.tensors()).copied().collect()
+        self.graph().tensors_of(self.operation).collect()
     }
 
     /// The argument of a name, or its default.
-    pub fn value(&self, name: &str) -> Option<&'a Value> {
-        self.graph().argument(self.operation, name)
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.graph().argument(self.operation, name).map(Operand::to_value)
+    }
+
+    /// The same for an argument that is no tensor.
+    pub fn attribute(&self, name: &str) -> Option<&'a Value> {
+        self.graph().attribute(self.operation, name)
     }
 
     /// The argument of a name or, where a vendor's declaration has other names or there is none, at
     /// a position.
-    pub fn value_at(&self, position: usize, name: &str) -> Option<&'a Value> {
-        let arguments = self.graph().arguments(self.operation);
-        let declared = |argument: &&Argument| argument.key == Key::Param(position as u32);
-        let positional = |argument: &&Argument| argument.key == Key::Positional;
-        let at = || arguments.iter().find(declared).or_else(|| arguments.iter().filter(positional).nth(position));
-        self.value(name).or_else(|| at().map(|argument| &argument.value))
+    pub fn value_at(&self, position: usize, name: &str) -> Option<Value> {
+        let arguments = || self.graph().arguments(self.operation);
+        let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
+        let positional = || arguments().filter(|(key, _)| *key == Key::Positional).nth(position);
+        self.value(name).or_else(|| declared().or_else(positional).map(|(_, operand)| operand.to_value()))
     }
 
     fn missing(&self, name: &str) -> Fault {
@@ -110,7 +113,7 @@ impl<'a> Call<'a> {
 
     /// A tensor argument.
     pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
-        self.tensor_of(self.value(name).ok_or_else(|| self.missing(name))?)
+        self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
     /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
@@ -177,14 +180,14 @@ impl<'a> Call<'a> {
 
     /// An integer attribute.
     pub fn int(&self, name: &str) -> Result<i64, Fault> {
-        self.int_of(name, self.value(name).ok_or_else(|| self.missing(name))?)
+        self.int_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
     /// An attribute that is an array of integers; an operation that does not have it has none.
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, Fault> {
         match self.value(name) {
             None => Ok(Vec::new()),
-            Some(value) => self.ints_of(name, value),
+            Some(value) => self.ints_of(name, &value),
         }
     }
 
@@ -229,7 +232,7 @@ impl<'a> Call<'a> {
     pub fn flag(&self, name: &str) -> Result<bool, Fault> {
         match self.value(name) {
             None => Ok(false),
-            Some(Value::Logical(flag)) => Ok(*flag),
+            Some(Value::Logical(flag)) => Ok(flag),
             Some(_) => Err(self.wrong(name, "a logical")),
         }
     }
@@ -243,7 +246,7 @@ impl<'a> Call<'a> {
 
     /// A string attribute.
     pub fn string(&self, name: &str) -> Result<&'a str, Fault> {
-        match self.value(name) {
+        match self.attribute(name) {
             Some(Value::String(text)) => Ok(text),
             Some(_) => Err(self.wrong(name, "a string")),
             None => Err(self.missing(name)),

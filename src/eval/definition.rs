@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::graph::{Argument, Graph, Key, OutputValue, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 use crate::options::{From, Lower, Options};
 use crate::tensor::{ElementType, Tensor};
@@ -67,43 +67,43 @@ impl Text<'_, '_> {
             let _ = write!(self.out, "<{}>", of.text());
         }
         let kind = graph.kind(call.operation);
-        let mut arguments: Vec<&Argument> = graph.arguments(call.operation).iter().collect();
+        let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
         // Tensors come first in a declaration, so these can be given by position, as the
         // standard wants it.
-        arguments.sort_by_key(|argument| match argument.key {
-            Key::Param(i) => i,
+        arguments.sort_by_key(|(key, _)| match key {
+            Key::Param(i) => *i,
             _ => u32::MAX,
         });
         self.out.push('(');
-        for (i, argument) in arguments.into_iter().enumerate() {
+        for (i, (key, operand)) in arguments.into_iter().enumerate() {
             self.out.push_str(if i > 0 { ", " } else { "" });
-            if let Key::Param(param) = argument.key
+            if let Key::Param(param) = key
                 && let Some(declared) = kind.params.get(param as usize)
                 && (param as usize != i || !declared.tensor)
             {
                 self.out.push_str(graph.text_of(declared.name));
                 self.out.push_str(" = ");
             }
-            self.value(&argument.value);
+            self.value(&operand.to_value());
         }
         self.out.push(')');
     }
 }
 
 /// The names of the results: `y0`, or `[y0, y1]` for an array.
-fn targets(outputs: &[OutputValue], names: &mut Vec<String>) -> String {
+fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String>) -> String {
     let mut name = || {
         names.push(format!("y{}", names.len()));
         format!("y{}", names.len() - 1)
     };
-    let target = |output: &OutputValue| match output {
-        OutputValue::Tensor(_) => name(),
-        OutputValue::Array(tensors) => {
+    let target = |output: Output| match output {
+        Output::Tensor(_) => name(),
+        Output::Array(tensors) => {
             let items: Vec<String> = tensors.iter().map(|_| name()).collect();
             format!("[{}]", items.join(", "))
         }
     };
-    let all: Vec<String> = outputs.iter().map(target).collect();
+    let all: Vec<String> = outputs.map(target).collect();
     if all.len() == 1 { all.concat() } else { format!("({})", all.join(", ")) }
 }
 

@@ -58,7 +58,7 @@ impl EvalError {
     pub fn diagnostic(&self, graph: &Graph) -> Diagnostic {
         let operation = self.operation.or_else(|| {
             // What concerns no operation is told at the first one: there is no better place.
-            (!graph.operations.is_empty()).then_some(OperationId(0))
+            (!graph.operations.is_empty()).then_some(OperationId::at(0))
         });
         let operation = operation.and_then(|id| graph.operations.get(id.index()));
         let at = operation.map_or_else(Default::default, |operation| operation.at);

@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
         let last = last_uses(graph, wanted);
         let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.evaluator.kernel(graph, kind)).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
-            let id = OperationId(i as u32);
+            let id = OperationId::at(i);
             self.step(operation, kernels[operation.kind.index()].as_ref())
                 .map_err(|fault| EvalError { fault, operation: Some(id) })?;
             last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
@@ -131,8 +131,8 @@ impl<'a> Run<'a> {
 fn last_uses(graph: &Graph, wanted: &[TensorId]) -> FxHashMap<OperationId, Vec<TensorId>> {
     let mut last: Vec<Option<OperationId>> = graph.tensors.iter().map(|tensor| tensor.producer).collect();
     for (i, operation) in graph.operations.iter().enumerate() {
-        for argument in graph.arguments(operation) {
-            argument.value.each_tensor(&mut |tensor| last[tensor.index()] = Some(OperationId(i as u32)));
+        for (_, operand) in graph.arguments(operation) {
+            operand.each_tensor(&mut |tensor| last[tensor.index()] = Some(OperationId::at(i)));
         }
     }
     wanted.iter().for_each(|tensor| last[tensor.index()] = None);

@@ -50,7 +50,7 @@ fn tuples<'a>(call: &Call<'a>, name: &str) -> Result<Vec<&'a [Value]>, Fault> {
         Value::Tuple(items) | Value::Array(items) => Ok(&items[..]),
         _ => Err(malformed(name)),
     };
-    match call.value(name) {
+    match call.attribute(name) {
         None => Ok(Vec::new()),
         Some(Value::Integers(items)) if items.is_empty() => Ok(Vec::new()),
         Some(Value::Array(items)) => items.iter().map(tuple).collect(),

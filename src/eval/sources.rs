@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::{Call, Outcome, element_type, generate};
 use super::fault::Fault;
 use crate::diagnostics::Code;
-use crate::graph::{Extent, TensorId, Value};
+use crate::graph::{Extent, Graph, TensorId, Value};
 use crate::tensor::{ElementType, Tensor};
 
 /// Whether extents are what a shape asks for. In the draft trailing extents of 1 may be missing.
@@ -25,17 +25,20 @@ fn output(call: &Call) -> Result<TensorId, Fault> {
     call.outputs().first().copied().ok_or_else(missing)
 }
 
-/// The type of a source's items: the one that is declared, or of what is given.
-fn wanted_type(call: &Call, output: TensorId) -> Option<ElementType> {
-    if let Ok(name) = call.string("datum_type") {
-        return match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
-            "f16" | "f32" | "f64" => Some(ElementType::Scalar),
-            "bool" => Some(ElementType::Logical),
-            "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(ElementType::Integer),
-            _ => None,
-        };
+/// The type of a source's items, where it is known: from the declaration, or from what tract's
+/// writers say.
+pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<ElementType> {
+    let tensor = &graph.tensors[output.index()];
+    let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
+    let Some(Value::String(name)) = producer.and_then(|producer| graph.attribute(producer, "datum_type")) else {
+        return tensor.dtype.and_then(element_type);
+    };
+    match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
+        "f16" | "f32" | "f64" => Some(ElementType::Scalar),
+        "bool" => Some(ElementType::Logical),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(ElementType::Integer),
+        _ => None,
     }
-    call.graph().tensors[output.index()].dtype.and_then(element_type)
 }
 
 /// Checks what is given for a source, and converts it to the type of the source.
@@ -47,7 +50,7 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
         return Err(Fault::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));
     }
     call.budget().room(tensor.shape())?;
-    let tensor = match wanted_type(call, output) {
+    let tensor = match source_type(call.graph(), output) {
         Some(wanted) => {
             let mixed = (tensor.element_type() == ElementType::Logical) != (wanted == ElementType::Logical);
             let given = tensor.element_type();
@@ -80,10 +83,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
     let graph = call.graph();
     let mut used = graph.outputs.contains(&tensor);
     for operation in &graph.operations {
-        graph
-            .arguments(operation)
-            .iter()
-            .for_each(|argument| argument.value.each_tensor(&mut |other| used |= other == tensor));
+        graph.arguments(operation).for_each(|(_, operand)| operand.each_tensor(&mut |other| used |= other == tensor));
     }
     used
 }
@@ -92,7 +92,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
 pub fn constant(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
-    let tensor = match call.value("value") {
+    let tensor = match call.attribute("value") {
         Some(Value::Integers(items)) => Tensor::Integer(filled(call, &shape, count, items)?),
         Some(Value::Scalars(items)) => Tensor::Scalar(filled(call, &shape, count, items)?),
         Some(Value::Array(items)) => {
@@ -142,7 +142,7 @@ pub fn variable(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
     let fail = |message: String| Err(Fault::new(Code::EvalVariable, message));
-    match call.run.variables.load(label, &shape, wanted_type(call, output(call)?)) {
+    match call.run.variables.load(label, &shape, source_type(call.graph(), output(call)?)) {
         Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
         Ok(None) => fail(format!("there are no data for variable '{label}'")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),
@@ -159,7 +159,7 @@ pub fn update(call: &Call) -> Outcome {
     let graph = call.graph();
     if let Some(Value::Tensor(variable)) = call.value("variable")
         && let Some(producer) = graph.tensors[variable.index()].producer
-        && let Some(Value::String(label)) = graph.argument(&graph.operations[producer.index()], "label")
+        && let Some(Value::String(label)) = graph.attribute(&graph.operations[producer.index()], "label")
     {
         call.run.updates.borrow_mut().push((label.to_string(), Arc::clone(&new)));
     }

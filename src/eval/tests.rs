@@ -232,7 +232,7 @@ fn unknown_operations_are_told() {
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1]); y = vendor_thing(x); }";
     let graph = graph(text, &Options::default());
     let twice = |call: &super::Call| {
-        let x = call.tensor_of(call.value_at(0, "x").expect("an operand"))?.to_scalars();
+        let x = call.tensor_of(&call.value_at(0, "x").expect("an operand"))?.to_scalars();
         Ok(vec![Tensor::Scalar(x * 2.0)])
     };
     let evaluator = Evaluator::default().operation("vendor_thing", twice);

@@ -33,7 +33,7 @@ pub fn operation(name: &str) -> Option<Function> {
 fn operand(call: &Call, position: usize, name: &str) -> Result<ndarray::ArrayD<f64>, Fault> {
     let value = call.value_at(position, name);
     let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
-    Ok(call.tensor_of(value)?.to_scalars())
+    Ok(call.tensor_of(&value)?.to_scalars())
 }
 
 /// A number that may be left out.
@@ -76,7 +76,7 @@ fn error_function(x: f64) -> f64 {
 fn along(call: &Call, log: bool) -> Outcome {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
     let axes = call.value_at(1, "axes").ok_or_else(|| Fault::argument(format!("`{}` has no axes", call.name())))?;
-    let axes = call.ints_of("axes", axes)?.into_iter().map(|axis| call.check_axis(axis, x.ndim()));
+    let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.ndim()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
     Ok(vec![Tensor::Scalar(reduce::softmax_along(call, &x, &axes, log)?)])
 }

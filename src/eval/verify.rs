@@ -1,6 +1,6 @@
 //! Comparison of two graphs by what they compute.
 
-use super::call::element_type;
+use super::sources::source_type;
 use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Fault;
@@ -67,7 +67,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
         // Each input has its own sequence, whatever inputs there are beside it.
         let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
-        let made = random.tensor(tensor.dtype.and_then(element_type).unwrap_or(ElementType::Scalar), &shape);
+        let made = random.tensor(source_type(graph, *input).unwrap_or(ElementType::Scalar), &shape);
         inputs.push((name, made.map_err(|error| fail(error.0))?));
     }
     Ok(inputs)
@@ -75,7 +75,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
 
 /// The shape that a vendor's operation for inputs has as an attribute.
 fn written_shape(graph: &Graph, producer: OperationId) -> Option<Vec<usize>> {
-    let shape = graph.argument(&graph.operations[producer.index()], "shape")?.as_integers()?;
+    let shape = graph.attribute(&graph.operations[producer.index()], "shape")?.as_integers()?;
     shape.iter().map(|&extent| usize::try_from(extent).ok()).collect()
 }
 

@@ -410,7 +410,8 @@ impl Graph {
         let mut operations = std::mem::take(&mut self.operations);
         let mut packed = Packed::default();
         for operation in &mut operations {
-            let given = self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
+            let given =
+                self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
             let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
             let before = operation.clone();
             for argument in f(operation, &self.tensors, given) {
@@ -436,7 +437,8 @@ impl Graph {
         self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
         for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
             let (_, operands, results) = self.signatures.counts(operation.signature);
-            let from = (operation.operands..operation.operands + operands, operation.results..operation.results + results);
+            let from =
+                (operation.operands..operation.operands + operands, operation.results..operation.results + results);
             self.packed.copy(&before, from.0, from.1, new);
             let dtype = (operation.dtype, operation.explicit_dtype);
             self.finish_operation(operation.signature, dtype, (operation.at, operation.origin));

@@ -100,8 +100,7 @@ pub fn all_distinct(spellings: impl Iterator<Item = Spelling> + Clone) -> bool {
     if suspects == 0 {
         return true;
     }
-    let mut rest: Vec<Spelling> =
-        spellings.filter(|&spelling| twice[place(spelling)] & bit(spelling) != 0).collect();
+    let mut rest: Vec<Spelling> = spellings.filter(|&spelling| twice[place(spelling)] & bit(spelling) != 0).collect();
     rest.sort_unstable();
     rest.windows(2).all(|pair| pair[0] != pair[1])
 }

@@ -374,7 +374,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                         () => (Code::Reassigned, "assigned already"),
                     };
                     let see = self.at(self.slots[earlier as usize].span);
-                    let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
+                    let diagnostic =
+                        Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
                     self.push(diagnostic.see(see, "first defined here"));
                 }
                 if let Some(result) = result {
@@ -515,7 +516,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             let mut names = FxHashMap::default();
             match body {
                 Source::Fragment(body) => note_targets(ast, &body.assignments, &mut names),
-                Source::Graph(body) => body.each_chunk(|chunk| note_targets(&chunk.ast, &chunk.assignments, &mut names)),
+                Source::Graph(body) => {
+                    body.each_chunk(|chunk| note_targets(&chunk.ast, &chunk.assignments, &mut names))
+                }
             }
             names
         })

@@ -470,5 +470,9 @@ fn operators_know_their_place() {
     });
     assert_eq!(at.map(|at| &parsed.sources.file(parsed.module.file).text()[at as usize..][..1]), Some("+"));
     assert!(graph.ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
-    assert_eq!((graph.ast.exprs.len(), parsed.module.ast.exprs.len()), (5, 0), "no node is written twice or left behind");
+    assert_eq!(
+        (graph.ast.exprs.len(), parsed.module.ast.exprs.len()),
+        (5, 0),
+        "no node is written twice or left behind"
+    );
 }
