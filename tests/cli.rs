@@ -311,3 +311,20 @@ fn files_of_declarations_are_formatted() {
     let twice = run(&["fmt", "-"], stdout(&once));
     assert!(stdout(&once) == stdout(&twice) && stdout(&once).contains("fragment tract_core_scan"));
 }
+
+/// Law 5: large results are written by several threads, and do not depend on their number.
+#[test]
+fn the_number_of_threads_shows_nowhere() {
+    let body: String = (1..40_000).map(|i| format!("t{i} = add(t{}, x);\n", i - 1)).collect();
+    let text =
+        format!("version 1.0;\ngraph net( x ) -> ( t39999 )\n{{\nx = external(shape = [2]);\nt0 = exp(x);\n{body}}}\n");
+    for to in ["nnef", "json"] {
+        let written = |threads: &str| {
+            let output = run(&["--to", to, "--threads", threads, "-"], &text);
+            assert!(output.status.success());
+            output.stdout
+        };
+        let one = written("1");
+        assert!(one.len() > 1_000_000 && ["2", "3", "16"].into_iter().all(|threads| written(threads) == one), "{to}");
+    }
+}

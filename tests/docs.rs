@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "docs/diagnostics.md",
     "docs/dialects.md",
     "docs/evaluation.md",
+    "docs/performance.md",
     "docs/rules.md",
     "examples/README.md",
 ];

@@ -25,10 +25,11 @@ fn needed_operations(graph: &Graph) -> Vec<bool> {
     let mut needed = vec![false; graph.operations.len()];
     let mut tensors = vec![false; graph.tensors.len()];
     graph.outputs.iter().for_each(|tensor| tensors[tensor.index()] = true);
+    let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
     for (i, operation) in graph.operations.iter().enumerate().rev() {
         let wanted =
             |tensor: TensorId| tensors[tensor.index()] || graph.names.is_user(graph.tensors[tensor.index()].name);
-        if graph.tensors_of(operation).any(wanted) || graph.operation_name(operation) == UPDATE {
+        if graph.tensors_of(operation).any(wanted) || updates[operation.kind.index()] {
             needed[i] = true;
             for (_, value) in graph.arguments(operation) {
                 value.each_tensor(&mut |tensor| tensors[tensor.index()] = true);

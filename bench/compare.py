@@ -1,0 +1,296 @@
+"""Measures nnef-flatten and its peers; use bench/compare.sh, which builds what this needs."""
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import report
+from peers import setup
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
+PEERS = os.path.join(ROOT, "bench", "peers")
+ENOUGH = 0.04  # CPU seconds after which a process does not repeat
+REPETITIONS = 10  # in one process
+SMALL = 4096  # bytes of text below which reading is no measurement
+PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
+MEMORY = 10 << 30  # bytes of addresses that a peer may have
+ORDER = ("flat", "biglit", "nest", "onefrag", "flatconv", "transformer", "resnet")  # first, while there is time
+
+
+def compounds(text):
+    """The names of the fragments that have a body."""
+    found = []
+    for match in re.finditer(r"^fragment (\w+)", text, re.MULTILINE):
+        arrow = text.index("->", match.end())
+        end = re.compile("[;{]").search(text, arrow)
+        if end and end.group() == "{":
+            found.append(match.group(1))
+    return found
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def execute(command, seconds, limited=True):
+    """Lines a program prints, and how it ended if not well."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            preexec_fn=limits if limited else None,
+        )
+    except subprocess.TimeoutExpired:
+        return [], f"over {seconds:.0f} s"
+    if done.returncode < 0:
+        return [], signal.Signals(-done.returncode).name
+    if done.returncode > 0:
+        return done.stdout.splitlines(), "refused" if "refused" in done.stdout or done.stderr.strip() else "failed"
+    return done.stdout.splitlines(), None
+
+
+class Peer:
+    """Another program, in one of its modes."""
+
+    def __init__(self, key, command, kinds=None, lowers=False):
+        self.key, self.command, self.kinds, self.lowers = key, command, kinds, lowers
+        self.ended = {}  # (workload, mode) -> why larger sizes are not tried
+        self.last = {}  # (workload, mode) -> [(size, seconds)]
+
+    def due(self, workload, mode, size, asked, limit):
+        """Whether to try a size, by what smaller ones took."""
+        if (self.kinds and workload not in self.kinds) or (workload, mode) in self.ended:
+            return False
+        points = self.last.get((workload, mode), [])
+        if points and size > points[-1][0]:
+            before, seconds = points[-1]
+            growth = 1.0
+            if len(points) > 1 and points[-1][0] > points[-2][0] and seconds > 0.01:
+                growth = max(1.0, report.slope(points[-2:]))
+            if seconds * (size / before) ** growth > limit:
+                self.ended[workload, mode] = f"over {limit:.0f} s at {report.power(asked)}"
+                return False
+        return True
+
+    def measure(self, mode, path, names, limit):
+        more = [names] if self.lowers and mode == "expand" else []
+        lines, wrong = execute([*self.command, mode, path, str(ENOUGH), str(REPETITIONS), *more], 1.5 * limit + 1)
+        rows = [line.split() for line in lines if not wrong]
+        return [(float(t), int(ops), int(kb)) for t, ops, kb in rows], wrong
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.release = os.path.join(options.target, "release")
+        self.cache = os.path.join(options.target, "bench")
+        self.scratch = os.path.join(self.cache, "documents")
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        os.makedirs(self.scratch)
+        with open(STANDARD) as file:
+            self.standard = compounds(file.read())
+        self.versions = {}
+        self.peers = [] if options.alone else self.install()
+        self.deadline = time.monotonic() + 60 * options.minutes
+        self.results = {"rows": [], "whole": [], "models": None, "blowups": []}
+
+    def install(self):
+        python, versions = setup.packages(self.cache)
+        peers = []
+        if "nnef" in versions:
+            core = setup.khronos(self.cache)
+            if core:
+                self.versions["core"] = versions["nnef"]
+                peers.append(Peer("core", [core], lowers=True))
+            self.versions["package"] = versions["nnef"]
+            peers.append(Peer("package", [python, os.path.join(PEERS, "nnef_package.py")], lowers=True))
+        program, version = setup.tract(self.cache)
+        if program:
+            self.versions["tract"] = version
+            peers.append(Peer("tract", [program]))
+        if "onnx" in versions:
+            self.versions["onnx"] = versions["onnx"]
+            self.onnx = [python, os.path.join(PEERS, "onnx_package.py")]
+            peers.append(Peer("onnx", self.onnx, kinds={"flat", "biglit", "onefrag", "nest"}))
+        return peers
+
+    def program(self, name):
+        return os.path.join(self.release, "examples", name)
+
+    def workloads(self):
+        listed = [line.split("\t") for line in execute([self.program("workload")], 60, False)[0]]
+        chosen = [row for row in listed if not self.options.only or row[0] in self.options.only]
+        self.places = {row[0]: place for place, row in enumerate(listed)}
+        rank = {name: i for i, name in enumerate(ORDER)}
+        return sorted(chosen, key=lambda row: rank.get(row[0], len(rank)))
+
+    def run(self):
+        listed = self.workloads()
+        for size in self.options.sizes:
+            for name, family, what in listed:
+                if name.startswith("infinite"):
+                    if size == self.options.sizes[-1]:
+                        self.endless(name)
+                    continue
+                print(f"{report.power(size)} {name}", file=sys.stderr, flush=True)
+                self.results["rows"].append(self.compare(name, family, what, size))
+        self.whole()
+        if self.options.models:
+            self.models()
+        self.results["peers"] = self.versions
+        self.results["ended"] = {p.key: {" ".join(k): v for k, v in p.ended.items()} for p in self.peers}
+        return self.results
+
+    def make(self, name, size):
+        path = os.path.join(self.scratch, "workload.nnef")
+        told = execute([self.program("workload"), name, str(size), path], 120, False)[0][0].split()
+        with open(path) as file:
+            text = file.read()
+        names = os.path.join(self.scratch, "names")
+        with open(names, "w") as file:
+            file.write("\n".join(self.standard + compounds(text)))
+        return path, names, len(text.encode()), told
+
+    def compare(self, name, family, what, size):
+        path, names, length, (operations, real, _) = self.make(name, size)
+        row = {"name": name, "family": family, "what": what, "place": self.places[name]}
+        row |= {"asked": size, "n": int(real), "bytes": length}
+        row |= {"expected": None if operations == "refused" else int(operations), "ours": None, "peers": {}}
+        ours, theirs, tired = [], {}, False
+        limit = self.options.limit * (6 if name in PATIENT else 1)
+        for number in range(self.options.rounds):
+            lines, wrong = execute([self.program("stages"), path, str(ENOUGH), str(REPETITIONS)], 120, False)
+            ours += [report.fields(line) for line in lines if line.startswith("read=")]
+            if wrong:
+                row["ended"] = wrong
+            if tired:
+                continue
+            slowest = 0.0
+            for peer in self.peers:
+                for mode in ("read", "expand"):
+                    if mode == "read" and length < SMALL:
+                        continue
+                    slowest = max(slowest, self.ask(peer, mode, row, path, names, limit, theirs))
+            tired = slowest * (number + 2) > limit / 2
+        row["ours"] = report.medians(ours)
+        if row["ours"] and row["ours"]["operations"] != row["expected"]:
+            row["ended"] = "not the expected operations"
+        for (key, mode), found in theirs.items():
+            if found:
+                seconds = statistics.median(f[0] for f in found)
+                row["peers"].setdefault(key, {})[mode] = {"seconds": seconds, "ops": found[0][1], "kb": found[0][2]}
+                peer = next(peer for peer in self.peers if peer.key == key)
+                peer.last.setdefault((name, mode), []).append((int(real), seconds))
+        return row
+
+    def ask(self, peer, mode, row, path, names, limit, theirs):
+        """One run of a peer; the CPU seconds of its slowest repetition."""
+        name, size = row["name"], row["n"]
+        if not peer.due(name, mode, size, row["asked"], limit):
+            return 0.0
+        if time.monotonic() > self.deadline:
+            peer.ended[name, mode] = f"no time for {report.power(row['asked'])}"
+            return 0.0
+        if peer.key == "onnx":
+            path = f"{path}.{name}.{row['asked']}.onnx"
+            if not os.path.exists(path):
+                execute([*self.onnx, "make", name, str(row["asked"]), path], 60, False)
+        found, wrong = peer.measure(mode, path, names, limit)
+        if wrong:
+            peer.ended[name, mode] = f"{wrong} at {report.power(row['asked'])}"
+            return 0.0
+        theirs.setdefault((peer.key, mode), []).extend(found)
+        return max((f[0] for f in found), default=0.0)
+
+    def endless(self, name):
+        """Documents without an end: who refuses them, and at what cost."""
+        path, names, _, _ = self.make(name, 1)
+        start = time.monotonic()
+        lines, wrong = execute([self.program("stages"), path, "0", "1"], 120, False)
+        told = {"name": name, "ours": wrong or "accepted", "seconds": time.monotonic() - start}
+        told["kb"] = int(float(report.fields(lines[-1]).get("peak", 0))) if lines else 0
+        told["peers"] = {p.key: self.ending(p, path, names) for p in self.peers if not p.kinds}
+        self.results["blowups"].append(told)
+
+    def ending(self, peer, path, names):
+        return peer.measure("expand", path, names, self.options.limit)[1] or "accepted"
+
+    def command(self, path, rounds):
+        """Wall seconds and peak memory of the whole command; nothing if it refuses."""
+        program = os.path.join(self.release, "nnef-flatten")
+        out = os.path.join(self.scratch, "flat.nnef")
+        launch = [sys.executable, os.path.join(ROOT, "bench", "launch.py"), str(rounds)]
+        lines, _ = execute([*launch, program, "-q", "--lower", "all", "-o", out, path], 120, False)
+        found = [line.split() for line in lines]
+        if not found or any(status != "0" for _, _, status in found):
+            return None
+        return statistics.median(float(f[0]) for f in found), max(int(f[1]) for f in found)
+
+    def whole(self):
+        for name in ("flat", "flatconv", "nest", "transformer"):
+            for size in self.options.sizes:
+                path, _, length, told = self.make(name, size)
+                found = self.command(path, 5)
+                if found:
+                    row = {"name": name, "asked": size, "bytes": length, "ops": int(told[0])}
+                    self.results["whole"].append(row | {"seconds": found[0], "kb": found[1]})
+
+    def models(self):
+        paths = [os.path.join(d, "graph.nnef") for d, _, files in os.walk(self.options.models) if "graph.nnef" in files]
+        found = []
+        for path in sorted(paths):
+            taken = self.command(path, 5)
+            name = os.path.basename(os.path.dirname(path))
+            found.append({"name": name, "bytes": os.path.getsize(path), "seconds": taken and taken[0]})
+        if not found:
+            setup.say("skipped: no models there")
+        self.results["models"] = found
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True, help="cargo's target folder; compare.sh gives it")
+    parser.add_argument("--sizes", default="1e3,1e4,1e5,1e6", help="sizes, ascending")
+    parser.add_argument("--only", default="", help="names of workloads")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of all programs for each document")
+    parser.add_argument("--limit", type=float, default=5, help="CPU seconds a peer may take for a document")
+    parser.add_argument("--minutes", type=float, default=13, help="after which no peer is started")
+    parser.add_argument("--models", default="", help="folder of real models")
+    parser.add_argument("--alone", action="store_true", help="no peers")
+    parser.add_argument("--update", action="store_true", help="write the tables into docs/performance.md")
+    parser.add_argument("--report", default="", help="only tables, from the results of an earlier run")
+    options = parser.parse_args()
+    options.target = os.path.abspath(options.target)
+    options.sizes = sorted(int(float(size)) for size in options.sizes.split(","))
+    options.only = set(filter(None, options.only.split(",")))
+    return options
+
+
+def main():
+    options = arguments()
+    if options.report:
+        with open(options.report) as file:
+            results = json.load(file)
+    else:
+        results = Bench(options).run()
+        with open(os.path.join(options.target, "bench", "results.json"), "w") as file:
+            json.dump(results, file, indent=1)
+    tables = report.markdown(results)
+    print(tables)
+    if options.update:
+        report.update(os.path.join(ROOT, "docs", "performance.md"), tables)
+
+
+main()

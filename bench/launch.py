@@ -1,0 +1,15 @@
+"""Runs a program: launch.py ROUNDS PROGRAM [ARGUMENT...]; for each round wall seconds, peak KiB, status.
+
+A process of its own, because a child's peak memory counts that of the process it is forked from.
+"""
+import os
+import subprocess
+import sys
+import time
+
+for _ in range(int(sys.argv[1])):
+    start = time.monotonic()
+    child = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    print(f"{time.monotonic() - start:.6f} {usage.ru_maxrss} {child.returncode}", flush=True)
