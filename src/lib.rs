@@ -34,6 +34,8 @@
 //! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
 pub mod diagnostics;
+#[cfg(feature = "eval")]
+pub mod eval;
 pub mod expand;
 pub mod graph;
 pub mod loops;
@@ -41,6 +43,8 @@ pub mod migrate;
 pub mod nnef;
 mod options;
 pub mod source;
+#[cfg(feature = "eval")]
+pub mod tensor;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expand::Expansion;

@@ -13,6 +13,7 @@ const PAGES: &[&str] = &[
     "docs/decisions.md",
     "docs/diagnostics.md",
     "docs/dialects.md",
+    "docs/evaluation.md",
     "docs/loops.md",
     "docs/performance.md",
     "docs/rules.md",

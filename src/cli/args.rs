@@ -15,6 +15,7 @@ Examples:
   generate | nnef-flatten -                      read standard input
   nnef-flatten check --strict *.nnef             only look for mistakes
   nnef-flatten fmt graph.nnef                    lay a document out anew, in place
+  nnef-flatten run model/ --inputs x.npz         compute the outputs
   nnef-flatten explain E0401                     what a message means
 
 Exit status: 0 done, 1 the input was refused, 2 wrong usage or failed input or output.";
@@ -41,6 +42,9 @@ pub struct Cli {
     /// How documents are read and expanded.
     #[command(flatten)]
     pub language: Language,
+    /// How the result is compared with its source.
+    #[command(flatten)]
+    pub verification: Verification,
     /// How findings are reported.
     #[command(flatten)]
     pub reporting: Reporting,
@@ -70,20 +74,8 @@ pub enum Command {
         #[arg(long, value_name = "NOTATION")]
         from: Option<From>,
     },
-    /// Evaluate a network and write its outputs as JSON.
-    Run {
-        /// A network, or `-` for standard input.
-        input: Option<PathBuf>,
-        /// The values of the network's inputs: JSON, name to nested arrays.
-        #[arg(long, value_name = "FILE")]
-        inputs: Option<PathBuf>,
-        /// How networks are read.
-        #[command(flatten)]
-        language: Language,
-        /// The result.
-        #[command(flatten)]
-        output: Output,
-    },
+    /// Evaluate a document on given inputs.
+    Run(Run),
     /// Explain a diagnostic code, or list the codes of a rule.
     Explain {
         /// A code such as E0401, or a rule such as A1.
@@ -112,15 +104,54 @@ pub struct Output {
     pub threads: Option<NonZeroUsize>,
 }
 
-impl Output {
-    /// These options and those given after a subcommand, which win.
-    pub fn merge(self, later: Output) -> Output {
-        Output {
-            output: later.output.or(self.output),
-            to: later.to.or(self.to),
-            threads: later.threads.or(self.threads),
-        }
-    }
+/// How the result is compared with its source.
+#[derive(Args, Debug)]
+pub struct Verification {
+    /// Evaluate source and result, and tell the largest difference.
+    #[arg(long)]
+    pub verify: bool,
+    /// Inputs for --verify: .npz, .npy or JSON; the others are random.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub inputs: Option<PathBuf>,
+    /// The seed of random inputs, and of variables without data [default: 0].
+    #[arg(long, value_name = "N", requires = "verify")]
+    pub seed: Option<u64>,
+}
+
+/// The arguments of `run`.
+#[derive(Args, Debug)]
+pub struct Run {
+    /// A document, `-` for standard input, or a model folder with the data of its variables.
+    pub input: Option<PathBuf>,
+    /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
+    #[arg(long, value_name = "FILE")]
+    pub inputs: Option<PathBuf>,
+    /// Write the outputs to this file, whole or not at all [default: standard output].
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// The form of the outputs [default: by the extension of PATH, else json].
+    #[arg(long, value_name = "FORM")]
+    pub to: Option<RunTo>,
+    /// The most tensor items at a time [default: 536870912].
+    #[arg(long, value_name = "N")]
+    pub max_items: Option<u64>,
+    /// The most elementary steps [default: 200000000000].
+    #[arg(long, value_name = "N")]
+    pub max_work: Option<u64>,
+    /// How documents are read and expanded.
+    #[command(flatten)]
+    pub language: Language,
+}
+
+/// Forms of tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RunTo {
+    /// Nested arrays.
+    Json,
+    /// An archive of numpy.
+    Npz,
+    /// An array of numpy, of a single output.
+    Npy,
 }
 
 /// How documents are read and expanded.

@@ -12,23 +12,34 @@ use nnef_flatten::{Document, Graph, Options};
 use super::args::{self, Language, To};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, loops};
+use super::{Failure, Outcome, Status, loops, verify};
 
 /// Flattens one input.
-pub fn run(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> Outcome {
+pub fn run(
+    input: &Path,
+    language: &Language,
+    output: &args::Output,
+    verification: &args::Verification,
+    reporter: &mut Reporter,
+) -> Outcome {
     let to = notation(output);
     if language.from == Some(args::From::Loops) {
         let (sources, result) = match loops::process(input, language) {
             Ok(processed) => processed,
             Err(unread) => return report_unread(unread, reporter),
         };
-        return finish(&sources, result, output, reporter);
+        if verification.verify {
+            return Err(Failure::Message("--verify is for documents; loops are not verified yet".to_owned()));
+        }
+        return finish(&sources, result, output, reporter, |_, _| Ok(true));
     }
     let (document, result) = match process(input, language, to == To::Nnef) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
     };
-    finish(document.sources(), result, output, reporter)
+    finish(document.sources(), result, output, reporter, |graph, reporter| {
+        Ok(!verification.verify || verify::verify(input, &document, graph, language, verification, reporter)?)
+    })
 }
 
 /// Reports what was found and writes the graph.
@@ -37,6 +48,7 @@ fn finish(
     result: Result<(Graph, Diagnostics), Diagnostics>,
     output: &args::Output,
     reporter: &mut Reporter,
+    verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
 ) -> Outcome {
     let to = notation(output);
     let (graph, diagnostics) = match result {
@@ -44,6 +56,11 @@ fn finish(
         Err(diagnostics) => (None, diagnostics),
     };
     reporter.all(sources, diagnostics);
+    if let Some(graph) = &graph
+        && !verify(graph, reporter)?
+    {
+        return Ok(Status::Refused);
+    }
     reporter.summary();
     match graph {
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
@@ -89,7 +106,7 @@ pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Proce
 }
 
 /// The options of the library, with the declaration files read.
-fn options(language: &Language) -> Result<Options, Unread> {
+pub fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
         from: from(language.from),

@@ -42,15 +42,23 @@ pub fn document_path(path: &Path) -> PathBuf {
 
 /// Reads a document from a file, a model folder, or standard input.
 pub fn read(path: &Path) -> Result<Input, Unread> {
-    let path = document_path(path);
-    let stream = is_stream(&path);
+    let (name, bytes) = read_bytes(&document_path(path))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Input { name, text }),
+        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
+    }
+}
+
+/// Reads a file or standard input: the name for messages, and the bytes.
+pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
+    let stream = is_stream(path);
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
     let mut bytes = Vec::new();
     if stream {
         io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(fail)?;
     } else {
-        let file = File::open(&path).map_err(fail)?;
+        let file = File::open(path).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
         if size > MAX_INPUT {
             return Err(too_large(name));
@@ -61,10 +69,7 @@ pub fn read(path: &Path) -> Result<Input, Unread> {
     if bytes.len() as u64 > MAX_INPUT {
         return Err(too_large(name));
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Input { name, text }),
-        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
-    }
+    Ok((name, bytes))
 }
 
 fn too_large(name: String) -> Unread {
@@ -80,7 +85,8 @@ fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
     refused(name, &text, Span::new(at as u32, end as u32), Code::NotUtf8, message)
 }
 
-fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
+/// A file that is refused, at a place of its text.
+pub fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
     Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))

@@ -7,7 +7,7 @@ use nnef_flatten::diagnostics::Diagnostics;
 use nnef_flatten::loops::{self, Network, Options, Tensor};
 use nnef_flatten::source::Sources;
 
-use super::args::{Language, Output};
+use super::args::Language;
 use super::io::{self, Unread};
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten};
@@ -68,7 +68,7 @@ pub fn run(
     input: &Path,
     inputs: Option<&Path>,
     language: &Language,
-    output: &Output,
+    path: Option<&Path>,
     reporter: &mut Reporter,
 ) -> Outcome {
     let mut sources = Sources::new();
@@ -93,7 +93,7 @@ pub fn run(
     reporter.all(&sources, diagnostics);
     reporter.summary();
     match values {
-        Some(values) => write(&values, output).map(|()| Status::Done),
+        Some(values) => write(&values, path).map(|()| Status::Done),
         None => Ok(Status::Refused),
     }
 }
@@ -111,9 +111,9 @@ fn evaluate(
     loops::evaluate(net, inputs, &options(language))
 }
 
-fn write(values: &[(String, Tensor)], output: &Output) -> Result<(), Failure> {
+fn write(values: &[(String, Tensor)], path: Option<&Path>) -> Result<(), Failure> {
     let mut content = |out: &mut dyn std::io::Write| loops::write_values(out, values);
-    match output.output.as_deref().filter(|path| !io::is_stream(path)) {
+    match path {
         Some(path) => io::write_file(path, &mut content),
         None => io::write_stdout(&mut content),
     }

@@ -14,6 +14,8 @@ mod loops;
 mod man;
 mod report;
 mod run;
+mod tensors;
+mod verify;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -76,7 +78,7 @@ fn run(cli: Cli) -> Outcome {
         let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
             return show_help(None);
         };
-        return flatten::run(&inputs[0], &cli.language, &cli.output, &mut reporter);
+        return flatten::run(&inputs[0], &cli.language, &cli.output, &cli.verification, &mut reporter);
     };
     if let Some(input) = cli.input {
         let input = input.display();
@@ -91,13 +93,13 @@ fn run(cli: Cli) -> Outcome {
             Some(inputs) => fmt::run(&inputs, check, from.or(cli.language.from), &mut reporter),
             None => show_help(Some("fmt")),
         },
-        Command::Run { input, inputs, language, output } => match inputs_or_stdin(input.into_iter().collect()) {
-            Some(networks) => {
-                let language = cli.language.merge(language);
-                run::run(&networks[0], inputs.as_deref(), &language, &cli.output.merge(output), &mut reporter)
+        Command::Run(arguments) => {
+            let language = cli.language.merge(arguments.language.clone());
+            match inputs_or_stdin(arguments.input.clone().into_iter().collect()) {
+                Some(inputs) => run::run(&inputs[0], &arguments, &language, &mut reporter),
+                None => show_help(Some("run")),
             }
-            None => show_help(Some("run")),
-        },
+        }
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),
         Command::Man => man::run(),

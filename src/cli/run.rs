@@ -1,24 +1,75 @@
-//! `nnef-flatten run`: the values of a network's outputs.
+//! `nnef-flatten run`: what a document computes.
 
 use std::path::Path;
 
-use super::args::{From, Language, Output, To};
-use super::report::Reporter;
-use super::{Failure, Outcome, loops};
+use nnef_flatten::eval::{Evaluator, Limits};
+use nnef_flatten::tensor::Tensor;
 
-/// Evaluates one network; which notation it is in decides how.
-pub fn run(
-    input: &Path,
-    inputs: Option<&Path>,
-    language: &Language,
-    output: &Output,
-    reporter: &mut Reporter,
-) -> Outcome {
-    if output.to.is_some_and(|to| to != To::Json) {
-        return Err(Failure::Message("values are written as JSON: --to json".to_owned()));
-    }
+use super::args::{self, Language};
+use super::report::Reporter;
+use super::{Failure, Outcome, Status, flatten, io, loops, tensors};
+
+/// Evaluates one input, as its notation wants it.
+pub fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
     match language.from {
-        Some(From::Loops) => loops::run(input, inputs, language, output, reporter),
-        _ => Err(Failure::Message("only networks with loops are evaluated: --from loops".to_owned())),
+        None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
+            document(input, arguments, language, reporter)
+        }
+        Some(args::From::Loops) if arguments.to.is_some_and(|to| to != args::RunTo::Json) => {
+            Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()))
+        }
+        Some(args::From::Loops) => {
+            let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
+            loops::run(input, arguments.inputs.as_deref(), language, path, reporter)
+        }
+    }
+}
+
+/// The limits that arguments set.
+pub fn limits(arguments: &args::Run) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_items: arguments.max_items.unwrap_or(default.max_items),
+        max_work: arguments.max_work.unwrap_or(default.max_work),
+    }
+}
+
+/// Evaluates a document in one of the dialects of NNEF.
+fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
+    let (document, result) = match flatten::process(input, language, false) {
+        Ok(processed) => processed,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let graph = match result {
+        Ok((graph, warnings)) => {
+            reporter.all(document.sources(), warnings);
+            graph
+        }
+        Err(errors) => {
+            reporter.all(document.sources(), errors);
+            reporter.summary();
+            return Ok(Status::Refused);
+        }
+    };
+    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
+    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &names)) {
+        None => Vec::new(),
+        Some(Ok(inputs)) => inputs,
+        Some(Err(unread)) => return flatten::report_unread(unread, reporter),
+    };
+    let evaluator = Evaluator::with_limits(limits(arguments));
+    match evaluator.run(&graph, &inputs, &*tensors::variables(input)) {
+        Ok(evaluation) => {
+            reporter.summary();
+            let outputs: Vec<(String, &Tensor)> =
+                evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
+            let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
+            tensors::write(&outputs, path, arguments.to).map(|()| Status::Done)
+        }
+        Err(error) => {
+            reporter.one(document.sources(), &error.diagnostic(&graph));
+            reporter.summary();
+            Ok(Status::Refused)
+        }
     }
 }

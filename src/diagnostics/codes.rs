@@ -195,6 +195,17 @@ codes! {
     LengthBudget          "E0812" E1   error   "array or string too long";
     MemoryBudget          "E0813" E1   error   "too much compile-time data";
     StepBudget            "E0814" E1   error   "evaluation takes too long";
+    // Evaluation of a flat graph on tensors.
+    NotEvaluated          "E0821" none error   "operation that cannot be evaluated";
+    EvalInput             "E0822" none error   "graph input is missing or does not fit";
+    EvalVariable          "E0823" none error   "data of a variable are missing or do not fit";
+    EvalShapes            "E0824" none error   "operands do not fit together";
+    EvalValue             "E0825" none error   "operation is not defined for a value";
+    EvalArgument          "E0826" none error   "argument of another kind than the operation takes";
+    EvalMemory            "E0827" none error   "tensors too large to evaluate";
+    EvalWork              "E0828" none error   "evaluation takes too many steps";
+    TensorFile            "E0829" none error   "file does not hold tensors";
+    VerifyDifference      "E0830" none error   "flat graph and source give different numbers";
     // Graph.
     EmptyLabel            "E0901" G1   error   "variable label is empty";
     LabelCharacters       "E0902" G2   liberty "character not allowed in a label";

@@ -24,7 +24,7 @@ fn untyped(text: &str) -> String {
 
 /// A document in the notation of the draft; none where it uses what the draft has not: type
 /// arguments, `in`, and standard operations that came later.
-fn in_draft(document: &Document) -> Option<String> {
+pub fn in_draft(document: &Document) -> Option<String> {
     let parsed = parse("document", document.text.clone(), &Options::default());
     let printed = print_module(parsed.document.main(), parsed.document.names(), "", Dialect::Draft);
     let text: Vec<&str> = printed.lines().filter(|line| !line.starts_with("extension")).collect();

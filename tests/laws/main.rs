@@ -8,6 +8,7 @@ mod drafts;
 mod expr;
 mod expressions;
 mod flattening;
+mod meaning;
 mod model;
 mod real;
 mod tape;

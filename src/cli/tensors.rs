@@ -1,0 +1,72 @@
+//! Tensors from files and into them, and the data of a model's variables.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use nnef_flatten::diagnostics::Code;
+use nnef_flatten::eval::{Folder, NoVariables, Variables};
+use nnef_flatten::source::Span;
+use nnef_flatten::tensor::{Tensor, TensorError, json, npy, npz};
+
+use super::Failure;
+use super::args::RunTo;
+use super::io::{self, Unread};
+
+/// Tensors by name.
+pub type Named = Vec<(String, Tensor)>;
+
+/// Reads named tensors. What the file is follows from its bytes; an array without a name is for
+/// the single name of `names`.
+pub fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
+    let (file, bytes) = io::read_bytes(path)?;
+    let refuse = |error: TensorError| io::refused(file.clone(), "", Span::default(), Code::TensorFile, error.0);
+    if npz::is_npz(&bytes) {
+        return npz::read(&bytes).map_err(refuse);
+    }
+    if !npy::is_npy(&bytes) {
+        return json::read(&String::from_utf8_lossy(&bytes)).map_err(refuse);
+    }
+    match names {
+        [name] => Ok(vec![(name.clone(), npy::read(&bytes).map_err(refuse)?)]),
+        names => {
+            let message = format!("the file has one array, and the graph {} inputs: use .npz or JSON", names.len());
+            Err(io::refused(file, "", Span::default(), Code::TensorFile, message))
+        }
+    }
+}
+
+/// Writes named tensors to a file, or to standard output.
+pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunTo>) -> Result<(), Failure> {
+    let by_extension = || match path.and_then(Path::extension).and_then(OsStr::to_str) {
+        Some(extension) if extension.eq_ignore_ascii_case("npz") => RunTo::Npz,
+        Some(extension) if extension.eq_ignore_ascii_case("npy") => RunTo::Npy,
+        _ => RunTo::Json,
+    };
+    let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
+    let bytes = match (to.unwrap_or_else(by_extension), tensors) {
+        (RunTo::Json, _) => None,
+        (RunTo::Npz, _) => Some(npz::write(named()).map_err(|error| Failure::Message(error.0))?),
+        (RunTo::Npy, [(_, tensor)]) => Some(npy::write(tensor)),
+        (RunTo::Npy, tensors) => {
+            let count = tensors.len();
+            return Err(Failure::Message(format!("an .npy file has one array, and the graph {count} outputs")));
+        }
+    };
+    let mut content = |out: &mut dyn std::io::Write| match &bytes {
+        Some(bytes) => out.write_all(bytes),
+        None => json::write(named(), out),
+    };
+    match path {
+        Some(path) => io::write_file(path, &mut content),
+        None => io::write_stdout(&mut content),
+    }
+}
+
+/// The data of the variables of an input: beside the document; none for standard input.
+pub fn variables(input: &Path) -> Box<dyn Variables> {
+    if io::is_stream(input) {
+        return Box::new(NoVariables);
+    }
+    let document = io::document_path(input);
+    Box::new(Folder::new(document.parent().unwrap_or(Path::new(""))))
+}

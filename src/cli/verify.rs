@@ -1,0 +1,71 @@
+//! `--verify`: source and flat graph on the same inputs.
+
+use std::path::Path;
+
+use nnef_flatten::diagnostics::{Code, Diagnostic};
+use nnef_flatten::eval::Evaluator;
+use nnef_flatten::eval::verify::{OrRandom, compare, inputs};
+use nnef_flatten::source::Location;
+use nnef_flatten::{Document, Graph, Lower, Options};
+
+use super::args::{Language, Verification};
+use super::io::Unread;
+use super::report::Reporter;
+use super::{Failure, flatten, tensors};
+
+/// Differences up to this much come from the order of additions.
+const TOLERANCE: f64 = 1e-9;
+
+/// Compares a flat graph with its source, which is evaluated down to primitives. Whether they
+/// agree.
+pub fn verify(
+    input: &Path,
+    document: &Document,
+    graph: &Graph,
+    language: &Language,
+    verification: &Verification,
+    reporter: &mut Reporter,
+) -> Result<bool, Failure> {
+    let seed = verification.seed.unwrap_or(0);
+    let read = || -> Result<_, Unread> {
+        let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
+        let given = verification.inputs.as_deref().map(|path| tensors::read(path, &names)).transpose()?;
+        Ok((flatten::options(language)?, given.unwrap_or_default()))
+    };
+    let (options, given) = match read() {
+        Ok(read) => read,
+        Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
+    };
+    // The printed bodies of these two fit no operands; see `Evaluator`.
+    let keep = ["avg_roi_align", "max_roi_align"].map(str::to_owned).to_vec();
+    let options = Options { lower: Lower::All, keep, ..options };
+    let source = match nnef_flatten::expand(document, &options) {
+        Ok(expansion) => expansion.graph,
+        Err(errors) => {
+            reporter.all(document.sources(), errors);
+            reporter.summary();
+            return Ok(false);
+        }
+    };
+    let variables = OrRandom { variables: &*tensors::variables(input), seed };
+    let found = inputs(&source, &given, seed)
+        .map_err(|error| Box::new(error.diagnostic(&source)))
+        .and_then(|inputs| compare(&Evaluator::default(), [&source, graph], &inputs, &variables));
+    let problem = match found {
+        Ok(difference) if difference.largest <= TOLERANCE => {
+            let (items, largest) = (difference.items, difference.largest);
+            reporter.remark(&format!("verified: {items} items of the outputs, the largest difference is {largest:e}"));
+            return Ok(true);
+        }
+        Ok(difference) => {
+            let (output, largest) = (difference.output, difference.largest);
+            let message = format!("output `{output}` differs by {largest:e} from what the source computes");
+            let at = Location { file: document.main().file, ..Location::default() };
+            Diagnostic::new(Code::VerifyDifference, at, message)
+        }
+        Err(diagnostic) => *diagnostic,
+    };
+    reporter.one(document.sources(), &problem);
+    reporter.summary();
+    Ok(false)
+}

@@ -1,0 +1,109 @@
+//! The same items under another shape or order (4.5.1, 4.5.2).
+
+use ndarray::{ArrayD, IxDyn};
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use crate::tensor::{Tensor, array, map_array, volume};
+
+/// The items of an array, in row-major order, under another shape.
+pub fn shaped<T: Clone>(items: &ArrayD<T>, shape: &[usize]) -> Result<ArrayD<T>, Fault> {
+    Ok(array(shape, items.iter().cloned().collect())?)
+}
+
+fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
+    call.budget().work(input.len() as u64)?;
+    Ok(vec![map_array!(input, array => shaped(array, shape)?)])
+}
+
+/// Another shape, with 0 for extents that stay and -1 for the one that follows.
+pub fn reshape(call: &Call) -> Outcome {
+    let wanted = call.ints("shape")?;
+    let input = call.tensor_to("input", wanted.len())?;
+    let given = input.shape();
+    let wrong = || {
+        let name = call.name();
+        Fault::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
+    };
+    // The draft has neither parameter.
+    let start = if call.value("axis_start").is_some() { call.int("axis_start")? } else { 0 };
+    let count = if call.value("axis_count").is_some() { call.int("axis_count")? } else { -1 };
+    let start = usize::try_from(start).ok().filter(|&start| start <= given.len()).ok_or_else(wrong)?;
+    let end = match count {
+        -1 => given.len(),
+        count => usize::try_from(count).ok().and_then(|count| start.checked_add(count)).ok_or_else(wrong)?,
+    };
+    let affected = given.get(start..end).ok_or_else(wrong)?;
+    let mut middle = Vec::new();
+    let mut open = None;
+    for (i, item) in wanted.iter().enumerate() {
+        middle.push(match item {
+            0 => given.get(start + i).copied().ok_or_else(wrong)?,
+            -1 if open.replace(i).is_none() => 1,
+            item => usize::try_from(*item).map_err(|_| wrong())?,
+        });
+    }
+    if let Some(open) = open {
+        let (all, known) = (volume(affected), volume(&middle).filter(|&known| known > 0));
+        let (all, known) = all.zip(known).filter(|(all, known)| all % known == 0).ok_or_else(wrong)?;
+        middle[open] = all / known;
+    }
+    if volume(affected) != volume(&middle) {
+        return Err(wrong());
+    }
+    let shape: Vec<usize> = given[..start].iter().chain(&middle).chain(&given[end..]).copied().collect();
+    reshaped(call, &input, &shape)
+}
+
+/// The same, without axes of extent 1.
+pub fn squeeze(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let rank = input.rank();
+    let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(axis) = axes.iter().find(|&&axis| input.shape()[axis] != 1) {
+        let extent = input.shape()[*axis];
+        return Err(Fault::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
+    }
+    let kept = input.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+    let shape: Vec<usize> = kept.map(|(_, extent)| *extent).collect();
+    reshaped(call, &input, &shape)
+}
+
+/// The same, with further axes of extent 1 where they are in the result.
+pub fn unsqueeze(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let mut axes = call.ints("axes")?;
+    axes.sort_unstable();
+    let rank = input.rank().saturating_add(axes.len());
+    if rank > super::MAX_RANK {
+        return Err(Fault::shapes(format!("a rank of {rank} is too high")));
+    }
+    let mut shape = input.shape().to_vec();
+    for axis in axes {
+        let axis = call.check_axis(axis, rank)?;
+        // Sorted axes that exist leave no gap, unless one is given twice.
+        if axis > shape.len() {
+            return Err(Fault::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
+        }
+        shape.insert(axis, 1);
+    }
+    reshaped(call, &input, &shape)
+}
+
+/// The axes in another order; those that are not named stay at the end.
+pub fn transpose(call: &Call) -> Outcome {
+    let name = if call.value("perm").is_some() { "perm" } else { "axes" };
+    let mut order = call.naturals(name)?;
+    let input = call.tensor_to("input", order.len())?;
+    order.extend(order.len()..input.rank());
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..input.rank()) {
+        let rank = input.rank();
+        return Err(Fault::shapes(format!("{order:?} is no order of {rank} axes")));
+    }
+    call.budget().work(input.len() as u64)?;
+    Ok(vec![map_array!(&*input, array => {
+        array.view().permuted_axes(IxDyn(&order)).as_standard_layout().into_owned()
+    })])
+}

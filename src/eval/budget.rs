@@ -1,0 +1,110 @@
+//! Limits of an evaluation: items alive at a time, and elementary steps.
+
+use std::cell::Cell;
+
+use super::fault::Fault;
+use crate::diagnostics::Code;
+use crate::tensor::volume;
+
+/// The limits of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most items that tensors may have at a time; an item takes up to 8 bytes.
+    pub max_items: u64,
+    /// The most elementary steps: items computed, products summed up.
+    pub max_work: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_items: 1 << 29, max_work: 200_000_000_000 }
+    }
+}
+
+/// What is left of the limits.
+#[derive(Debug)]
+pub struct Budget {
+    limits: Limits,
+    alive: Cell<u64>,
+    work: Cell<u64>,
+}
+
+impl Budget {
+    /// The whole of some limits.
+    pub fn new(limits: Limits) -> Self {
+        Budget { limits, alive: Cell::new(0), work: Cell::new(0) }
+    }
+
+    /// Makes sure that a tensor of a shape may be made, before anything is allocated, and counts
+    /// the work of making it. The number of its items.
+    ///
+    /// # Errors
+    ///
+    /// It would be too much.
+    pub fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
+        let count = volume(shape);
+        let left = self.limits.max_items.saturating_sub(self.alive.get());
+        match count.filter(|&count| count as u64 <= left) {
+            Some(count) => {
+                self.work(count as u64)?;
+                Ok(count)
+            }
+            None => {
+                let limit = self.limits.max_items;
+                let message = format!("a tensor of shape {shape:?} would exceed the limit of {limit} items at a time");
+                Err(Fault::new(Code::EvalMemory, message))
+            }
+        }
+    }
+
+    /// Counts steps, before they are made.
+    ///
+    /// # Errors
+    ///
+    /// It would be too many.
+    pub fn work(&self, steps: u64) -> Result<(), Fault> {
+        let work = self.work.get().saturating_add(steps);
+        self.work.set(work);
+        if work > self.limits.max_work {
+            let limit = self.limits.max_work;
+            return Err(Fault::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
+        }
+        Ok(())
+    }
+
+    /// The product of two numbers of steps.
+    ///
+    /// # Errors
+    ///
+    /// It would be too many.
+    pub fn product(&self, a: usize, b: usize) -> Result<(), Fault> {
+        self.work((a as u64).saturating_mul(b as u64))
+    }
+
+    /// Notes that items are kept, or no longer.
+    pub(super) fn hold(&self, items: usize) {
+        self.alive.set(self.alive.get().saturating_add(items as u64));
+    }
+
+    pub(super) fn release(&self, items: usize) {
+        self.alive.set(self.alive.get().saturating_sub(items as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_hold_before_anything_is_allocated() {
+        let budget = Budget::new(Limits { max_items: 10, max_work: 100 });
+        assert_eq!(budget.room(&[2, 5]).unwrap(), 10);
+        assert_eq!(budget.room(&[11]).unwrap_err().code, Code::EvalMemory);
+        assert_eq!(budget.room(&[usize::MAX, usize::MAX]).unwrap_err().code, Code::EvalMemory);
+        budget.hold(8);
+        assert!(budget.room(&[3]).is_err());
+        budget.release(8);
+        assert!(budget.room(&[3]).is_ok());
+        assert_eq!(budget.product(usize::MAX, 2).unwrap_err().code, Code::EvalWork);
+    }
+}

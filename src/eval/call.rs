@@ -1,0 +1,298 @@
+//! An operation and its operands, as the functions that evaluate it see them.
+
+use std::sync::Arc;
+
+use ndarray::{ArrayD, Axis};
+
+use super::budget::Budget;
+use super::fault::Fault;
+use super::run::Run;
+use crate::diagnostics::Code;
+use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
+use crate::nnef::ast::Primitive;
+use crate::nnef::dialect::Dialect;
+use crate::tensor::{ElementType, Tensor, array, map_array};
+
+/// What an operation gives: its tensors in order.
+pub type Outcome = Result<Vec<Tensor>, Fault>;
+
+/// An operation whose operands have been evaluated.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) operation: &'a Operation,
+}
+
+/// The element type of a primitive type, if tensors of it can be evaluated.
+pub(super) fn element_type(primitive: Primitive) -> Option<ElementType> {
+    match primitive {
+        Primitive::Scalar => Some(ElementType::Scalar),
+        Primitive::Integer => Some(ElementType::Integer),
+        Primitive::Logical => Some(ElementType::Logical),
+        Primitive::String | Primitive::Generic => None,
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The graph that the operation belongs to.
+    pub fn graph(&self) -> &'a Graph {
+        self.run.graph
+    }
+
+    /// The name of the operation.
+    pub fn name(&self) -> &'a str {
+        self.graph().operation_name(self.operation)
+    }
+
+    /// What is left of the limits.
+    pub fn budget(&self) -> &'a Budget {
+        self.run.budget
+    }
+
+    /// Whether the graph is of the provisional dialect, whose shapes go on with extents of 1.
+    pub fn draft(&self) -> bool {
+        self.graph().dialect == Dialect::Draft
+    }
+
+    /// The type argument of the operation.
+    pub fn element_type(&self) -> Option<ElementType> {
+        self.operation.dtype.and_then(element_type)
+    }
+
+    /// The tensors that the operation gives.
+    pub fn outputs(&self) -> Vec<TensorId> {
+        self.graph().tensors_of(self.operation).collect()
+    }
+
+    /// The argument of a name, or its default.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.graph().argument(self.operation, name).map(Operand::to_value)
+    }
+
+    /// The same for an argument that is no tensor.
+    pub fn attribute(&self, name: &str) -> Option<&'a Value> {
+        self.graph().attribute(self.operation, name)
+    }
+
+    /// The argument of a name or, where a vendor's declaration has other names or there is none, at
+    /// a position.
+    pub fn value_at(&self, position: usize, name: &str) -> Option<Value> {
+        let arguments = || self.graph().arguments(self.operation);
+        let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
+        let positional = || arguments().filter(|(key, _)| *key == Key::Positional).nth(position);
+        self.value(name).or_else(|| declared().or_else(positional).map(|(_, operand)| operand.to_value()))
+    }
+
+    fn missing(&self, name: &str) -> Fault {
+        Fault::argument(format!("`{}` has no argument `{name}`", self.name()))
+    }
+
+    fn wrong(&self, name: &str, wanted: &str) -> Fault {
+        Fault::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
+    }
+
+    /// The tensor that a value stands for: numbers are tensors of rank 0.
+    pub fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, Fault> {
+        let literal = |tensor| Ok(Arc::new(tensor));
+        match value {
+            Value::Tensor(tensor) => self.run.tensor(*tensor),
+            Value::Scalar(item) => literal(Tensor::scalar(*item)),
+            Value::Int(item) => literal(Tensor::integers(&[], vec![*item])?),
+            Value::Logical(item) => literal(Tensor::logicals(&[], vec![*item])?),
+            // Arrays of numbers where a tensor is declared: tract's writers do so.
+            Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
+            Value::Symbol(symbol) => {
+                let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol.text());
+                Err(Fault::new(Code::EvalArgument, message))
+            }
+            Value::String(_) | Value::Tuple(_) => {
+                Err(Fault::argument(format!("`{}` is given something that is no tensor", self.name())))
+            }
+        }
+    }
+
+    /// A tensor argument.
+    pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+        self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
+    }
+
+    /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
+    pub fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+        let tensor = self.tensor(name)?;
+        if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
+            return Ok(tensor);
+        }
+        Ok(Arc::new(map_array!(&*tensor, array => lengthened(array, rank))))
+    }
+
+    /// A tensor argument as scalars.
+    pub fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
+        self.scalars_to(name, 0)
+    }
+
+    /// The same, with the extents of 1 that the draft leaves out, up to a rank.
+    pub fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
+        match &*self.tensor_to(name, rank)? {
+            Tensor::Logical(_) => Err(self.wrong(name, "a tensor of numbers")),
+            tensor => Ok(tensor.to_scalars()),
+        }
+    }
+
+    /// A tensor argument of integers; whole scalars will do.
+    pub fn integers(&self, name: &str) -> Result<ArrayD<i64>, Fault> {
+        let tensor = Tensor::clone(&*self.tensor(name)?);
+        match tensor.into_type(ElementType::Integer) {
+            Ok(Tensor::Integer(array)) => Ok(array),
+            Ok(_) => Err(self.wrong(name, "a tensor of integers")),
+            Err(error) => Err(Fault::value(error.0)),
+        }
+    }
+
+    /// A tensor argument of logicals.
+    pub fn logicals(&self, name: &str) -> Result<ArrayD<bool>, Fault> {
+        match &*self.tensor(name)? {
+            Tensor::Logical(array) => Ok(array.clone()),
+            _ => Err(self.wrong(name, "a tensor of logicals")),
+        }
+    }
+
+    /// An argument that is an array of tensors.
+    pub fn tensors(&self, name: &str) -> Result<Vec<Arc<Tensor>>, Fault> {
+        match self.value(name).ok_or_else(|| self.missing(name))? {
+            Value::Array(items) => items.iter().map(|item| self.tensor_of(item)).collect(),
+            Value::Integers(items) => items.iter().map(|item| self.tensor_of(&Value::Int(*item))).collect(),
+            Value::Scalars(items) => items.iter().map(|item| self.tensor_of(&Value::Scalar(*item))).collect(),
+            _ => Err(self.wrong(name, "an array of tensors")),
+        }
+    }
+
+    /// An integer; a tensor of one whole number will do.
+    pub fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
+        let one = match &*self.tensor_of(value)? {
+            Tensor::Integer(array) if array.len() == 1 => array.first().copied(),
+            Tensor::Scalar(array) if array.len() == 1 => {
+                array.first().filter(|item| item.fract() == 0.0 && item.abs() < 9e15).map(|item| *item as i64)
+            }
+            _ => None,
+        };
+        one.ok_or_else(|| self.wrong(name, "an integer"))
+    }
+
+    /// An integer attribute.
+    pub fn int(&self, name: &str) -> Result<i64, Fault> {
+        self.int_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
+    }
+
+    /// An attribute that is an array of integers; an operation that does not have it has none.
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>, Fault> {
+        match self.value(name) {
+            None => Ok(Vec::new()),
+            Some(value) => self.ints_of(name, &value),
+        }
+    }
+
+    /// The integers of an array.
+    pub fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, Fault> {
+        match value {
+            Value::Integers(items) => Ok(items.to_vec()),
+            Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
+            // A single axis instead of an array of axes is a common slip.
+            Value::Int(item) => Ok(vec![*item]),
+            Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(ElementType::Integer) {
+                Ok(Tensor::Integer(array)) => Ok(array.iter().copied().collect()),
+                _ => Err(self.wrong(name, "an array of integers")),
+            },
+            _ => Err(self.wrong(name, "an array of integers")),
+        }
+    }
+
+    /// Axes or extents: an array of integers of which none is negative.
+    pub fn naturals(&self, name: &str) -> Result<Vec<usize>, Fault> {
+        let natural =
+            |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
+        self.ints(name)?.into_iter().map(natural).collect()
+    }
+
+    /// An attribute that is an array of pairs.
+    pub fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
+        let wrong = || self.wrong(name, "an array of pairs");
+        let pair = |item: &Value| match self.ints_of(name, item)?[..] {
+            [before, after] => Ok((before, after)),
+            _ => Err(wrong()),
+        };
+        match self.value(name) {
+            None => Ok(Vec::new()),
+            Some(Value::Integers(items)) if items.is_empty() => Ok(Vec::new()),
+            Some(Value::Array(items)) => items.iter().map(pair).collect(),
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    /// A logical attribute; an operation that does not have it says no.
+    pub fn flag(&self, name: &str) -> Result<bool, Fault> {
+        match self.value(name) {
+            None => Ok(false),
+            Some(Value::Logical(flag)) => Ok(flag),
+            Some(_) => Err(self.wrong(name, "a logical")),
+        }
+    }
+
+    /// A scalar attribute; an integer or a tensor of one number will do.
+    pub fn number(&self, name: &str) -> Result<f64, Fault> {
+        let tensor = self.tensor(name)?;
+        let one = tensor.to_scalars().first().copied().filter(|_| tensor.len() == 1);
+        one.ok_or_else(|| self.wrong(name, "a scalar"))
+    }
+
+    /// A string attribute.
+    pub fn string(&self, name: &str) -> Result<&'a str, Fault> {
+        match self.attribute(name) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(self.wrong(name, "a string")),
+            None => Err(self.missing(name)),
+        }
+    }
+
+    /// One axis, below a rank.
+    pub fn axis(&self, name: &str, rank: usize) -> Result<usize, Fault> {
+        self.check_axis(self.int(name)?, rank)
+    }
+
+    /// Makes sure that an axis exists. Vendors count axes from the end with negative numbers.
+    pub fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
+        let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
+        found.ok_or_else(|| Fault::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name())))
+    }
+}
+
+/// A tensor of nested arrays of numbers.
+fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
+    match value {
+        Value::Integers(items) => Ok(Tensor::integers(&[items.len()], items.to_vec())?),
+        Value::Scalars(items) => Ok(Tensor::scalars(&[items.len()], items.to_vec())?),
+        Value::Int(item) => Ok(Tensor::integers(&[], vec![*item])?),
+        Value::Scalar(item) => Ok(Tensor::scalar(*item)),
+        Value::Logical(item) => Ok(Tensor::logicals(&[], vec![*item])?),
+        Value::Array(items) if depth < super::MAX_RANK => {
+            let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
+            super::sections::stacked(&parts, 0)
+        }
+        _ => Err(Fault::argument("an array in place of a tensor holds something that is no number")),
+    }
+}
+
+/// An array with further axes of extent 1.
+pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> {
+    let mut longer = array.clone();
+    while longer.ndim() < rank {
+        let last = longer.ndim();
+        longer.insert_axis_inplace(Axis(last));
+    }
+    longer
+}
+
+/// An array of items that a function gives, in row-major order.
+pub(super) fn generate<T>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<ArrayD<T>, Fault> {
+    let count = crate::tensor::volume(shape).ok_or_else(|| Fault::shapes("a tensor is too large"))?;
+    Ok(array(shape, (0..count).map(make).collect())?)
+}

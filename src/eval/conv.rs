@@ -1,0 +1,140 @@
+//! Convolution and its transpose (4.3.1).
+
+use ndarray::ArrayD;
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use super::window::{Direction, Windows};
+use crate::tensor::Tensor;
+
+/// The channels of a convolution: of the whole input and output, and of a group.
+struct Channels {
+    groups: usize,
+    /// Of the input within a group.
+    input: usize,
+    /// Of the output within a group.
+    output: usize,
+}
+
+/// How the channels of input and filter go together. The filter has the axes `(c, C / G, …)`,
+/// where `C` is on the side of the up-scaled space.
+fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, Fault> {
+    let groups = match call.int("groups")? {
+        0 => input,
+        groups => usize::try_from(groups).map_err(|_| Fault::argument("`groups` is negative"))?,
+    };
+    let wrong = || {
+        let name = call.name();
+        Fault::shapes(format!(
+            "`{name}`: a filter of shape {filter:?} with {groups} groups does not fit {input} channels of the input"
+        ))
+    };
+    if groups == 0 || !filter[0].is_multiple_of(groups) {
+        return Err(wrong());
+    }
+    let (inner, outer) = (filter[1], filter[0] / groups);
+    let (taken, given) = if direction == Direction::Down { (inner, outer) } else { (outer, inner) };
+    if taken.checked_mul(groups) != Some(input) {
+        return Err(wrong());
+    }
+    Ok(Channels { groups, input: taken, output: given })
+}
+
+/// The bias of each channel of the output.
+fn biases(call: &Call, count: usize) -> Result<Vec<f64>, Fault> {
+    let bias = call.scalars("bias")?;
+    // `[1, C]` is standard; `[C]` and others with as many items are in use.
+    match bias.as_standard_layout().as_slice() {
+        Some([bias]) => Ok(vec![*bias; count]),
+        Some(items) if items.len() == count => Ok(items.to_vec()),
+        _ => Err(Fault::shapes(format!("a bias of shape {:?} does not fit {count} channels", bias.shape()))),
+    }
+}
+
+/// A correlation of the input with a filter.
+pub fn conv(call: &Call) -> Outcome {
+    convolve(call, Direction::Down)
+}
+
+/// The transpose of a correlation.
+pub fn deconv(call: &Call) -> Outcome {
+    convolve(call, Direction::Up)
+}
+
+fn convolve(call: &Call, direction: Direction) -> Outcome {
+    let filter = call.scalars("filter")?;
+    let input = call.scalars_to("input", filter.ndim())?;
+    let filter = super::call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });
+    if input.ndim() < 2 || filter.ndim() != input.ndim() {
+        let (name, input, filter) = (call.name(), input.shape(), filter.shape());
+        return Err(Fault::shapes(format!("`{name}` of an input of shape {input:?} and a filter of shape {filter:?}")));
+    }
+    let channels = channels(call, input.shape()[1], filter.shape(), direction)?;
+    let count = channels.output * channels.groups;
+    let reference = match direction {
+        Direction::Up => call.naturals("output_shape")?,
+        Direction::Down => Vec::new(),
+    };
+    let spatial = match reference[..] {
+        [] => None,
+        [batch, channels, ..] if reference.len() == input.ndim() && batch == input.shape()[0] && channels == count => {
+            Some(&reference[2..])
+        }
+        _ => return Err(Fault::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
+    };
+    let windows = Windows::read(call, &input.shape()[2..], &filter.shape()[2..], direction, spatial)?;
+    let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
+    let biases = biases(call, count)?;
+    Ok(vec![Tensor::Scalar(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)])
+}
+
+/// The sums over channels and windows.
+fn correlate(
+    call: &Call,
+    input: &ArrayD<f64>,
+    filter: &ArrayD<f64>,
+    biases: &[f64],
+    channels: &Channels,
+    windows: &Windows,
+    shape: &[usize],
+) -> Result<ArrayD<f64>, Fault> {
+    let mut output = vec![0.0; call.budget().room(shape)?];
+    let products = channels.input.saturating_mul(windows.volume());
+    call.budget().product(output.len(), products)?;
+    let (input_space, output_space) =
+        (input.shape()[2..].iter().product::<usize>(), shape[2..].iter().product::<usize>());
+    let window = windows.volume();
+    let (input, filter) = (input.as_standard_layout(), filter.as_standard_layout());
+    let (Some(x), Some(w)) = (input.as_slice(), filter.as_slice()) else {
+        return Err(Fault::shapes("an operand has no order"));
+    };
+    let all = channels.output * channels.groups;
+    let up = windows.direction() == Direction::Up;
+    windows.each(call, |position, pairs| {
+        for batch in 0..shape[0] {
+            for channel in 0..all {
+                let (group, within) = (channel / channels.output, channel % channels.output);
+                let mut sum = biases[channel];
+                for inner in 0..channels.input {
+                    let source =
+                        (batch * channels.groups * channels.input + group * channels.input + inner) * input_space;
+                    // The rows of the filter are the channels of the down-scaled space.
+                    let row = if up {
+                        (group * channels.input + inner) * channels.output + within
+                    } else {
+                        channel * channels.input + inner
+                    };
+                    let weights = &w[row * window..(row + 1) * window];
+                    for (k, place) in pairs {
+                        if let Some(place) = place {
+                            sum += x[source + place] * weights[*k];
+                        }
+                    }
+                }
+                output[(batch * all + channel) * output_space + position] = sum;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(crate::tensor::array(shape, output)?)
+}

@@ -1,0 +1,182 @@
+//! Compounds evaluated by their definitions: the call by itself is a document, which is expanded
+//! down to primitives for the shapes at hand, and evaluated.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
+use crate::nnef::literals::{push_int, push_scalar, push_string};
+use crate::options::{From, Lower, Options};
+use crate::tensor::{ElementType, Tensor};
+
+/// The most definitions that are remembered.
+const REMEMBERED: usize = 4096;
+
+/// A call as a document of its own.
+struct Text<'c, 'a> {
+    call: &'c Call<'a>,
+    out: String,
+    /// The tensors that the call is given, in the order of the inputs.
+    given: Vec<TensorId>,
+}
+
+impl Text<'_, '_> {
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Int(item) => push_int(&mut self.out, *item),
+            Value::Scalar(item) => push_scalar(&mut self.out, *item),
+            Value::Logical(item) => self.out.push_str(if *item { "true" } else { "false" }),
+            Value::String(text) => push_string(&mut self.out, text),
+            Value::Symbol(symbol) => self.out.push_str(symbol.text()),
+            Value::Integers(items) => self.items('[', ']', items, |text, item| push_int(&mut text.out, *item)),
+            Value::Scalars(items) => self.items('[', ']', items, |text, item| push_scalar(&mut text.out, *item)),
+            Value::Array(items) => self.items('[', ']', items, Self::value),
+            Value::Tuple(items) => self.items('(', ')', items, Self::value),
+            Value::Tensor(tensor) => {
+                let known = self.given.iter().position(|given| given == tensor);
+                let i = known.unwrap_or_else(|| {
+                    self.given.push(*tensor);
+                    self.given.len() - 1
+                });
+                // Writing into a string does not fail.
+                let _ = write!(self.out, "x{i}");
+            }
+        }
+    }
+
+    fn items<T>(&mut self, open: char, close: char, items: &[T], each: impl Fn(&mut Self, &T)) {
+        self.out.push(open);
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            each(self, item);
+        }
+        self.out.push(close);
+    }
+
+    /// `name(a = …, b = …)`
+    fn invocation(&mut self) {
+        let (graph, call) = (self.call.graph(), self.call);
+        self.out.push_str(call.name());
+        if let (true, Some(of)) = (call.operation.explicit_dtype, call.element_type()) {
+            let _ = write!(self.out, "<{}>", of.text());
+        }
+        let kind = graph.kind(call.operation);
+        let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
+        // Tensors come first in a declaration, so these can be given by position, as the
+        // standard wants it.
+        arguments.sort_by_key(|(key, _)| match key {
+            Key::Param(i) => *i,
+            _ => u32::MAX,
+        });
+        self.out.push('(');
+        for (i, (key, operand)) in arguments.into_iter().enumerate() {
+            self.out.push_str(if i > 0 { ", " } else { "" });
+            if let Key::Param(param) = key
+                && let Some(declared) = kind.params.get(param as usize)
+                && (param as usize != i || !declared.tensor)
+            {
+                self.out.push_str(graph.text_of(declared.name));
+                self.out.push_str(" = ");
+            }
+            self.value(&operand.to_value());
+        }
+        self.out.push(')');
+    }
+}
+
+/// The names of the results: `y0`, or `[y0, y1]` for an array.
+fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String>) -> String {
+    let mut name = || {
+        names.push(format!("y{}", names.len()));
+        format!("y{}", names.len() - 1)
+    };
+    let target = |output: Output| match output {
+        Output::Tensor(_) => name(),
+        Output::Array(tensors) => {
+            let items: Vec<String> = tensors.iter().map(|_| name()).collect();
+            format!("[{}]", items.join(", "))
+        }
+    };
+    let all: Vec<String> = outputs.map(target).collect();
+    if all.len() == 1 { all.concat() } else { format!("({})", all.join(", ")) }
+}
+
+/// Tensors that a call is given, with what they hold.
+type Given = Vec<(TensorId, Arc<Tensor>)>;
+
+/// The document of a call, and the tensors that it is given.
+fn document(call: &Call) -> Result<(String, Given), Fault> {
+    let mut text = Text { call, out: String::new(), given: Vec::new() };
+    text.invocation();
+    let mut names = Vec::new();
+    let targets = targets(call.graph().outputs_of(call.operation), &mut names);
+    let given = text.given.iter().map(|tensor| Ok((*tensor, call.run.tensor(*tensor)?)));
+    let given = given.collect::<Result<Vec<_>, Fault>>()?;
+    let mut inputs: Vec<String> = (0..given.len()).map(|i| format!("x{i}")).collect();
+    let mut lines = String::new();
+    for (name, (_, tensor)) in inputs.iter().zip(&given) {
+        let of = match (call.draft(), tensor.element_type()) {
+            (true, _) | (_, ElementType::Scalar) => String::new(),
+            (false, of) => format!("<{}>", of.text()),
+        };
+        let _ = writeln!(lines, "    {name} = external{of}(shape = {:?});", tensor.shape());
+    }
+    if inputs.is_empty() {
+        inputs.push("unused".to_string());
+        lines.push_str("    unused = external(shape = [1]);\n");
+    }
+    let version = if call.draft() { "version 1.0\n" } else { "version 1.0;\n" };
+    let (inputs, names) = (inputs.join(", "), names.join(", "));
+    let whole = format!("{version}graph G({inputs}) -> ({names})\n{{\n{lines}    {targets} = {};\n}}\n", text.out);
+    Ok((whole, given))
+}
+
+fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, Fault> {
+    let mut known = call.run.evaluator.definitions.borrow_mut();
+    if let Some(graph) = known.get(text) {
+        return Ok(Arc::clone(graph));
+    }
+    let from = if call.draft() { From::NnefDraft } else { From::Nnef };
+    let options = Options { from, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let refused = |diagnostics: &crate::Diagnostics| {
+        let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+        let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));
+        Fault::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
+    };
+    let parsed = crate::parse("definition", text.to_string(), &options);
+    if parsed.diagnostics.has_errors() {
+        return Err(refused(&parsed.diagnostics));
+    }
+    let expansion = crate::expand(&parsed.document, &options).map_err(|diagnostics| refused(&diagnostics))?;
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    let graph = Arc::new(expansion.graph);
+    known.insert(text.to_string(), Arc::clone(&graph));
+    Ok(graph)
+}
+
+/// Evaluates a compound of the standard library by its definition.
+pub fn by_definition(call: &Call) -> Outcome {
+    let (text, given) = document(call)?;
+    let graph = expanded(call, &text)?;
+    if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {
+        let message = format!("it is not known what `{}` computes", call.name());
+        return Err(Fault::new(crate::diagnostics::Code::NotEvaluated, message));
+    }
+    let mut inputs = FxHashMap::default();
+    for (i, (_, tensor)) in given.into_iter().enumerate() {
+        let name = format!("x{i}");
+        let input = graph.inputs.iter().find(|input| graph.tensor_name(**input) == name);
+        inputs.extend(input.map(|input| (*input, tensor)));
+    }
+    let run = call.run.inner(&graph, &graph, inputs)?;
+    let results = run.tensors(&graph.outputs).map_err(|error| error.fault)?;
+    Ok(results.into_iter().map(Arc::unwrap_or_clone).collect())
+}

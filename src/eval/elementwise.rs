@@ -1,0 +1,301 @@
+//! Operations that compute item by item (4.2), and casts (4.5.8).
+//!
+//! Arithmetic on integers alone gives integers; where an integer meets a scalar, it counts as one.
+
+use ndarray::ArrayD;
+
+use super::broadcast::{common, map2, spread, try_map2};
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use crate::tensor::{ElementType, Tensor, map_array};
+
+/// A function of one real number.
+pub type Unary = fn(f64) -> f64;
+
+/// The functions of one real number, which are the operations of these names.
+pub const UNARY: &[(&str, Unary)] = &[
+    ("rcp", |x| 1.0 / x),
+    ("exp", f64::exp),
+    ("log", f64::ln),
+    ("sin", f64::sin),
+    ("cos", f64::cos),
+    ("tan", f64::tan),
+    ("sinh", f64::sinh),
+    ("cosh", f64::cosh),
+    ("tanh", f64::tanh),
+    ("asin", f64::asin),
+    ("acos", f64::acos),
+    ("atan", f64::atan),
+    ("asinh", f64::asinh),
+    ("acosh", f64::acosh),
+    ("atanh", f64::atanh),
+    ("floor", f64::floor),
+    ("ceil", f64::ceil),
+    // The text says so, so halves go up, also below 0.
+    ("round", |x| (x + 0.5).floor()),
+    // Compounds (4.2.4, 4.9.1), as their definitions have them.
+    ("sqr", |x| x.powf(2.0)),
+    ("sqrt", |x| x.powf(0.5)),
+    ("rsqr", |x| x.powf(-2.0)),
+    ("rsqrt", |x| x.powf(-0.5)),
+    ("log2", |x| x.ln() / 2f64.ln()),
+    ("sigmoid", sigmoid),
+    ("relu", |x| if x > 0.0 { x } else { 0.0 }),
+    ("gelu", |x| x * sigmoid(1.702 * x)),
+    ("silu", |x| x * sigmoid(x)),
+    ("softplus", |x| (x.exp() + 1.0).ln()),
+];
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// An operation of one operand and one real function.
+pub fn unary(call: &Call) -> Outcome {
+    let Some((_, f)) = UNARY.iter().find(|(name, _)| *name == call.name()) else {
+        return Err(Fault::argument(format!("`{}` is no function of one number", call.name())));
+    };
+    apply(call, *f)
+}
+
+/// Applies a function to the one operand of an operation.
+pub fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
+    let x = call.scalars("x")?;
+    call.budget().room(x.shape())?;
+    Ok(vec![Tensor::Scalar(x.mapv(f))])
+}
+
+/// The same items.
+pub fn copy(call: &Call) -> Outcome {
+    let x = call.tensor("x")?;
+    call.budget().room(x.shape())?;
+    Ok(vec![Tensor::clone(&x)])
+}
+
+/// `-x`, `|x|` and the sign of x keep integers integers.
+fn signed(call: &Call, scalar: impl Fn(f64) -> f64, integer: impl Fn(i64) -> Option<i64>) -> Outcome {
+    let Tensor::Integer(x) = &*call.tensor("x")? else { return apply(call, scalar) };
+    call.budget().room(x.shape())?;
+    let items: Option<Vec<i64>> = x.iter().map(|item| integer(*item)).collect();
+    let items = items.ok_or_else(|| overflow(call))?;
+    Ok(vec![Tensor::integers(x.shape(), items)?])
+}
+
+fn overflow(call: &Call) -> Fault {
+    Fault::value(format!("`{}` on integers leaves the range of 64 bits", call.name()))
+}
+
+/// `-x`
+pub fn neg(call: &Call) -> Outcome {
+    signed(call, |x| -x, i64::checked_neg)
+}
+
+/// `|x|`
+pub fn abs(call: &Call) -> Outcome {
+    signed(call, f64::abs, i64::checked_abs)
+}
+
+/// -1, 0 or 1; what is no number stays so.
+pub fn sign(call: &Call) -> Outcome {
+    let scalar = |x: f64| {
+        if x > 0.0 {
+            1.0
+        } else if x < 0.0 {
+            -1.0
+        } else {
+            x * 0.0
+        }
+    };
+    signed(call, scalar, |x| Some(x.signum()))
+}
+
+/// `!x`
+pub fn not(call: &Call) -> Outcome {
+    let x = call.logicals("x")?;
+    call.budget().room(x.shape())?;
+    Ok(vec![Tensor::Logical(x.mapv(|item| !item))])
+}
+
+/// Two operands of numbers.
+enum Operands {
+    Integers(ArrayD<i64>, ArrayD<i64>),
+    Scalars(ArrayD<f64>, ArrayD<f64>),
+}
+
+fn operands(call: &Call) -> Result<Operands, Fault> {
+    match (&*call.tensor("x")?, &*call.tensor("y")?) {
+        (Tensor::Integer(x), Tensor::Integer(y)) => Ok(Operands::Integers(x.clone(), y.clone())),
+        _ => Ok(Operands::Scalars(call.scalars("x")?, call.scalars("y")?)),
+    }
+}
+
+/// Arithmetic: the function of scalars, and that of integers where both operands are.
+fn arithmetic(call: &Call, scalar: fn(f64, f64) -> f64, integer: fn(i64, i64) -> Option<i64>) -> Outcome {
+    let (name, budget) = (call.name(), call.budget());
+    Ok(vec![match operands(call)? {
+        Operands::Scalars(x, y) => Tensor::Scalar(map2(name, budget, &x, &y, |x, y| scalar(*x, *y))?),
+        Operands::Integers(x, y) => {
+            let checked = |x: &i64, y: &i64| integer(*x, *y).ok_or_else(|| undefined(call, *x, *y));
+            Tensor::Integer(try_map2(name, budget, &x, &y, checked)?)
+        }
+    }])
+}
+
+fn undefined(call: &Call, x: i64, y: i64) -> Fault {
+    Fault::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
+}
+
+/// `x + y`
+pub fn add(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| x + y, i64::checked_add)
+}
+
+/// `x - y`
+pub fn sub(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| x - y, i64::checked_sub)
+}
+
+/// `x * y`
+pub fn mul(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| x * y, i64::checked_mul)
+}
+
+/// `x / y`; integers are truncated.
+pub fn div(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| x / y, i64::checked_div)
+}
+
+/// `x ^ y`
+pub fn pow(call: &Call) -> Outcome {
+    arithmetic(call, f64::powf, |x, y| x.checked_pow(u32::try_from(y).ok()?))
+}
+
+/// The lesser one: x where x < y, else y (4.2.4).
+pub fn min(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| if x < y { x } else { y }, |x, y| Some(x.min(y)))
+}
+
+/// The greater one: x where x > y, else y (4.2.4).
+pub fn max(call: &Call) -> Outcome {
+    arithmetic(call, |x, y| if x > y { x } else { y }, |x, y| Some(x.max(y)))
+}
+
+/// A comparison; logicals can be equal or not.
+fn compare(call: &Call, scalar: fn(&f64, &f64) -> bool, integer: fn(&i64, &i64) -> bool) -> Outcome {
+    let (name, budget) = (call.name(), call.budget());
+    Ok(vec![Tensor::Logical(match operands(call)? {
+        Operands::Scalars(x, y) => map2(name, budget, &x, &y, scalar)?,
+        Operands::Integers(x, y) => map2(name, budget, &x, &y, integer)?,
+    })])
+}
+
+/// `x < y`
+pub fn lt(call: &Call) -> Outcome {
+    compare(call, f64::lt, i64::lt)
+}
+
+/// `x <= y`
+pub fn le(call: &Call) -> Outcome {
+    compare(call, f64::le, i64::le)
+}
+
+/// `x > y`
+pub fn gt(call: &Call) -> Outcome {
+    compare(call, f64::gt, i64::gt)
+}
+
+/// `x >= y`
+pub fn ge(call: &Call) -> Outcome {
+    compare(call, f64::ge, i64::ge)
+}
+
+/// `x == y`
+pub fn eq(call: &Call) -> Outcome {
+    match (&*call.tensor("x")?, &*call.tensor("y")?) {
+        (Tensor::Logical(_), Tensor::Logical(_)) => logical(call, |x, y| x == y),
+        _ => compare(call, f64::eq, i64::eq),
+    }
+}
+
+/// `x != y`
+pub fn ne(call: &Call) -> Outcome {
+    match (&*call.tensor("x")?, &*call.tensor("y")?) {
+        (Tensor::Logical(_), Tensor::Logical(_)) => logical(call, |x, y| x != y),
+        _ => compare(call, f64::ne, i64::ne),
+    }
+}
+
+fn logical(call: &Call, f: fn(bool, bool) -> bool) -> Outcome {
+    let (x, y) = (call.logicals("x")?, call.logicals("y")?);
+    Ok(vec![Tensor::Logical(map2(call.name(), call.budget(), &x, &y, |x, y| f(*x, *y))?)])
+}
+
+/// `x && y`
+pub fn and(call: &Call) -> Outcome {
+    logical(call, |x, y| x && y)
+}
+
+/// `x || y`
+pub fn or(call: &Call) -> Outcome {
+    logical(call, |x, y| x || y)
+}
+
+/// One of two values for each item (4.2.3).
+pub fn select(call: &Call) -> Outcome {
+    let condition = call.logicals("condition")?;
+    let (a, b) = (call.tensor("true_value")?, call.tensor("false_value")?);
+    chosen(call, &condition, &a, &b)
+}
+
+/// The items of two tensors, as a condition says.
+pub fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> Outcome {
+    let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
+    call.budget().room(&shape)?;
+    fn pick<T: Copy>(
+        condition: &ArrayD<bool>,
+        a: &ArrayD<T>,
+        b: &ArrayD<T>,
+        shape: &[usize],
+    ) -> Result<ArrayD<T>, Fault> {
+        let (condition, a, b) = (spread(condition, shape)?, spread(a, shape)?, spread(b, shape)?);
+        let choose = |condition: &bool, a: &T, b: &T| if *condition { *a } else { *b };
+        Ok(ndarray::Zip::from(&condition).and(&a).and(&b).map_collect(choose))
+    }
+    Ok(vec![match (a, b) {
+        (Tensor::Integer(a), Tensor::Integer(b)) => Tensor::Integer(pick(condition, a, b, &shape)?),
+        (Tensor::Logical(a), Tensor::Logical(b)) => Tensor::Logical(pick(condition, a, b, &shape)?),
+        (Tensor::Logical(_), _) | (_, Tensor::Logical(_)) => {
+            return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name())));
+        }
+        (a, b) => Tensor::Scalar(pick(condition, &a.to_scalars(), &b.to_scalars(), &shape)?),
+    }])
+}
+
+/// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
+/// but 0 is true (4.5.8 and 3.3.7).
+pub fn cast(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let wanted = call.element_type();
+    let wanted = wanted.ok_or_else(|| Fault::argument("it is not known what type to cast to".to_string()))?;
+    convert(call, &input, wanted).map(|tensor| vec![tensor])
+}
+
+/// The conversion of [`cast`].
+pub fn convert(call: &Call, input: &Tensor, wanted: ElementType) -> Result<Tensor, Fault> {
+    call.budget().room(input.shape())?;
+    Ok(match (wanted, input) {
+        (ElementType::Scalar, input) => Tensor::Scalar(input.to_scalars()),
+        (ElementType::Integer, Tensor::Scalar(array)) => {
+            let whole = |item: &f64| {
+                // 2^63 is the first number beyond the range, and -2^63 the last within it.
+                let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
+                if fits { Ok(*item as i64) } else { Err(Fault::value(format!("{item} is no integer of 64 bits"))) }
+            };
+            Tensor::integers(array.shape(), array.iter().map(whole).collect::<Result<_, _>>()?)?
+        }
+        (ElementType::Integer, Tensor::Logical(array)) => Tensor::Integer(array.mapv(i64::from)),
+        (ElementType::Logical, Tensor::Scalar(array)) => Tensor::Logical(array.mapv(|item| item != 0.0)),
+        (ElementType::Logical, Tensor::Integer(array)) => Tensor::Logical(array.mapv(|item| item != 0)),
+        (_, same) => map_array!(same, array => array.clone()),
+    })
+}

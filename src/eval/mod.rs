@@ -1,0 +1,182 @@
+//! The reference evaluator: what a flat graph computes, on real tensors.
+//!
+//! Each operation is a function of a [`Call`], which gives it its operands and attributes; one
+//! table, [`OPERATIONS`], says which. The functions follow the formulas of the specification;
+//! speed comes second. Compounds that the table does not have are evaluated by their definitions.
+//! `docs/evaluation.md` has the decisions where the text leaves something open.
+//!
+//! ```
+//! use nnef_flatten::eval::{Evaluator, NoVariables};
+//! use nnef_flatten::tensor::Tensor;
+//! use nnef_flatten::{Options, expand, parse};
+//!
+//! let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = softmax(x, axes = [0]); }";
+//! let parsed = parse("example", text.to_string(), &Options::default());
+//! let graph = expand(&parsed.document, &Options::default()).expect("a valid document").graph;
+//! let x = Tensor::scalars(&[2], vec![0.5, 0.5])?;
+//! let outputs = Evaluator::default().run(&graph, &[("x".to_string(), x)], &NoVariables)?.outputs;
+//! assert_eq!(*outputs[0].1, Tensor::scalars(&[2], vec![0.5, 0.5])?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arrange;
+mod broadcast;
+mod budget;
+mod call;
+mod conv;
+mod definition;
+mod elementwise;
+mod fault;
+mod folder;
+mod matmul;
+mod pool;
+mod reduce;
+mod resize;
+mod roi;
+mod run;
+mod scan;
+mod sections;
+mod selection;
+mod sources;
+mod table;
+#[cfg(test)]
+mod tests;
+mod vendor;
+pub mod verify;
+mod window;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+pub use budget::{Budget, Limits};
+pub use call::{Call, Outcome};
+pub use fault::{EvalError, Fault};
+pub use folder::Folder;
+use run::Run;
+pub use table::OPERATIONS;
+
+use crate::diagnostics::Code;
+use crate::graph::{Graph, Kind, TensorId};
+use crate::tensor::{ElementType, Tensor, TensorError};
+
+/// The highest rank that operations are evaluated for.
+pub const MAX_RANK: usize = 32;
+
+/// Computes what an operation gives.
+pub type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
+
+/// Where the data of variables come from.
+pub trait Variables {
+    /// The data under a label, for a variable of a shape and, where it is known, a type; none if
+    /// there are none. The evaluator checks both.
+    ///
+    /// # Errors
+    ///
+    /// There are data, but they cannot be read.
+    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError>;
+}
+
+/// No data for any variable.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoVariables;
+
+impl Variables for NoVariables {
+    fn load(&self, _: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+        Ok(None)
+    }
+}
+
+impl Variables for FxHashMap<String, Tensor> {
+    fn load(&self, label: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+        Ok(self.get(label).cloned())
+    }
+}
+
+/// What an evaluation gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The outputs of the graph, in order.
+    pub outputs: Vec<(String, Arc<Tensor>)>,
+    /// The new values of variables, by label.
+    pub updates: Vec<(String, Arc<Tensor>)>,
+}
+
+/// Evaluates graphs: limits, and what is known of operations beyond the standard.
+#[derive(Default)]
+pub struct Evaluator {
+    limits: Limits,
+    further: FxHashMap<String, Kernel>,
+    /// Graphs of compounds that have been expanded, by their text.
+    pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
+}
+
+impl Evaluator {
+    /// An evaluator with other limits.
+    pub fn with_limits(limits: Limits) -> Self {
+        Evaluator { limits, ..Evaluator::default() }
+    }
+
+    /// Says what an operation of a document or vendor computes. It replaces what is known.
+    ///
+    /// ```
+    /// use nnef_flatten::eval::Evaluator;
+    ///
+    /// let evaluator = Evaluator::default().operation("vendor_first", |call| {
+    ///     Ok(vec![(*call.tensor("x")?).clone()])
+    /// });
+    /// ```
+    pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> Outcome + 'static) -> Self {
+        self.further.insert(name.to_string(), Arc::new(kernel));
+        self
+    }
+
+    /// What a kind of operation computes.
+    fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
+        let name = graph.text_of(kind.name);
+        if let Some(kernel) = self.further.get(name) {
+            return Some(Arc::clone(kernel));
+        }
+        let known = if kind.standard { table::standard(name) } else { vendor::operation(name) };
+        if let Some(known) = known {
+            return Some(Arc::new(known));
+        }
+        kind.standard.then(|| Arc::new(definition::by_definition) as Kernel)
+    }
+
+    /// Evaluates a graph on inputs, by name. Those of another type than the graph's input are
+    /// converted where no value changes.
+    ///
+    /// # Errors
+    ///
+    /// An input is missing or does not fit, data of a variable are missing, an operation is not
+    /// known or not defined for its operands, or a limit is crossed.
+    pub fn run(
+        &self,
+        graph: &Graph,
+        inputs: &[(String, Tensor)],
+        variables: &dyn Variables,
+    ) -> Result<Evaluation, EvalError> {
+        let inputs = bind(graph, inputs)?;
+        let budget = Budget::new(self.limits);
+        let run = Run::new(graph, graph, self, &budget, variables, inputs);
+        let tensors = run.tensors(&graph.outputs)?;
+        let names = graph.outputs.iter().map(|output| graph.tensor_name(*output));
+        Ok(Evaluation { outputs: names.zip(tensors).collect(), updates: run.updates.take() })
+    }
+}
+
+/// Finds the graph inputs that tensors are for.
+fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
+    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
+    let fail = |message: String| Err(EvalError { fault: Fault::new(Code::EvalInput, message), operation: None });
+    let mut bound = FxHashMap::default();
+    for (name, tensor) in given {
+        let Some(i) = names.iter().position(|input| input == name) else {
+            return fail(format!("the graph has no input `{name}`; its inputs are {}", names.join(", ")));
+        };
+        bound.insert(graph.inputs[i], Arc::new(tensor.clone()));
+    }
+    Ok(bound)
+}

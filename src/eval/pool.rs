@@ -1,0 +1,163 @@
+//! Windows over all axes: box filters, pooling, sampling at indices (4.3.2, 4.3.3, 4.9.3).
+
+use ndarray::ArrayD;
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use super::reduce::greater;
+use super::window::{Border, Direction, Pair, Windows};
+use crate::tensor::{Tensor, array};
+
+/// An input, and the windows over it.
+struct Pool {
+    input: Vec<f64>,
+    shape: Vec<usize>,
+    windows: Windows,
+}
+
+impl Pool {
+    fn read(call: &Call, direction: Direction) -> Result<Self, Fault> {
+        let mut size = call.naturals("size")?;
+        let input = call.scalars_to("input", size.len())?;
+        if call.draft() && size.len() < input.ndim() {
+            size.resize(input.ndim(), 1);
+        }
+        if size.len() != input.ndim() || size.contains(&0) {
+            let (name, rank) = (call.name(), input.ndim());
+            return Err(Fault::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
+        }
+        let reference = match direction {
+            Direction::Up => call.naturals("output_shape")?,
+            Direction::Down => Vec::new(),
+        };
+        if !reference.is_empty() && reference.len() != input.ndim() {
+            return Err(Fault::shapes(format!("`output_shape` {reference:?} does not fit a rank of {}", input.ndim())));
+        }
+        let reference = Some(&reference[..]).filter(|reference| !reference.is_empty());
+        let windows = Windows::read(call, input.shape(), &size, direction, reference)?;
+        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
+    }
+
+    /// The item that a pair meets; a constant border is 0.
+    fn item(&self, place: Option<usize>) -> f64 {
+        place.map_or(0.0, |place| self.input[place])
+    }
+
+    /// The item of the window that the greatest item of the input lies under, the first of several.
+    fn best(&self, pairs: &[Pair]) -> Option<Pair> {
+        let ignored = self.windows.border() == Border::Ignore;
+        let met = pairs.iter().filter(|(_, place)| place.is_some() || !ignored);
+        met.copied().reduce(|best, pair| if greater(self.item(pair.1), self.item(best.1)) { pair } else { best })
+    }
+}
+
+/// The items of an array in row-major order.
+fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
+    array.iter().copied().collect()
+}
+
+/// Sums, or means, over windows.
+fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
+    let pool = Pool::read(call, direction)?;
+    let all = pool.windows.volume() as f64;
+    // A mean that ignores the border is one of the items that there are. On the way up a window
+    // meets only every so many items in any case, so the volume is what counts.
+    let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
+    let mut output = Vec::new();
+    pool.windows.each(call, |_, pairs| {
+        let sum: f64 = pairs.iter().map(|(_, place)| pool.item(*place)).sum();
+        let met = pairs.iter().filter(|(_, place)| place.is_some()).count().max(1);
+        output.push(match (normalize, ignored) {
+            (false, _) => sum,
+            (true, false) => sum / all,
+            (true, true) => sum / met as f64,
+        });
+        Ok(())
+    })?;
+    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+}
+
+/// A box filter.
+pub fn box_filter(call: &Call) -> Outcome {
+    summed(call, Direction::Down, call.flag("normalize")?)
+}
+
+/// The transpose of a box filter.
+pub fn debox(call: &Call) -> Outcome {
+    summed(call, Direction::Up, call.flag("normalize")?)
+}
+
+/// A box filter that gives means.
+pub fn avg_pool(call: &Call) -> Outcome {
+    summed(call, Direction::Down, true)
+}
+
+/// The greatest items within windows, and their places there.
+fn greatest(call: &Call) -> Result<(Tensor, Tensor), Fault> {
+    let pool = Pool::read(call, Direction::Down)?;
+    let (mut values, mut places) = (Vec::new(), Vec::new());
+    pool.windows.each(call, |_, pairs| {
+        // A window that meets nothing gives what the border has.
+        let (k, place) = pool.best(pairs).unwrap_or((0, None));
+        places.push(k as i64);
+        values.push(pool.item(place));
+        Ok(())
+    })?;
+    let shape = pool.windows.output();
+    Ok((Tensor::scalars(&shape, values)?, Tensor::integers(&shape, places)?))
+}
+
+/// The places of the greatest items within windows.
+pub fn argmax_pool(call: &Call) -> Outcome {
+    Ok(vec![greatest(call)?.1])
+}
+
+/// The greatest items within windows.
+pub fn max_pool(call: &Call) -> Outcome {
+    Ok(vec![greatest(call)?.0])
+}
+
+/// Both.
+pub fn max_pool_with_index(call: &Call) -> Outcome {
+    let (values, places) = greatest(call)?;
+    Ok(vec![values, places])
+}
+
+fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, Fault> {
+    let index = super::call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
+    let (name, volume) = (call.name(), pool.windows.volume());
+    if index.shape() != wanted {
+        let given = index.shape();
+        return Err(Fault::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
+    }
+    match index.iter().find(|&&item| usize::try_from(item).map_or(true, |item| item >= volume)) {
+        None => Ok(items(&index)),
+        Some(item) => Err(Fault::value(format!("`index` of `{name}` is {item}, the window has {volume} items"))),
+    }
+}
+
+/// Reads at indices within windows.
+pub fn sample(call: &Call) -> Outcome {
+    let pool = Pool::read(call, Direction::Down)?;
+    let index = index(call, &pool, &pool.windows.output())?;
+    let mut output = Vec::new();
+    pool.windows.each(call, |position, pairs| {
+        let wanted = index[position];
+        output.push(pairs.iter().find(|(k, _)| *k as i64 == wanted).map_or(0.0, |(_, place)| pool.item(*place)));
+        Ok(())
+    })?;
+    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+}
+
+/// Writes at indices within windows; what meets at an item is summed up.
+pub fn desample(call: &Call) -> Outcome {
+    let pool = Pool::read(call, Direction::Up)?;
+    let index = index(call, &pool, &pool.shape)?;
+    let mut output = Vec::new();
+    pool.windows.each(call, |_, pairs| {
+        let from = |(k, place): &Pair| place.filter(|place| index[*place] == *k as i64).map(|place| pool.input[place]);
+        output.push(pairs.iter().filter_map(from).sum::<f64>());
+        Ok(())
+    })?;
+    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+}

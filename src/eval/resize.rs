@@ -1,0 +1,126 @@
+//! Resampling by linear interpolation (4.3.4): up-sampling by whole factors.
+
+use ndarray::ArrayD;
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use super::window::{Border, advance};
+use crate::tensor::{Tensor, array};
+
+/// How positions of the output correspond to positions of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The first items meet.
+    Asymmetric,
+    /// The edges of the first and of the last items meet.
+    Symmetric,
+    /// The first and the last items meet.
+    Aligned,
+}
+
+impl Method {
+    /// The method of an operation.
+    pub fn read(call: &Call) -> Result<Self, Fault> {
+        Self::named(call.string("method")?)
+    }
+
+    /// The method of a name.
+    pub fn named(name: &str) -> Result<Self, Fault> {
+        Ok(match name {
+            "asymmetric" => Method::Asymmetric,
+            "symmetric" => Method::Symmetric,
+            "aligned" => Method::Aligned,
+            other => return Err(Fault::argument(format!("'{other}' is no interpolation method"))),
+        })
+    }
+
+    /// The position within `extent` items, which need not be a whole number, of the `i`th of
+    /// `count` items that stand for them.
+    pub fn position(self, i: usize, count: usize, extent: f64) -> f64 {
+        let (i, count) = (i as f64, count as f64);
+        match self {
+            Method::Asymmetric => i * extent / count,
+            Method::Symmetric => (i + 0.5) * extent / count - 0.5,
+            Method::Aligned if count <= 1.0 => 0.0,
+            Method::Aligned => i * (extent - 1.0) / (count - 1.0),
+        }
+    }
+}
+
+/// Places along an axis with their weights, which sum up to 1. Items of the border count as 0
+/// where it has a constant.
+pub type Taps = [(Option<usize>, f64); 2];
+
+/// The items that a position lies between.
+pub fn taps(position: f64, extent: usize, border: Border) -> Taps {
+    let below = position.floor();
+    let weight = position - below;
+    let place = |at: f64| border.place(at as i64, extent);
+    [(place(below), 1.0 - weight), (place(below + 1.0), weight)]
+}
+
+/// The interpolated item of a plane: the product of the weights along all axes.
+pub fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
+    let mut sum = 0.0;
+    // Each axis takes one of two items, so the bits of a number name all choices.
+    for corner in 0..1usize << taps.len() {
+        let (mut weight, mut place) = (1.0, Some(0));
+        for (axis, (taps, extent)) in taps.iter().zip(extents).enumerate() {
+            let (tap, part) = taps[corner >> axis & 1];
+            weight *= part;
+            place = place.zip(tap).map(|(place, tap)| place * extent + tap);
+        }
+        // An item that does not count is left out, even if it is infinite.
+        if weight != 0.0 {
+            sum += place.map_or(0.0, |place| plane[place]) * weight;
+        }
+    }
+    sum
+}
+
+/// Up-sampling by whole factors along the spatial axes.
+pub fn multilinear_upsample(call: &Call) -> Outcome {
+    let factor = call.naturals("factor")?;
+    let input = call.scalars_to("input", factor.len() + 2)?;
+    let name = call.name();
+    if factor.len() + 2 != input.ndim() || input.ndim() > super::MAX_RANK || factor.contains(&0) {
+        let rank = input.ndim();
+        return Err(Fault::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
+    }
+    let (method, border) = (Method::read(call)?, Border::read(call)?);
+    let extents = &input.shape()[2..];
+    let space: Option<Vec<usize>> =
+        extents.iter().zip(&factor).map(|(extent, factor)| extent.checked_mul(*factor)).collect();
+    let space = space.ok_or_else(|| Fault::shapes(format!("`{name}` makes extents that are too large")))?;
+    let shape: Vec<usize> = input.shape()[..2].iter().chain(&space).copied().collect();
+    let along =
+        |axis: usize, i: usize| taps(method.position(i, space[axis], extents[axis] as f64), extents[axis], border);
+    let at = |index: &[usize]| index.iter().enumerate().map(|(axis, &i)| along(axis, i)).collect();
+    Ok(vec![Tensor::Scalar(array(&shape, resample(call, &input, &shape, at)?)?)])
+}
+
+/// Interpolates every plane of an input at positions that a function gives for the items of a
+/// plane of the output.
+fn resample(
+    call: &Call,
+    input: &ArrayD<f64>,
+    shape: &[usize],
+    at: impl Fn(&[usize]) -> Vec<Taps>,
+) -> Result<Vec<f64>, Fault> {
+    let count = call.budget().room(shape)?;
+    call.budget().product(count, 1 << (shape.len() - 2).min(40))?;
+    let extents = &input.shape()[2..];
+    let (plane, space): (usize, usize) = (extents.iter().product(), shape[2..].iter().product());
+    let items: Vec<f64> = input.iter().copied().collect();
+    let planes = shape[0] * shape[1];
+    let mut output = vec![0.0; count];
+    let mut index = vec![0; extents.len()];
+    for position in 0..space {
+        let taps = at(&index);
+        for i in 0..planes {
+            output[i * space + position] = interpolate(&items[i * plane..(i + 1) * plane], extents, &taps);
+        }
+        advance(&mut index, &shape[2..]);
+    }
+    Ok(output)
+}

@@ -1,0 +1,146 @@
+//! One pass over the operations of a graph.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::budget::Budget;
+use super::call::Call;
+use super::fault::{EvalError, Fault};
+use super::{Evaluator, Kernel, Variables};
+use crate::diagnostics::Code;
+use crate::graph::{Graph, Operation, OperationId, TensorId};
+use crate::tensor::Tensor;
+
+/// The most evaluations within each other.
+const MAX_DEPTH: u32 = 32;
+
+/// The state of an evaluation: what has been computed of a graph.
+pub struct Run<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) evaluator: &'a Evaluator,
+    pub(super) budget: &'a Budget,
+    pub(super) variables: &'a dyn Variables,
+    /// The graph whose fragments operations refer to by name.
+    pub(super) outer: &'a Graph,
+    pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    /// How many evaluations this one is within.
+    depth: u32,
+    values: RefCell<Vec<Option<Arc<Tensor>>>>,
+    pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        graph: &'a Graph,
+        outer: &'a Graph,
+        evaluator: &'a Evaluator,
+        budget: &'a Budget,
+        variables: &'a dyn Variables,
+        inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    ) -> Self {
+        let values = RefCell::new(vec![None; graph.tensors.len()]);
+        Run { graph, evaluator, budget, variables, outer, inputs, depth: 0, values, updates: RefCell::default() }
+    }
+
+    /// The evaluation of a graph that an operation of this one stands for.
+    ///
+    /// # Errors
+    ///
+    /// There are too many within each other, as where the body of a scan runs itself.
+    pub(super) fn inner<'b>(
+        &'b self,
+        graph: &'b Graph,
+        outer: &'b Graph,
+        inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    ) -> Result<Run<'b>, Fault> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Fault::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
+        }
+        let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
+        Ok(Run { depth: self.depth + 1, ..run })
+    }
+
+    /// A tensor that has been computed.
+    pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, Fault> {
+        let values = self.values.borrow();
+        let value = values.get(tensor.index()).cloned().flatten();
+        value.ok_or_else(|| Fault::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
+    }
+
+    fn store(&self, tensor: TensorId, value: Arc<Tensor>) {
+        self.budget.hold(value.len());
+        if let Some(slot) = self.values.borrow_mut().get_mut(tensor.index()) {
+            *slot = Some(value);
+        }
+    }
+
+    /// Forgets a tensor that nothing will ask for.
+    fn forget(&self, tensor: TensorId) {
+        if let Some(value) = self.values.borrow_mut().get_mut(tensor.index()).and_then(Option::take) {
+            self.budget.release(value.len());
+        }
+    }
+
+    /// Evaluates all operations. The values of tensors, in order.
+    pub(super) fn tensors(&self, wanted: &[TensorId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
+        let graph = self.graph;
+        for (tensor, value) in &self.inputs {
+            if graph.tensors[tensor.index()].producer.is_none() {
+                self.store(*tensor, Arc::clone(value));
+            }
+        }
+        let last = last_uses(graph, wanted);
+        let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.evaluator.kernel(graph, kind)).collect();
+        for (i, operation) in graph.operations.iter().enumerate() {
+            let id = OperationId::at(i);
+            self.step(operation, kernels[operation.kind.index()].as_ref())
+                .map_err(|fault| EvalError { fault, operation: Some(id) })?;
+            last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
+        }
+        let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>();
+        let all = all.map_err(|fault| EvalError { fault, operation: None })?;
+        // What is left, the results among it, no longer counts.
+        (0..graph.tensors.len()).for_each(|i| self.forget(TensorId(i as u32)));
+        Ok(all)
+    }
+
+    /// Evaluates one operation.
+    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), Fault> {
+        let call = Call { run: self, operation };
+        self.budget.work(1)?;
+        let Some(kernel) = kernel else {
+            let message = format!("it is not known what `{}` computes", call.name());
+            return Err(Fault::new(Code::NotEvaluated, message));
+        };
+        let results = kernel(&call)?;
+        let outputs = call.outputs();
+        if results.len() != outputs.len() {
+            let (name, given, wanted) = (call.name(), results.len(), outputs.len());
+            return Err(Fault::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
+        }
+        for (tensor, value) in outputs.into_iter().zip(results) {
+            self.store(tensor, Arc::new(value));
+        }
+        Ok(())
+    }
+}
+
+/// The tensors of which an operation is the last to ask, or which nothing asks for.
+fn last_uses(graph: &Graph, wanted: &[TensorId]) -> FxHashMap<OperationId, Vec<TensorId>> {
+    let mut last: Vec<Option<OperationId>> = graph.tensors.iter().map(|tensor| tensor.producer).collect();
+    for (i, operation) in graph.operations.iter().enumerate() {
+        for (_, operand) in graph.arguments(operation) {
+            operand.each_tensor(&mut |tensor| last[tensor.index()] = Some(OperationId::at(i)));
+        }
+    }
+    wanted.iter().for_each(|tensor| last[tensor.index()] = None);
+    let mut by_operation: FxHashMap<OperationId, Vec<TensorId>> = FxHashMap::default();
+    for (i, operation) in last.into_iter().enumerate() {
+        if let Some(operation) = operation {
+            by_operation.entry(operation).or_default().push(TensorId(i as u32));
+        }
+    }
+    by_operation
+}

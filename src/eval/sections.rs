@@ -1,0 +1,138 @@
+//! Tensors put together and taken apart along an axis (4.5.3).
+
+use std::borrow::Borrow;
+
+use ndarray::{ArrayD, ArrayViewD, Axis, ErrorKind, ShapeError, Slice};
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use crate::tensor::{ElementType, Tensor, map_array};
+
+/// Tensors of one type: integers become scalars where they stand beside some.
+fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, Fault> {
+    let types = || parts.iter().map(|part| part.borrow().element_type());
+    let logical = types().filter(|of| *of == ElementType::Logical).count();
+    if logical != 0 && logical != parts.len() {
+        return Err(Fault::argument("logicals and numbers cannot be put into one tensor"));
+    }
+    let mixed = types().any(|of| of == ElementType::Scalar) && types().any(|of| of == ElementType::Integer);
+    let convert = |part: &T| match (mixed, part.borrow()) {
+        (true, part) => Tensor::Scalar(part.to_scalars()),
+        (false, part) => part.clone(),
+    };
+    Ok(parts.iter().map(convert).collect())
+}
+
+/// Puts arrays together whose other extents are the same.
+fn joined<T: Clone>(parts: &[ArrayViewD<T>], axis: usize) -> Result<ArrayD<T>, Fault> {
+    // ndarray asks for axes that exist.
+    let ranks = parts.iter().all(|part| part.ndim() == parts[0].ndim() && axis < part.ndim());
+    let joined = if ranks {
+        ndarray::concatenate(Axis(axis), parts)
+    } else {
+        Err(ShapeError::from_kind(ErrorKind::IncompatibleShape))
+    };
+    joined.map(|joined| joined.as_standard_layout().into_owned()).map_err(|_| {
+        let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
+        Fault::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
+    })
+}
+
+/// Puts tensors together along an axis that they have.
+pub fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+    macro_rules! views {
+        ($variant:ident) => {{
+            let views: Vec<_> = parts
+                .iter()
+                .filter_map(|part| match part {
+                    Tensor::$variant(array) => Some(array.view()),
+                    _ => None,
+                })
+                .collect();
+            Tensor::$variant(joined(&views, axis)?)
+        }};
+    }
+    let parts = unified(parts)?;
+    let parts = &parts;
+    Ok(match parts.first() {
+        Some(Tensor::Scalar(_)) => views!(Scalar),
+        Some(Tensor::Integer(_)) => views!(Integer),
+        Some(Tensor::Logical(_)) => views!(Logical),
+        None => return Err(Fault::shapes("there are no tensors to put together")),
+    })
+}
+
+/// Puts tensors of one shape together along a new axis.
+pub fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+    if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
+        return Err(Fault::shapes("tensors of different shapes cannot be stacked"));
+    }
+    let widen = |part: &Tensor| map_array!(part, array => array.clone().insert_axis(Axis(axis)));
+    concatenated(&parts.iter().map(widen).collect::<Vec<_>>(), axis)
+}
+
+/// The operands, whose items fit into the limits together.
+fn operands(call: &Call) -> Result<Vec<Tensor>, Fault> {
+    let parts = call.tensors("values")?;
+    let count = parts.iter().map(|part| part.len()).fold(0usize, usize::saturating_add);
+    call.budget().room(&[count])?;
+    unified(&parts.iter().map(|part| Tensor::clone(part)).collect::<Vec<_>>())
+}
+
+/// Along an axis that the tensors have.
+pub fn concat(call: &Call) -> Outcome {
+    let mut parts = operands(call)?;
+    let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
+    if call.draft() {
+        let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1)).min(super::MAX_RANK);
+        let rank = wanted.max(asked);
+        parts = parts.iter().map(|part| map_array!(part, array => super::call::lengthened(array, rank))).collect();
+    }
+    let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank))?;
+    Ok(vec![concatenated(&parts, axis)?])
+}
+
+/// Along a new axis.
+pub fn stack(call: &Call) -> Outcome {
+    let parts = operands(call)?;
+    let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
+    Ok(vec![stacked(&parts, axis)?])
+}
+
+/// A section of a tensor along an axis.
+pub fn section(tensor: &Tensor, axis: usize, first: usize, count: usize) -> Tensor {
+    map_array!(tensor, array => {
+        array.slice_axis(Axis(axis), Slice::from(first..first + count)).as_standard_layout().into_owned()
+    })
+}
+
+/// Sections in given proportions.
+pub fn split(call: &Call) -> Outcome {
+    let ratios = call.naturals("ratios")?;
+    let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1));
+    let value = call.tensor_to("value", asked)?;
+    let axis = call.axis("axis", value.rank())?;
+    let extent = value.shape()[axis];
+    let total = ratios.iter().try_fold(0usize, |total, ratio| total.checked_add(*ratio)).filter(|&total| total > 0);
+    let Some(total) = total.filter(|total| extent % total == 0 && !ratios.contains(&0)) else {
+        return Err(Fault::shapes(format!("an extent of {extent} cannot be split as {ratios:?}")));
+    };
+    call.budget().work(value.len() as u64)?;
+    let mut first = 0;
+    let mut part = |ratio: usize| {
+        let count = extent / total * ratio;
+        first += count;
+        section(&value, axis, first - count, count)
+    };
+    Ok(ratios.iter().map(|ratio| part(*ratio)).collect())
+}
+
+/// The tensors along an axis, without it.
+pub fn unstack(call: &Call) -> Outcome {
+    let value = call.tensor("value")?;
+    let axis = call.axis("axis", value.rank())?;
+    call.budget().work(value.len() as u64)?;
+    let part =
+        |i: usize| map_array!(&*value, array => array.index_axis(Axis(axis), i).as_standard_layout().into_owned());
+    Ok((0..value.shape()[axis]).map(part).collect())
+}

@@ -1,0 +1,185 @@
+//! Parts and repetitions of one tensor: slice, pad, tile, gather (4.5.4 to 4.5.7).
+//!
+//! All of them take items of the input, so they share one function: for each axis, which places
+//! are taken.
+
+use ndarray::ArrayD;
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use super::window::{Border, advance};
+use crate::tensor::{ElementType, Tensor, array};
+
+/// The items at given places of each axis; none stands for `fill`.
+fn taken<T: Copy>(call: &Call, input: &ArrayD<T>, places: &[Vec<Option<usize>>], fill: T) -> Result<ArrayD<T>, Fault> {
+    let shape: Vec<usize> = places.iter().map(Vec::len).collect();
+    let count = call.budget().room(&shape)?;
+    call.budget().product(count, shape.len())?;
+    let input_items: Vec<T> = input.iter().copied().collect();
+    let mut items = Vec::with_capacity(count);
+    let mut index = vec![0; shape.len()];
+    for _ in 0..count {
+        let mut place = Some(0);
+        for ((places, extent), i) in places.iter().zip(input.shape()).zip(&index) {
+            place = place.zip(places[*i]).map(|(place, i)| place * extent + i);
+        }
+        items.push(place.map_or(fill, |place| input_items[place]));
+        advance(&mut index, &shape);
+    }
+    Ok(array(&shape, items)?)
+}
+
+fn taken_of(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Outcome {
+    Ok(vec![match input {
+        Tensor::Scalar(array) => Tensor::Scalar(taken(call, array, places, fill)?),
+        Tensor::Integer(array) => Tensor::Integer(taken(call, array, places, fill as i64)?),
+        Tensor::Logical(array) => Tensor::Logical(taken(call, array, places, fill != 0.0)?),
+    }])
+}
+
+/// All places of each axis.
+fn all(shape: &[usize]) -> Vec<Vec<Option<usize>>> {
+    shape.iter().map(|&extent| (0..extent).map(Some).collect()).collect()
+}
+
+/// The places from one to another; `None` where they lie against the stride.
+fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
+    let extent = i64::try_from(extent).ok()?;
+    // For positive strides an end of 0 means the extent itself: a range up to 0 would be empty.
+    let open = end == 0 && stride > 0;
+    let bound = |at: i64| (if at < 0 { at.saturating_add(extent) } else { at }).clamp(-1, extent);
+    let (begin, end) = (bound(begin), if open { extent } else { bound(end) });
+    let begin = if stride > 0 { begin.max(0) } else { begin.min(extent - 1) };
+    let reached = |at: i64| if stride > 0 { at >= end } else { at <= end };
+    if (stride > 0 && begin > end) || (stride < 0 && begin < end) {
+        return None;
+    }
+    let steps = std::iter::successors(Some(begin), |at| at.checked_add(stride)).take_while(|at| !reached(*at));
+    Some(steps.map(|at| usize::try_from(at).ok()).collect())
+}
+
+/// A section along some axes.
+pub fn slice(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let (axes, begin, end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
+    let stride = call.ints("stride")?;
+    let name = call.name();
+    if begin.len() != axes.len() || end.len() != axes.len() || (!stride.is_empty() && stride.len() != axes.len()) {
+        return Err(Fault::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
+    }
+    let mut places = all(input.shape());
+    for (i, axis) in axes.iter().enumerate() {
+        let axis = call.check_axis(*axis, input.rank())?;
+        let stride = stride.get(i).copied().unwrap_or(1);
+        let extent = input.shape()[axis];
+        let found = if stride == 0 { None } else { range(begin[i], end[i], stride, extent) };
+        places[axis] = found.ok_or_else(|| {
+            let (begin, end) = (begin[i], end[i]);
+            Fault::shapes(format!(
+                "axis {axis} of extent {extent} has nothing from {begin} to {end} in steps of {stride}"
+            ))
+        })?;
+    }
+    taken_of(call, &input, &places, 0.0)
+}
+
+/// Items around, or fewer where the padding is negative.
+pub fn pad(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let padding = call.pairs("padding")?;
+    let (border, fill) = (Border::read(call)?, call.number("value")?);
+    if padding.len() != input.rank() {
+        let (count, rank) = (padding.len(), input.rank());
+        return Err(Fault::shapes(format!("`padding` has {count} items, the input has rank {rank}")));
+    }
+    let extents: Option<Vec<usize>> = padding
+        .iter()
+        .zip(input.shape())
+        .map(|((before, after), &extent)| {
+            let extent = i64::try_from(extent).ok()?.checked_add(*before)?.checked_add(*after)?;
+            usize::try_from(extent).ok()
+        })
+        .collect();
+    let extents = extents.ok_or_else(|| Fault::shapes(format!("the padding {padding:?} leaves no items")))?;
+    // Before the places are listed, which take as much room.
+    call.budget().room(&extents)?;
+    let places: Vec<Vec<Option<usize>>> = extents
+        .iter()
+        .zip(&padding)
+        .zip(input.shape())
+        .map(|((&extent, (before, _)), &inner)| {
+            (0..extent).map(|i| border.place((i as i64).saturating_sub(*before), inner)).collect()
+        })
+        .collect();
+    taken_of(call, &input, &places, fill)
+}
+
+/// The items several times.
+pub fn tile(call: &Call) -> Outcome {
+    let input = call.tensor("input")?;
+    let repeats = call.naturals("repeats")?;
+    let extents: Option<Vec<usize>> =
+        repeats.iter().zip(input.shape()).map(|(repeats, extent)| repeats.checked_mul(*extent)).collect();
+    let Some(extents) = extents.filter(|_| repeats.len() == input.rank() && !repeats.contains(&0)) else {
+        let shape = input.shape();
+        return Err(Fault::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
+    };
+    call.budget().room(&extents)?;
+    let places: Vec<Vec<Option<usize>>> = extents
+        .iter()
+        .zip(input.shape())
+        .map(|(&extent, &inner)| (0..extent).map(|i| i.checked_rem(inner)).collect())
+        .collect();
+    taken_of(call, &input, &places, 0.0)
+}
+
+/// Items at indices along an axis, whose place the axes of the indices take.
+pub fn gather(call: &Call) -> Outcome {
+    let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
+    let axis = call.axis("axis", input.rank())?;
+    gathered(call, &input, &indices, axis)
+}
+
+/// The function of [`gather`]. Negative indices count from the end for vendors only, so they are
+/// refused here.
+pub fn gathered(call: &Call, input: &Tensor, indices: &Tensor, axis: usize) -> Outcome {
+    let extent = input.shape()[axis];
+    let Tensor::Integer(wanted) =
+        indices.clone().into_type(ElementType::Integer).map_err(|error| Fault::value(error.0))?
+    else {
+        return Err(Fault::argument("indices are integers"));
+    };
+    let place = |index: &i64| {
+        let found = usize::try_from(*index).ok().filter(|&index| index < extent);
+        found.map(Some).ok_or_else(|| Fault::value(format!("index {index} is not within an extent of {extent}")))
+    };
+    let mut places = all(input.shape());
+    places[axis] = wanted.iter().map(place).collect::<Result<_, _>>()?;
+    let shape: Vec<usize> =
+        input.shape()[..axis].iter().chain(wanted.shape()).chain(&input.shape()[axis + 1..]).copied().collect();
+    let flat = taken_of(call, input, &places, 0.0)?;
+    flat.iter()
+        .map(|tensor| Ok(crate::tensor::map_array!(tensor, array => super::arrange::shaped(array, &shape)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn ranges_are_those_of_the_text() {
+        let places = |begin, end, stride| {
+            range(begin, end, stride, 5).map(|places| places.into_iter().flatten().collect::<Vec<usize>>())
+        };
+        assert_eq!(places(1, 3, 1), Some(vec![1, 2]));
+        assert_eq!(places(-3, 0, 1), Some(vec![2, 3, 4]));
+        assert_eq!(places(0, 100, 2), Some(vec![0, 2, 4]));
+        assert_eq!(places(-1, -100, -2), Some(vec![4, 2, 0]));
+        assert_eq!(places(3, 0, -1), Some(vec![3, 2, 1]));
+        assert_eq!(places(2, 2, 1), Some(vec![]));
+        assert_eq!(places(3, 2, 1), None);
+        assert_eq!(places(0, 5, i64::MAX), Some(vec![0]));
+        assert_eq!(places(i64::MIN, i64::MAX, 3), Some(vec![0, 3]));
+    }
+}

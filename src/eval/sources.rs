@@ -1,0 +1,167 @@
+//! Where tensors come from: inputs, constants, variables, and their updates (4.1, 4.8).
+
+use std::sync::Arc;
+
+use super::call::{Call, Outcome, element_type, generate};
+use super::fault::Fault;
+use crate::diagnostics::Code;
+use crate::graph::{Extent, Graph, TensorId, Value};
+use crate::tensor::{ElementType, Tensor};
+
+/// Whether extents are what a shape asks for. In the draft trailing extents of 1 may be missing.
+fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
+    let rank = if call.draft() { given.len().max(wanted.len()) } else { wanted.len() };
+    let fits = |axis: usize| {
+        let given = given.get(axis).copied().unwrap_or(1);
+        let wanted = wanted.get(axis).copied().unwrap_or(Extent::ONE).known();
+        wanted.is_none_or(|wanted| usize::try_from(wanted) == Ok(given))
+    };
+    (call.draft() || given.len() == rank) && (0..rank).all(fits)
+}
+
+/// The tensor that a source gives.
+fn output(call: &Call) -> Result<TensorId, Fault> {
+    let missing = || Fault::argument(format!("`{}` gives no tensor", call.name()));
+    call.outputs().first().copied().ok_or_else(missing)
+}
+
+/// The type of a source's items, where it is known: from the declaration, or from what tract's
+/// writers say.
+pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<ElementType> {
+    let tensor = &graph.tensors[output.index()];
+    let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
+    let Some(Value::String(name)) = producer.and_then(|producer| graph.attribute(producer, "datum_type")) else {
+        return tensor.dtype.and_then(element_type);
+    };
+    match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
+        "f16" | "f32" | "f64" => Some(ElementType::Scalar),
+        "bool" => Some(ElementType::Logical),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(ElementType::Integer),
+        _ => None,
+    }
+}
+
+/// Checks what is given for a source, and converts it to the type of the source.
+fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
+    let output = output(call)?;
+    let shape = call.graph().tensors[output.index()].shape.clone();
+    if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
+        let given = tensor.shape();
+        return Err(Fault::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));
+    }
+    call.budget().room(tensor.shape())?;
+    let tensor = match source_type(call.graph(), output) {
+        Some(wanted) => {
+            let mixed = (tensor.element_type() == ElementType::Logical) != (wanted == ElementType::Logical);
+            let given = tensor.element_type();
+            match tensor.into_type(wanted) {
+                Ok(tensor) if !mixed || given != ElementType::Logical => tensor,
+                _ => {
+                    let (given, wanted) = (given.text(), wanted.text());
+                    return Err(Fault::new(code, format!("{what} holds {wanted} items, {given} items are given")));
+                }
+            }
+        }
+        None => tensor,
+    };
+    Ok(vec![tensor])
+}
+
+/// An input of the graph.
+pub fn external(call: &Call) -> Outcome {
+    let output = output(call)?;
+    let name = call.graph().tensor_name(output);
+    match call.run.inputs.get(&output) {
+        Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
+        // Nothing asks for it: it is there because NNEF demands an input.
+        None if !used(call, output) => Ok(vec![Tensor::scalar(0.0)]),
+        None => Err(Fault::new(Code::EvalInput, format!("nothing is given for input `{name}`"))),
+    }
+}
+
+fn used(call: &Call, tensor: TensorId) -> bool {
+    let graph = call.graph();
+    let mut used = graph.outputs.contains(&tensor);
+    for operation in &graph.operations {
+        graph.arguments(operation).for_each(|(_, operand)| operand.each_tensor(&mut |other| used |= other == tensor));
+    }
+    used
+}
+
+/// A tensor of values that the document has.
+pub fn constant(call: &Call) -> Outcome {
+    let shape = call.naturals("shape")?;
+    let count = call.budget().room(&shape)?;
+    let tensor = match call.attribute("value") {
+        Some(Value::Integers(items)) => Tensor::Integer(filled(call, &shape, count, items)?),
+        Some(Value::Scalars(items)) => Tensor::Scalar(filled(call, &shape, count, items)?),
+        Some(Value::Array(items)) => {
+            let logical = |item: &Value| match item {
+                Value::Logical(item) => Some(*item),
+                _ => None,
+            };
+            match items.iter().map(logical).collect::<Option<Vec<bool>>>() {
+                Some(items) => Tensor::Logical(filled(call, &shape, count, &items)?),
+                None => {
+                    let number = |item: &Value| Ok(call.tensor_of(item)?.to_scalars().first().copied().unwrap_or(0.0));
+                    let items: Vec<f64> = items.iter().map(number).collect::<Result<_, Fault>>()?;
+                    Tensor::Scalar(filled(call, &shape, count, &items)?)
+                }
+            }
+        }
+        Some(value) => Tensor::Scalar(filled(
+            call,
+            &shape,
+            count,
+            &[call.tensor_of(value)?.to_scalars().first().copied().unwrap_or(0.0)],
+        )?),
+        None => return Err(Fault::argument("a constant has no value")),
+    };
+    // Integers may stand for scalars; the type argument decides.
+    let wanted = call.graph().tensors[output(call)?.index()].dtype.and_then(element_type);
+    Ok(vec![match wanted {
+        Some(wanted) => tensor.into_type(wanted).map_err(|error| Fault::value(error.0))?,
+        None => tensor,
+    }])
+}
+
+fn filled<T: Copy>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<ndarray::ArrayD<T>, Fault> {
+    match items {
+        [item] => generate(shape, |_| *item),
+        items if items.len() == count => generate(shape, |i| items[i]),
+        items => {
+            let (name, given) = (call.name(), items.len());
+            Err(Fault::shapes(format!("`{name}` of shape {shape:?} has {count} items, {given} values are given")))
+        }
+    }
+}
+
+/// A variable, whose data lie outside of the document.
+pub fn variable(call: &Call) -> Outcome {
+    let label = call.string("label")?;
+    let shape = call.naturals("shape")?;
+    call.budget().room(&shape)?;
+    let fail = |message: String| Err(Fault::new(Code::EvalVariable, message));
+    match call.run.variables.load(label, &shape, source_type(call.graph(), output(call)?)) {
+        Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
+        Ok(None) => fail(format!("there are no data for variable '{label}'")),
+        Err(error) => fail(format!("the data of variable '{label}': {error}")),
+    }
+}
+
+/// The next value of a variable.
+pub fn update(call: &Call) -> Outcome {
+    let (old, new) = (call.tensor("variable")?, call.tensor("value")?);
+    if old.shape() != new.shape() {
+        let (old, new) = (old.shape(), new.shape());
+        return Err(Fault::shapes(format!("a variable of shape {old:?} cannot be updated with shape {new:?}")));
+    }
+    let graph = call.graph();
+    if let Some(Value::Tensor(variable)) = call.value("variable")
+        && let Some(producer) = graph.tensors[variable.index()].producer
+        && let Some(Value::String(label)) = graph.attribute(&graph.operations[producer.index()], "label")
+    {
+        call.run.updates.borrow_mut().push((label.to_string(), Arc::clone(&new)));
+    }
+    Ok(vec![Tensor::clone(&new)])
+}

@@ -1,0 +1,92 @@
+//! The table of standard operations, of both dialects.
+
+use super::call::{Call, Outcome};
+use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, sections, selection, sources};
+
+/// A function that evaluates an operation.
+pub type Function = fn(&Call) -> Outcome;
+
+/// What the standard operations compute. Compounds that are missing here are evaluated by their
+/// definitions; those that are here compute what their definitions do.
+pub const OPERATIONS: &[(&str, Function)] = &[
+    // Sources, 4.1 and 4.8.
+    ("external", sources::external),
+    ("constant", sources::constant),
+    ("variable", sources::variable),
+    ("update", sources::update),
+    // Item by item, 4.2; `idn` is the draft's `copy`.
+    ("copy", elementwise::copy),
+    ("idn", elementwise::copy),
+    ("neg", elementwise::neg),
+    ("abs", elementwise::abs),
+    ("sign", elementwise::sign),
+    ("not", elementwise::not),
+    ("add", elementwise::add),
+    ("sub", elementwise::sub),
+    ("mul", elementwise::mul),
+    ("div", elementwise::div),
+    ("pow", elementwise::pow),
+    ("min", elementwise::min),
+    ("max", elementwise::max),
+    ("lt", elementwise::lt),
+    ("le", elementwise::le),
+    ("gt", elementwise::gt),
+    ("ge", elementwise::ge),
+    ("eq", elementwise::eq),
+    ("ne", elementwise::ne),
+    ("and", elementwise::and),
+    ("or", elementwise::or),
+    ("select", elementwise::select),
+    ("cast", elementwise::cast),
+    // Windows, 4.3.
+    ("conv", conv::conv),
+    ("deconv", conv::deconv),
+    ("box", pool::box_filter),
+    ("debox", pool::debox),
+    ("avg_pool", pool::avg_pool),
+    ("max_pool", pool::max_pool),
+    ("max_pool_with_index", pool::max_pool_with_index),
+    ("argmax_pool", pool::argmax_pool),
+    ("sample", pool::sample),
+    ("desample", pool::desample),
+    ("multilinear_upsample", resize::multilinear_upsample),
+    // Reductions, 4.4.
+    ("sum_reduce", reduce::sum_reduce),
+    ("mean_reduce", reduce::mean_reduce),
+    ("max_reduce", reduce::max_reduce),
+    ("min_reduce", reduce::min_reduce),
+    ("argmax_reduce", reduce::argmax_reduce),
+    ("argmin_reduce", reduce::argmin_reduce),
+    ("any_reduce", reduce::any_reduce),
+    ("all_reduce", reduce::all_reduce),
+    ("softmax", reduce::softmax),
+    // Shapes, 4.5.
+    ("reshape", arrange::reshape),
+    ("squeeze", arrange::squeeze),
+    ("unsqueeze", arrange::unsqueeze),
+    ("transpose", arrange::transpose),
+    ("split", sections::split),
+    ("concat", sections::concat),
+    ("stack", sections::stack),
+    ("unstack", sections::unstack),
+    ("slice", selection::slice),
+    ("pad", selection::pad),
+    ("tile", selection::tile),
+    ("gather", selection::gather),
+    // Regions of interest, 4.6.
+    ("avg_roi_pool", roi::avg_roi_pool),
+    ("max_roi_pool", roi::max_roi_pool),
+    ("roi_resample", roi::roi_resample),
+    ("avg_roi_align", roi::avg_roi_align),
+    ("max_roi_align", roi::max_roi_align),
+    // Matrices, 4.7 and 4.9.2.
+    ("matmul", matmul::matmul),
+    ("linear", matmul::linear),
+];
+
+/// What a standard operation computes, if the table says so.
+pub fn standard(name: &str) -> Option<Function> {
+    let row = OPERATIONS.iter().find(|(known, _)| *known == name);
+    let unary = || elementwise::UNARY.iter().any(|(known, _)| *known == name).then_some(elementwise::unary as Function);
+    row.map(|(_, function)| *function).or_else(unary)
+}

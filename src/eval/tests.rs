@@ -1,0 +1,255 @@
+//! Operations on small tensors, with results worked out by hand; failures; limits.
+
+use super::{EvalError, Evaluation, Evaluator, Limits, NoVariables};
+use crate::diagnostics::Code;
+use crate::graph::Graph;
+use crate::tensor::{ElementType, Tensor, json};
+use crate::{Options, expand, parse};
+
+fn graph(text: &str, options: &Options) -> Graph {
+    let parsed = parse("test", text.to_string(), options);
+    let told: Vec<_> = parsed.diagnostics.iter().map(|finding| &finding.message).collect();
+    assert!(!parsed.diagnostics.has_errors(), "{told:?}\n{text}");
+    expand(&parsed.document, options).map(|expansion| expansion.graph).unwrap_or_else(|errors| {
+        panic!("{:?}\n{text}", errors.iter().map(|finding| &finding.message).collect::<Vec<_>>())
+    })
+}
+
+/// Inputs by name, as JSON, and their externals.
+fn inputs(text: &str) -> (Vec<(String, Tensor)>, String) {
+    let inputs = json::read(text).unwrap();
+    let line = |(name, tensor): &(String, Tensor)| {
+        format!("{name} = external<{}>(shape = {:?});\n", tensor.element_type().text(), tensor.shape())
+    };
+    let lines = inputs.iter().map(line).collect();
+    (inputs, lines)
+}
+
+fn try_run(given: &str, body: &str, outputs: &str, limits: Limits) -> Result<Evaluation, EvalError> {
+    let (inputs, externals) = inputs(given);
+    let names: Vec<&str> = inputs.iter().map(|(name, _)| name.as_str()).collect();
+    let text = format!("version 1.0;\ngraph G( {} ) -> ( {outputs} )\n{{\n{externals}{body}\n}}\n", names.join(", "));
+    Evaluator::with_limits(limits).run(&graph(&text, &Options::default()), &inputs, &NoVariables)
+}
+
+fn run(given: &str, body: &str) -> Tensor {
+    let evaluation = try_run(given, body, "y", Limits::default());
+    let evaluation = evaluation.unwrap_or_else(|error| panic!("{error}\n{body}"));
+    Tensor::clone(&evaluation.outputs[0].1)
+}
+
+/// A body on inputs gives an output, all as JSON.
+fn check(given: &str, body: &str, wanted: &str) {
+    let found = run(given, body);
+    let wanted = json::tensor(&serde_json::from_str(wanted).unwrap()).unwrap();
+    let wanted = if found.element_type() == ElementType::Scalar { Tensor::Scalar(wanted.to_scalars()) } else { wanted };
+    let apart = super::verify::difference(&found, &wanted);
+    assert!(apart.is_some_and(|apart| apart < 1e-9), "{body}\nis {found:?}\nnot {wanted:?}");
+}
+
+fn fails(given: &str, body: &str, code: Code) {
+    let found = try_run(given, body, "y", Limits { max_items: 1 << 20, max_work: 1 << 24 });
+    assert_eq!(found.map_err(|error| error.fault.code).err(), Some(code), "{body}");
+}
+
+#[test]
+fn items_meet_from_the_first_axis_on() {
+    check(r#"{"a": [[1.0, 2.0], [3.0, 4.0]], "b": [10.0, 20.0]}"#, "y = add(a, b);", "[[11, 12], [23, 24]]");
+    check(r#"{"a": [[1.0, 2.0]], "b": [[1.0], [2.0]]}"#, "y = mul(a, b);", "[[1, 2], [2, 4]]");
+    check(r#"{"a": [1, 2]}"#, "y = add(a, 1);", "[2, 3]");
+    check(r#"{"a": [7, -7]}"#, "y = div(a, 2);", "[3, -3]");
+    check(r#"{"a": [1, 2]}"#, "y = mul(a, 0.5);", "[0.5, 1.0]");
+    check(r#"{"a": [-0.5, 0.5, 1.5, -1.5]}"#, "y = round(a);", "[0, 1, 2, -1]");
+    check(r#"{"a": [1.0, 5.0]}"#, "y = clamp(a, 2.0, 3.0);", "[2, 3]");
+    check(r#"{"a": [-1.9, 1.9]}"#, "y = cast<integer>(a);", "[-1, 1]");
+    check(r#"{"c": [true, false], "a": [1.0, 2.0]}"#, "y = select(c, a, 0.0);", "[1, 0]");
+    fails(r#"{"a": [1, 0]}"#, "y = div(1, a);", Code::EvalValue);
+    fails(r#"{"a": [9223372036854775807]}"#, "y = add(a, 1);", Code::EvalValue);
+    fails(r#"{"a": [1e30]}"#, "y = cast<integer>(a);", Code::EvalValue);
+}
+
+#[test]
+fn windows_slide() {
+    let x = r#"{"x": [[[1.0, 2.0, 3.0, 4.0]]], "w": [[[1.0, 10.0, 100.0]]]}"#;
+    check(x, "y = conv(x, w, 0.5, padding = [(1, 1)]);", "[[[210.5, 321.5, 432.5, 43.5]]]");
+    check(x, "y = conv(x, w, padding = [(1, 1)], border = 'replicate');", "[[[211, 321, 432, 443]]]");
+    check(x, "y = conv(x, w, padding = [], stride = [2]);", "[[[321, 43]]]");
+    check(x, "y = conv(x, w, padding = [(2, 2)], dilation = [2]);", "[[[310, 420, 31, 42]]]");
+    check(x, "y = deconv(x, w, padding = [(0, 0)]);", "[[[1, 12, 123, 234, 340, 400]]]");
+    check(x, "y = deconv(x, w, stride = [2], padding = [(1, 1)]);", "[[[10, 102, 20, 203, 30, 304, 40]]]");
+    let x = r#"{"x": [1.0, -3.0, 2.0, -5.0]}"#;
+    check(x, "y = box(x, size = [3], padding = [(1, 1)]);", "[-2, 0, -6, -3]");
+    check(x, "y = avg_pool(x, size = [3], padding = [(1, 1)], border = 'ignore');", "[-1, 0, -2, -1.5]");
+    check(x, "y = debox(x, size = [2], stride = [2], padding = [(0, 0)]);", "[1, 1, -3, -3, 2, 2, -5, -5]");
+    check(x, "y = argmax_pool(x, size = [2], stride = [1], padding = [(0, 0)]);", "[0, 1, 0]");
+    check(x, "y = max_pool(x, size = [2], stride = [1], padding = [(0, 1)]);", "[1, 2, 2, 0]");
+    check(x, "y = max_pool(x, size = [2], stride = [1], padding = [(0, 1)], border = 'ignore');", "[1, 2, 2, -5]");
+    let given = r#"{"x": [5.0, 7.0], "i": [1, 0]}"#;
+    check(given, "y = desample(x, i, size = [2], stride = [1], padding = [(0, 0)]);", "[0, 12, 0]");
+    fails(given, "y = desample(x, add(i, 1), size = [2], stride = [1], padding = [(0, 0)]);", Code::EvalValue);
+}
+
+#[test]
+fn upsampling_is_the_deconvolution_of_the_text() {
+    let x = r#"{"x": [[[1.0, 2.0, 4.0]]]}"#;
+    let up =
+        |method: &str| format!("y = multilinear_upsample(x, factor = [2], method = '{method}', border = 'constant');");
+    let symmetric = "w = constant(shape = [1,1,4], value = [0.25, 0.75, 0.75, 0.25]);
+        y = deconv(x, w, stride = [2], padding = [(1,1)]);";
+    assert_eq!(run(x, &up("symmetric")), run(x, symmetric));
+    let asymmetric = "w = constant(shape = [1,1,3], value = [0.5, 1.0, 0.5]);
+        y = deconv(x, w, stride = [2], padding = [(1,0)]);";
+    assert_eq!(run(x, &up("asymmetric")), run(x, asymmetric));
+    let aligned = "y = multilinear_upsample(x, factor = [2], method = 'aligned');";
+    check(x, aligned, "[[[1.0, 1.4, 1.8, 2.4, 3.2, 4.0]]]");
+}
+
+#[test]
+fn reductions_keep_their_axes() {
+    let x = r#"{"x": [[1.0, 5.0], [7.0, 3.0]]}"#;
+    check(x, "y = sum_reduce(x, axes = [0]);", "[[8, 8]]");
+    check(x, "y = mean_reduce(x, axes = [0, 1]);", "[[4]]");
+    check(x, "y = argmax_reduce(x, axes = [0, 1]);", "[[2]]");
+    check(x, "y = argmin_reduce(x, axes = [1]);", "[[0], [1]]");
+    check(r#"{"x": [1.0, "nan"]}"#, "y = max_reduce(x, axes = [0]);", r#"["nan"]"#);
+    check(r#"{"x": [[true, false]]}"#, "y = any_reduce(x, axes = [1]);", "[[true]]");
+}
+
+#[test]
+fn compounds_follow_their_definitions() {
+    check(r#"{"x": [1.0, 3.0]}"#, "y, v = moments(x, axes = [0]);", "[2]");
+    check(r#"{"x": [1.0, 3.0]}"#, "m, y = moments(x, axes = [0]);", "[1]");
+    check(r#"{"x": [-1.0, 2.0]}"#, "y = leaky_relu(x, alpha = 0.5);", "[-0.5, 2]");
+    check(r#"{"x": [1.0, 2.0], "z": [3.0, 4.0]}"#, "y = add_n([x, z, x]);", "[5, 8]");
+    check(r#"{"x": [3.0, 4.0]}"#, "y = l2_normalization(x, axes = [0]);", "[0.6, 0.8]");
+    check(r#"{"x": [[[1.0, 2.0]]]}"#, "y = nearest_upsample(x, factor = [2]);", "[[[1, 1, 2, 2]]]");
+    check(r#"{"x": [0.3]}"#, "y = linear_quantize(x, 0.0, 1.0, bits = 1);", "[0]");
+    check(r#"{"x": [1.0]}"#, "[z, y] = copy_n(x, times = 2);", "[1]");
+}
+
+#[test]
+fn every_standard_operation_can_be_evaluated() {
+    let text = [include_str!("../nnef/std/nnef-1.0.nnef"), include_str!("../nnef/std/nnef-draft.nnef")].concat();
+    let mut primitives = 0;
+    for line in text.lines().filter_map(|line| line.strip_prefix("fragment ")) {
+        let name = line.split(['(', '<']).next().unwrap().trim();
+        // A declaration that ends with a semicolon, on this line or a later one, is a primitive.
+        let rest = &text[text.find(&format!("fragment {line}")).unwrap()..];
+        if rest.find(';').unwrap_or(usize::MAX) < rest.find('{').unwrap_or(usize::MAX) {
+            primitives += 1;
+            assert!(super::table::standard(name).is_some(), "{name}");
+        }
+    }
+    assert_eq!(primitives, 73 + 45);
+}
+
+#[test]
+fn variables_are_read_and_updated() {
+    let text = "version 1.0; graph G( x ) -> ( y ) {
+        x = external(shape = [2]); v = variable(shape = [2], label = 'v'); y = update(v, x + v); }";
+    let graph = graph(text, &Options::default());
+    let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
+    let mut variables = rustc_hash::FxHashMap::default();
+    let run = |variables: &_| Evaluator::default().run(&graph, &x, variables);
+    assert_eq!(run(&variables).unwrap_err().fault.code, Code::EvalVariable);
+    variables.insert("v".to_string(), Tensor::scalars(&[1, 2], vec![5.0, 5.0]).unwrap());
+    assert_eq!(run(&variables).unwrap_err().fault.code, Code::EvalVariable);
+    variables.insert("v".to_string(), Tensor::integers(&[2], vec![5, 5]).unwrap());
+    let evaluation = run(&variables).unwrap();
+    assert_eq!(evaluation.updates[0].0, "v");
+    assert_eq!(*evaluation.updates[0].1, Tensor::scalars(&[2], vec![6.0, 7.0]).unwrap());
+}
+
+#[test]
+fn inputs_have_to_fit() {
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = exp(x); }";
+    let graph = graph(text, &Options::default());
+    let run = |given: &str| {
+        let found = Evaluator::default().run(&graph, &json::read(given).unwrap(), &NoVariables);
+        found.map_err(|error| (error.fault.code, error.diagnostic(&graph).message))
+    };
+    assert!(run(r#"{"x": [0, 1]}"#).is_ok());
+    for given in ["{}", r#"{"x": [1.0]}"#, r#"{"x": [[1.0, 2.0]]}"#, r#"{"x": [true, false]}"#, r#"{"z": [1.0]}"#] {
+        assert_eq!(run(given).unwrap_err().0, Code::EvalInput, "{given}");
+    }
+    assert_eq!(run(r#"{"x": [1.0]}"#).unwrap_err().1, "input `x` has to have shape [2], the given one has [1]");
+}
+
+#[test]
+fn limits_are_kept() {
+    let x = r#"{"x": [[[1.0]]]}"#;
+    fails(x, "y = tile(x, repeats = [1000000, 1000000, 1000000]);", Code::EvalMemory);
+    fails(x, "y = pad(x, padding = [(0,0), (0,0), (1000000000000, 0)]);", Code::EvalMemory);
+    fails(x, "y = box(x, size = [1,1,1000000000], padding = [(0,0),(0,0),(1000000000,0)]);", Code::EvalMemory);
+    fails(x, "y = box(x, size = [1,1,100000], padding = [(0,0),(0,0),(100000,100000)]);", Code::EvalWork);
+    fails(x, "y = constant(shape = [100000, 100000], value = [1.0]);", Code::EvalMemory);
+    fails(x, "y = multilinear_upsample(x, factor = [9000000000000000000]);", Code::EvalMemory);
+    let evaluation =
+        try_run(x, "y = exp(x); z = tile(x, repeats = [1, 1, 60]);", "y, z", Limits { max_items: 61, max_work: 200 });
+    assert!(evaluation.is_err(), "x is alive beside y and z");
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let given = r#"{"a": [[1.0, 2.0]], "b": [1.0], "i": [5]}"#;
+    // Shapes of vendors' results are not known while expanding, so the evaluator meets them.
+    for (call, code) in [
+        ("concat([t, u], axis = 1)", Code::EvalShapes),
+        ("stack([t, u], axis = 2)", Code::EvalShapes),
+        ("transpose(t, axes = [0, 1, 2])", Code::EvalShapes),
+        ("matmul(t, u)", Code::EvalShapes),
+        ("squeeze(t, axes = [1])", Code::EvalShapes),
+        ("conv(t, u)", Code::EvalShapes),
+        ("sum_reduce(t, axes = [2])", Code::EvalShapes),
+        ("pad(t, padding = [(0, 0)])", Code::EvalShapes),
+        ("gather(t, i)", Code::EvalValue),
+        ("multilinear_upsample(t, factor = [2])", Code::EvalShapes),
+    ] {
+        fails(given, &format!("t = tract_core_erf(a); u = tract_core_erf(b); y = {call};"), code);
+    }
+    // All items are cut off at one end, and as many are added at the other.
+    let far = "t = tract_core_erf(a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
+    check(given, far, "[[0, 0]]");
+}
+
+#[test]
+fn a_scan_that_runs_itself_is_refused() {
+    let text = "version 1.0; extension tract_registry tract_core; extension KHR_enable_fragment_definitions;
+        fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {
+            y = tract_core_scan(body = 'f', scan = [('x', x, 0, 1)], full = [], state = [],
+                output = [('y', 'full', 0, 1)], skip = 0); }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); y = f(x); }";
+    let parsed = parse("test", text.to_string(), &Options::default());
+    let Ok(expansion) = expand(&parsed.document, &Options::default()) else { return };
+    let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
+    let found = Evaluator::default().run(&expansion.graph, &x, &NoVariables);
+    assert_eq!(found.unwrap_err().fault.code, Code::EvalWork);
+}
+
+#[test]
+fn unknown_operations_are_told() {
+    fails(r#"{"x": [1.0]}"#, "y = vendor_thing(x);", Code::NotEvaluated);
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1]); y = vendor_thing(x); }";
+    let graph = graph(text, &Options::default());
+    let twice = |call: &super::Call| {
+        let x = call.tensor_of(&call.value_at(0, "x").expect("an operand"))?.to_scalars();
+        Ok(vec![Tensor::Scalar(x * 2.0)])
+    };
+    let evaluator = Evaluator::default().operation("vendor_thing", twice);
+    let x = [("x".to_string(), Tensor::scalars(&[1], vec![4.0]).unwrap())];
+    let found = evaluator.run(&graph, &x, &NoVariables).unwrap();
+    assert_eq!(*found.outputs[0].1, Tensor::scalars(&[1], vec![8.0]).unwrap());
+}
+
+#[test]
+fn drafts_are_evaluated_as_they_are() {
+    let options = Options::default();
+    let text = "version 1.0
+        graph G( x ) -> ( y, z ) { x = external(shape = [2,3]) t = transpose(x, perm = [1,0])
+            y = matmul(x, x, trB = true) z = linear_quantize(t, 0.0, 8.0, bits = 3) }";
+    let x = Tensor::scalars(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let graph = graph(text, &options);
+    let found = Evaluator::default().run(&graph, &[("x".to_string(), x)], &NoVariables).unwrap();
+    assert_eq!(*found.outputs[0].1, Tensor::scalars(&[2, 2], vec![14.0, 32.0, 32.0, 77.0]).unwrap());
+    assert_eq!(found.outputs[1].1.shape(), [3, 2]);
+}

@@ -1,0 +1,144 @@
+//! Operations that exporters write and no document declares: tract's, and those that Khronos'
+//! converters name after an operation of ONNX, with a number for each variant: `erf_v1`.
+
+use super::call::{Call, Outcome};
+use super::fault::Fault;
+use super::table::Function;
+use super::{broadcast, reduce, scan, sources};
+use crate::tensor::Tensor;
+
+/// What is known of vendors' operations.
+const VENDOR: &[(&str, Function)] = &[
+    ("tract_core_external", sources::external),
+    ("tract_core_erf", erf),
+    ("tract_core_softmax", softmax),
+    ("tract_core_log_softmax", log_softmax),
+    ("tract_core_scan", scan::scan),
+    ("erf", erf),
+    ("HardSigmoid", hard_sigmoid),
+    ("mean_variance_normalization", mean_variance_normalization),
+];
+
+/// What an operation that is not of the standard computes.
+pub fn operation(name: &str) -> Option<Function> {
+    let find = |name: &str| VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
+    find(name).or_else(|| {
+        let (base, variant) = name.rsplit_once("_v")?;
+        let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
+        numbered.then(|| find(base)).flatten()
+    })
+}
+
+/// The operand at a position, whatever its name.
+fn operand(call: &Call, position: usize, name: &str) -> Result<ndarray::ArrayD<f64>, Fault> {
+    let value = call.value_at(position, name);
+    let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
+    Ok(call.tensor_of(&value)?.to_scalars())
+}
+
+/// A number that may be left out.
+fn number(call: &Call, name: &str, default: f64) -> Result<f64, Fault> {
+    if call.value(name).is_some() { call.number(name) } else { Ok(default) }
+}
+
+/// The error function.
+fn erf(call: &Call) -> Outcome {
+    let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
+    call.budget().room(x.shape())?;
+    Ok(vec![Tensor::Scalar(x.mapv(error_function))])
+}
+
+/// The error function to the precision of 64-bit numbers: its series near 0, and the continued
+/// fraction of its complement elsewhere.
+fn error_function(x: f64) -> f64 {
+    let t = x.abs();
+    if x.is_nan() {
+        return x;
+    }
+    let value = if t < 2.5 {
+        // x - x^3 / 3 + x^5 / 10 - …, in the form whose terms are all positive.
+        let mut term = t;
+        let mut sum = t;
+        for n in 1..80 {
+            term *= 2.0 * t * t / f64::from(2 * n + 1);
+            sum += term;
+        }
+        2.0 / std::f64::consts::PI.sqrt() * (-t * t).exp() * sum
+    } else if t < 6.0 {
+        let fraction = (1..=60).rev().fold(t, |below, n| t + f64::from(n) / 2.0 / below);
+        1.0 - (-t * t).exp() / (std::f64::consts::PI.sqrt() * fraction)
+    } else {
+        1.0
+    };
+    value.copysign(x)
+}
+
+fn along(call: &Call, log: bool) -> Outcome {
+    let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
+    let axes = call.value_at(1, "axes").ok_or_else(|| Fault::argument(format!("`{}` has no axes", call.name())))?;
+    let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.ndim()));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    Ok(vec![Tensor::Scalar(reduce::softmax_along(call, &x, &axes, log)?)])
+}
+
+fn softmax(call: &Call) -> Outcome {
+    along(call, false)
+}
+
+fn log_softmax(call: &Call) -> Outcome {
+    along(call, true)
+}
+
+/// `HardSigmoid` of ONNX, whose beta is not written where it has its default.
+fn hard_sigmoid(call: &Call) -> Outcome {
+    let x = operand(call, 0, "x")?;
+    let alpha = number(call, "alpha", 0.2)?;
+    let beta = number(call, "beta", 0.5)?;
+    call.budget().room(x.shape())?;
+    Ok(vec![Tensor::Scalar(x.mapv(|x| (alpha * x + beta).clamp(0.0, 1.0)))])
+}
+
+/// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
+fn mean_variance_normalization(call: &Call) -> Outcome {
+    let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
+    let axes = call.naturals("axes")?;
+    if axes.iter().any(|&axis| axis >= x.ndim()) {
+        return Err(Fault::shapes(format!("`{}` has no axes {axes:?}", call.name())));
+    }
+    let epsilon = number(call, "epsilon", 1e-5)?;
+    let (name, budget) = (call.name(), call.budget());
+    let mean = |items: &[f64]| Ok(items.iter().sum::<f64>() / items.len().max(1) as f64);
+    let centered = broadcast::map2(name, budget, &x, &reduce::reduce(call, &x, &axes, mean)?, |x, mean| x - mean)?;
+    let variance = reduce::reduce(call, &centered.mapv(|x| x * x), &axes, mean)?;
+    let normal = broadcast::map2(name, budget, &centered, &variance, |x, variance| x / (variance + epsilon).sqrt())?;
+    let scaled = broadcast::map2(name, budget, &normal, &scale, |x, scale| x * scale)?;
+    Ok(vec![Tensor::Scalar(broadcast::map2(name, budget, &scaled, &offset, |x, offset| x + offset)?)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_function_is_precise() {
+        for (x, wanted) in [
+            (0.0, 0.0),
+            (0.1, 0.112_462_916_018_284_89),
+            (1.0, 0.842_700_792_949_714_9),
+            (2.4, 0.999_311_486_103_354_9),
+            (2.6, 0.999_763_965_583_470_7),
+            (4.0, 0.999_999_984_582_742_1),
+            (-1.0, -0.842_700_792_949_714_9),
+            (f64::INFINITY, 1.0),
+        ] {
+            assert!((error_function(x) - wanted).abs() < 1e-15, "{x}: {}", error_function(x));
+        }
+        assert!(error_function(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn variants_have_numbers() {
+        assert!(operation("erf_v12").is_some() && operation("erf").is_some());
+        assert!(operation("erf_v").is_none() && operation("erf_v1x").is_none() && operation("x_v1").is_none());
+    }
+}

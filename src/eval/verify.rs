@@ -1,0 +1,174 @@
+//! Comparison of two graphs by what they compute.
+
+use super::sources::source_type;
+use super::{EvalError, Evaluator, Variables};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::eval::Fault;
+use crate::graph::{Extent, Graph, OperationId};
+use crate::tensor::{ElementType, Tensor, TensorError};
+
+/// Random numbers that are the same for the same seed everywhere (splitmix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 to 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A tensor of random items: scalars from -1 to 1, integers 0 and 1, which are indices that
+    /// most tensors have, logicals.
+    ///
+    /// # Errors
+    ///
+    /// The shape is too large.
+    pub fn tensor(&mut self, of: ElementType, shape: &[usize]) -> Result<Tensor, TensorError> {
+        let count = crate::tensor::volume(shape).filter(|&count| count <= 1 << 29);
+        let count = count.ok_or_else(|| TensorError::new(format!("shape {shape:?} is too large")))?;
+        match of {
+            ElementType::Integer => Tensor::integers(shape, (0..count).map(|_| (self.next() & 1) as i64).collect()),
+            ElementType::Logical => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
+            ElementType::Scalar => Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect()),
+        }
+    }
+}
+
+/// The given inputs of a graph, and random ones for the others.
+///
+/// # Errors
+///
+/// The shape of an input that is not given is not known.
+pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
+    let mut inputs = given.to_vec();
+    for (i, input) in graph.inputs.iter().enumerate() {
+        let name = graph.tensor_name(*input);
+        if inputs.iter().any(|(given, _)| *given == name) {
+            continue;
+        }
+        let tensor = &graph.tensors[input.index()];
+        let known = tensor.shape.as_ref().and_then(|shape| extents(shape.extents()));
+        let known = known.or_else(|| written_shape(graph, tensor.producer?));
+        let fail =
+            |message: String| EvalError { fault: Fault::new(Code::EvalInput, message), operation: tensor.producer };
+        let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
+        // Each input has its own sequence, whatever inputs there are beside it.
+        let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
+        let made = random.tensor(source_type(graph, *input).unwrap_or(ElementType::Scalar), &shape);
+        inputs.push((name, made.map_err(|error| fail(error.0))?));
+    }
+    Ok(inputs)
+}
+
+/// The shape that a vendor's operation for inputs has as an attribute.
+fn written_shape(graph: &Graph, producer: OperationId) -> Option<Vec<usize>> {
+    let shape = graph.attribute(&graph.operations[producer.index()], "shape")?.as_integers()?;
+    shape.iter().map(|&extent| usize::try_from(extent).ok()).collect()
+}
+
+fn extents(shape: &[Extent]) -> Option<Vec<usize>> {
+    shape.iter().map(|extent| usize::try_from(extent.known()?).ok()).collect()
+}
+
+/// Variables from somewhere, and random data for those that it has none for.
+pub struct OrRandom<'a> {
+    /// Where data come from in the first place.
+    pub variables: &'a dyn Variables,
+    /// The seed of the others.
+    pub seed: u64,
+}
+
+impl Variables for OrRandom<'_> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+        if let Some(tensor) = self.variables.load(label, shape, of)? {
+            return Ok(Some(tensor));
+        }
+        // The label decides, so that both graphs get the same data in whatever order they ask.
+        let seed = label.bytes().fold(self.seed, |seed, byte| seed.wrapping_mul(0x100_0193) ^ u64::from(byte));
+        Random::new(seed).tensor(of.unwrap_or(ElementType::Scalar), shape).map(Some)
+    }
+}
+
+/// How far two graphs are apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The largest difference of two numbers, measured against the larger one where it is above 1.
+    pub largest: f64,
+    /// The output where it is.
+    pub output: String,
+    /// The number of items compared.
+    pub items: usize,
+}
+
+/// How far two tensors are apart: none where their shapes or types differ.
+pub fn difference(a: &Tensor, b: &Tensor) -> Option<f64> {
+    if a.shape() != b.shape() || a.element_type() != b.element_type() {
+        return None;
+    }
+    let apart = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
+        true => 0.0,
+        false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),
+        false => f64::INFINITY,
+    };
+    Some(a.to_scalars().iter().zip(b.to_scalars().iter()).map(apart).fold(0.0, f64::max))
+}
+
+/// Evaluates two graphs on the same inputs and compares their outputs.
+///
+/// # Errors
+///
+/// One of the graphs cannot be evaluated, or an output differs in shape or type.
+pub fn compare(
+    evaluator: &Evaluator,
+    graphs: [&Graph; 2],
+    inputs: &[(String, Tensor)],
+    variables: &dyn Variables,
+) -> Result<Difference, Box<Diagnostic>> {
+    let fail = |message: String| {
+        let fault = Fault::new(Code::VerifyDifference, message);
+        Err(Box::new(EvalError { fault, operation: None }.diagnostic(graphs[0])))
+    };
+    let run = |graph: &Graph, inputs: &[(String, Tensor)]| {
+        let outputs = evaluator.run(graph, inputs, variables).map(|evaluation| evaluation.outputs);
+        outputs.map_err(|error| Box::new(error.diagnostic(graph)))
+    };
+    // Names can change when a document is migrated, so the inputs go by their places.
+    let [source, flat] = graphs;
+    let name_in_flat = |name: &String| {
+        let place = source.inputs.iter().position(|input| source.tensor_name(*input) == *name);
+        place.and_then(|i| flat.inputs.get(i)).map_or_else(|| name.clone(), |input| flat.tensor_name(*input))
+    };
+    let first = run(source, inputs)?;
+    let renamed: Vec<(String, Tensor)> =
+        inputs.iter().map(|(name, tensor)| (name_in_flat(name), tensor.clone())).collect();
+    let second = run(flat, &renamed)?;
+    if first.len() != second.len() {
+        return fail(format!("there are {} outputs, the source has {}", second.len(), first.len()));
+    }
+    let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
+    for ((name, wanted), (_, found)) in first.iter().zip(&second) {
+        let Some(apart) = difference(wanted, found) else {
+            let tell =
+                |tensor: &Tensor| format!("{} items of shape {:?}", tensor.element_type().text(), tensor.shape());
+            return fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
+        };
+        largest.items += wanted.len();
+        if largest.output.is_empty() || apart > largest.largest {
+            (largest.largest, largest.output) = (apart, name.clone());
+        }
+    }
+    Ok(largest)
+}

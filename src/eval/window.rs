@@ -1,0 +1,293 @@
+//! Sliding windows (4.3): which items a window meets at each position.
+//!
+//! All operations of the family are sums, maxima or choices over the same pairs: an item of the
+//! window, and the item of the input that it lies on. [`Windows::each`] enumerates these pairs for
+//! every position of the output, so that the operations only say what is done with them.
+
+use super::call::Call;
+use super::fault::Fault;
+use crate::tensor::volume;
+
+/// What lies around a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Border {
+    /// Nothing.
+    Ignore,
+    /// A constant.
+    Constant,
+    /// The items at the edge.
+    Replicate,
+    /// The items as in a mirror at the edge item.
+    Reflect,
+    /// The items as in a mirror behind the edge item.
+    ReflectEven,
+}
+
+impl Border {
+    /// The border of an operation.
+    pub fn read(call: &Call) -> Result<Self, Fault> {
+        Ok(match call.string("border")? {
+            "ignore" => Border::Ignore,
+            "constant" => Border::Constant,
+            "replicate" => Border::Replicate,
+            "reflect" => Border::Reflect,
+            "reflect-even" => Border::ReflectEven,
+            other => return Err(Fault::argument(format!("'{other}' is no border mode"))),
+        })
+    }
+
+    /// The place of the item that stands at `i` along an axis; none where the border has it.
+    ///
+    /// A mirror reflects as often as it takes, where the text has one reflection only.
+    pub fn place(self, i: i64, extent: usize) -> Option<usize> {
+        if extent == 0 {
+            return None;
+        }
+        let extent = extent as i64;
+        if (0..extent).contains(&i) {
+            return Some(i as usize);
+        }
+        let place = match self {
+            Border::Ignore | Border::Constant => return None,
+            Border::Replicate => i.clamp(0, extent - 1),
+            Border::Reflect if extent == 1 => 0,
+            Border::Reflect => {
+                let period = 2 * (extent - 1);
+                let i = i.rem_euclid(period);
+                i.min(period - i)
+            }
+            Border::ReflectEven => {
+                let i = i.rem_euclid(2 * extent);
+                i.min(2 * extent - 1 - i)
+            }
+        };
+        Some(place as usize)
+    }
+}
+
+/// Whether windows lead to the smaller space or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the up-scaled to the down-scaled space: `conv`, `box`, …
+    Down,
+    /// From the down-scaled to the up-scaled space: `deconv`, `debox`, …
+    Up,
+}
+
+/// The window along one axis.
+#[derive(Clone, Copy, Debug)]
+struct AxisWindow {
+    input: usize,
+    output: usize,
+    size: usize,
+    stride: i64,
+    dilation: i64,
+    before: i64,
+}
+
+/// The windows over some axes.
+#[derive(Clone, Debug)]
+pub struct Windows {
+    axes: Vec<AxisWindow>,
+    direction: Direction,
+    border: Border,
+}
+
+/// An item of the window, and the item of the input that it lies on, by their places in row-major
+/// order; none where only a constant border or nothing is there.
+pub type Pair = (usize, Option<usize>);
+
+impl Windows {
+    /// Reads the parameters of an operation whose windows of a size lie over an input, and finds
+    /// the extents of the output. `reference` is the shape that an up-scaling arrives at.
+    pub fn read(
+        call: &Call,
+        input: &[usize],
+        size: &[usize],
+        direction: Direction,
+        reference: Option<&[usize]>,
+    ) -> Result<Self, Fault> {
+        let (stride, dilation, padding) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
+        for (name, length) in [("stride", stride.len()), ("dilation", dilation.len()), ("padding", padding.len())] {
+            if length != 0 && length != input.len() && !(call.draft() && length < input.len()) {
+                let (of, axes) = (call.name(), input.len());
+                return Err(Fault::shapes(format!(
+                    "`{name}` of `{of}` has {length} items, the window has {axes} axes"
+                )));
+            }
+        }
+        let axis = |i: usize| {
+            let step = |items: &[i64], name: &str| match items.get(i).copied().unwrap_or(1) {
+                step if step >= 1 => Ok(step),
+                step => Err(Fault::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name()))),
+            };
+            let steps = (step(&stride, "stride")?, step(&dilation, "dilation")?);
+            let reference = reference.map(|reference| reference[i]);
+            let found = axis_window(input[i], size[i], steps, padding.get(i).copied(), direction, reference);
+            found.ok_or_else(|| {
+                let (name, window, extent) = (call.name(), size[i], input[i]);
+                Fault::shapes(format!("a window of {window} items of `{name}` does not fit an extent of {extent}"))
+            })
+        };
+        let axes = (0..input.len()).map(axis).collect::<Result<_, _>>()?;
+        Ok(Windows { axes, direction, border: Border::read(call)? })
+    }
+
+    /// The extents of the output.
+    pub fn output(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.output).collect()
+    }
+
+    /// The number of items of a window.
+    pub fn volume(&self) -> usize {
+        volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
+    }
+
+    /// Whether the output is the larger or the smaller space.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// What lies around the input.
+    pub fn border(&self) -> Border {
+        self.border
+    }
+
+    /// The items along one axis that a window meets at a position of the output.
+    fn along(&self, axis: &AxisWindow, at: usize) -> Vec<Pair> {
+        let at = at as i64;
+        let item = |k: usize| {
+            let shift = k as i64 * axis.dilation;
+            let place = match self.direction {
+                Direction::Down => at * axis.stride + shift - axis.before,
+                Direction::Up => {
+                    let place = at + axis.before - shift;
+                    if place.rem_euclid(axis.stride) != 0 {
+                        return None;
+                    }
+                    place.div_euclid(axis.stride)
+                }
+            };
+            Some((k, self.border.place(place, axis.input)))
+        };
+        (0..axis.size).filter_map(item).collect()
+    }
+
+    /// Calls a function for each position of the output, in row-major order, with the pairs that
+    /// the window meets there, in row-major order of the window.
+    ///
+    /// # Errors
+    ///
+    /// It would take too many steps or too much memory; what the function refuses.
+    pub fn each(&self, call: &Call, mut f: impl FnMut(usize, &[Pair]) -> Result<(), Fault>) -> Result<(), Fault> {
+        let output = self.output();
+        let count = call.budget().room(&output)?;
+        let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.size).collect();
+        call.budget().room(&sizes)?;
+        call.budget().product(count, self.volume())?;
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut index = vec![0; output.len()];
+        for position in 0..count {
+            pairs.clear();
+            pairs.push((0, Some(0)));
+            for (axis, at) in self.axes.iter().zip(&index) {
+                let along = self.along(axis, *at);
+                let join = |(window, place): Pair| {
+                    along.iter().map(move |(k, i)| {
+                        (window * axis.size + k, place.zip(*i).map(|(place, i)| place * axis.input + i))
+                    })
+                };
+                pairs = pairs.iter().copied().flat_map(join).collect();
+            }
+            f(position, &pairs)?;
+            advance(&mut index, &output);
+        }
+        Ok(())
+    }
+}
+
+/// The next index in row-major order.
+pub fn advance(index: &mut [usize], shape: &[usize]) {
+    for (at, extent) in index.iter_mut().zip(shape).rev() {
+        *at += 1;
+        if *at < *extent {
+            return;
+        }
+        *at = 0;
+    }
+}
+
+/// The window along an axis: extents and automatic padding as in 4.3. None where nothing fits.
+fn axis_window(
+    input: usize,
+    size: usize,
+    (stride, dilation): (i64, i64),
+    padding: Option<(i64, i64)>,
+    direction: Direction,
+    reference: Option<usize>,
+) -> Option<AxisWindow> {
+    let extent = i64::try_from(input).ok()?;
+    let covered = i64::try_from(size).ok()?.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?;
+    // The automatic padding makes of the extent X the extent ceil(X / stride).
+    let automatic = |up: i64| {
+        let down = up.checked_add(stride - 1)? / stride;
+        let total = (down - 1).checked_mul(stride)?.checked_add(covered)?.checked_sub(up)?.max(0);
+        Some((total / 2, total - total / 2))
+    };
+    let (output, before) = match (direction, padding) {
+        (Direction::Down, None) => (extent.checked_add(stride - 1)? / stride, automatic(extent)?.0),
+        (Direction::Down, Some((before, after))) => {
+            let room = extent.checked_add(before)?.checked_add(after)?.checked_sub(covered)?;
+            (if room < 0 { None } else { (room / stride).checked_add(1) }?, before)
+        }
+        (Direction::Up, None) => {
+            let up = match reference {
+                Some(reference) => i64::try_from(reference).ok()?,
+                None => extent.checked_mul(stride)?,
+            };
+            (up, automatic(up)?.0)
+        }
+        (Direction::Up, Some((before, after))) => {
+            let whole = (extent - 1).checked_mul(stride)?.checked_add(covered)?;
+            (whole.checked_sub(before)?.checked_sub(after)?, before)
+        }
+    };
+    let output = match reference {
+        Some(reference) => reference,
+        None => usize::try_from(output).ok()?,
+    };
+    // Positions are computed without further checks: nothing may be so far out that it overflows.
+    let farthest = (output as i64).checked_mul(stride)?.checked_add(covered)?.checked_add(before.checked_abs()?)?;
+    (farthest < i64::MAX / 4).then_some(AxisWindow { input, output, size, stride, dilation, before })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn borders_are_those_of_the_text() {
+        let around = |border: Border| (-3..6).map(|i| border.place(i, 3)).collect::<Vec<_>>();
+        let some = |items: [usize; 9]| items.map(Some).to_vec();
+        assert_eq!(around(Border::Replicate), some([0, 0, 0, 0, 1, 2, 2, 2, 2]));
+        assert_eq!(around(Border::Reflect), some([1, 2, 1, 0, 1, 2, 1, 0, 1]));
+        assert_eq!(around(Border::ReflectEven), some([2, 1, 0, 0, 1, 2, 2, 1, 0]));
+        assert_eq!(around(Border::Constant)[..4], [None, None, None, Some(0)]);
+        for border in [Border::Replicate, Border::Reflect, Border::ReflectEven] {
+            assert_eq!(border.place(5, 0), None);
+            assert_eq!(border.place(-7, 1), Some(0));
+        }
+    }
+
+    #[test]
+    fn automatic_padding_is_that_of_the_text() {
+        let window = axis_window(5, 4, (2, 1), None, Direction::Down, None).unwrap();
+        assert_eq!((window.output, window.before), (3, 1));
+        let window = axis_window(3, 4, (2, 1), None, Direction::Up, Some(5)).unwrap();
+        assert_eq!((window.output, window.before), (5, 1));
+        let window = axis_window(3, 4, (2, 1), None, Direction::Up, None).unwrap();
+        assert_eq!((window.output, window.before), (6, 1));
+        assert!(axis_window(2, 4, (1, 1), Some((0, 0)), Direction::Down, None).is_none());
+        assert!(axis_window(2, 4, (i64::MAX, i64::MAX), None, Direction::Down, None).is_none());
+    }
+}

@@ -1,0 +1,358 @@
+//! Tensor files of NNEF: `<label>.dat` (5.2 of the 1.0.5 text).
+//!
+//! A header of 128 bytes, then the items as a stream of bits, all little-endian. Reading falls in
+//! two: [`Header::parse`] needs the first 128 bytes only, [`decode`] the bytes after them.
+
+use super::{Tensor, TensorError, volume};
+
+/// The number of bytes before the items.
+pub const HEADER_LENGTH: usize = 128;
+/// The highest rank that a header has room for.
+pub const MAX_RANK: usize = 8;
+const MAGIC: [u8; 2] = [0x4E, 0xEF];
+
+/// What an item is, of the codes that the Khronos Group has assigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemType {
+    /// A floating point number of 16, 32 or 64 bits.
+    Float,
+    /// A whole number without sign; with one where a deprecated parameter says so.
+    Unsigned,
+    /// The code of a quantized number, without sign.
+    QuantizedUnsigned,
+    /// The code of a quantized number, with sign.
+    QuantizedSigned,
+    /// A whole number with sign.
+    Signed,
+    /// A truth value of 1 or 8 bits.
+    Bool,
+}
+
+/// The codes of the item types; their place is the code.
+const ITEM_TYPES: [ItemType; 6] = [
+    ItemType::Float,
+    ItemType::Unsigned,
+    ItemType::QuantizedUnsigned,
+    ItemType::QuantizedSigned,
+    ItemType::Signed,
+    ItemType::Bool,
+];
+
+/// The header of a tensor file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The version: major, minor.
+    pub version: (u8, u8),
+    /// The number of bytes after the header.
+    pub data_length: u32,
+    /// The extents.
+    pub extents: Vec<u32>,
+    /// The bits of an item.
+    pub bits: u32,
+    /// What an item is.
+    pub item_type: ItemType,
+    /// The deprecated parameters of the item type.
+    pub parameters: [u8; 32],
+}
+
+fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
+    Err(TensorError::new(message))
+}
+
+fn word(bytes: &[u8; HEADER_LENGTH], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+impl Header {
+    /// Reads a header and checks all that can be checked without the items.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; item types of vendors are refused.
+    pub fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
+        if bytes[..2] != MAGIC {
+            return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
+        }
+        let (vendor, code) = (word(bytes, 48) >> 16, word(bytes, 48) & 0xFFFF);
+        if vendor != 0 {
+            return fail(format!("item type {code} of vendor {vendor} is not known"));
+        }
+        let Some(&item_type) = ITEM_TYPES.get(code as usize) else {
+            return fail(format!("item type {code} is not known"));
+        };
+        let rank = word(bytes, 8) as usize;
+        if rank > MAX_RANK {
+            return fail(format!("the rank is {rank}, at most {MAX_RANK} is possible"));
+        }
+        let mut parameters = [0; 32];
+        parameters.copy_from_slice(&bytes[52..84]);
+        let header = Header {
+            version: (bytes[2], bytes[3]),
+            data_length: word(bytes, 4),
+            extents: (0..rank).map(|axis| word(bytes, 12 + 4 * axis)).collect(),
+            bits: word(bytes, 44),
+            item_type,
+            parameters,
+        };
+        header.check()?;
+        Ok(header)
+    }
+
+    fn check(&self) -> Result<(), TensorError> {
+        if self.version.0 != 1 {
+            return fail(format!("version {}.{} is not known", self.version.0, self.version.1));
+        }
+        let bits = self.bits;
+        let possible = match self.item_type {
+            ItemType::Float => matches!(bits, 16 | 32 | 64),
+            ItemType::Bool => matches!(bits, 1 | 8),
+            _ => (1..=64).contains(&bits),
+        };
+        if !possible {
+            return fail(format!("items of type {:?} cannot have {bits} bits", self.item_type));
+        }
+        let needed = self.needed();
+        if needed != Some(u64::from(self.data_length)) {
+            let (shape, length) = (&self.extents, self.data_length);
+            let needed = needed.map_or("too many".to_string(), |needed| needed.to_string());
+            return fail(format!(
+                "shape {shape:?} with {bits} bits an item needs {needed} bytes, the header says {length}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The extents as a shape.
+    pub fn shape(&self) -> Vec<usize> {
+        self.extents.iter().map(|&extent| extent as usize).collect()
+    }
+
+    /// The number of bytes that the items need.
+    fn needed(&self) -> Option<u64> {
+        let bits = (volume(&self.shape())? as u64).checked_mul(u64::from(self.bits))?;
+        Some(bits.div_ceil(8))
+    }
+
+    /// The bytes of the header.
+    pub fn write(&self) -> [u8; HEADER_LENGTH] {
+        let mut bytes = [0; HEADER_LENGTH];
+        bytes[..2].copy_from_slice(&MAGIC);
+        (bytes[2], bytes[3]) = self.version;
+        let mut put = |at: usize, value: u32| bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        put(4, self.data_length);
+        put(8, self.extents.len() as u32);
+        for (axis, &extent) in self.extents.iter().enumerate() {
+            put(12 + 4 * axis, extent);
+        }
+        put(44, self.bits);
+        let code = ITEM_TYPES.iter().position(|item_type| *item_type == self.item_type);
+        put(48, code.unwrap_or_default() as u32);
+        bytes[52..84].copy_from_slice(&self.parameters);
+        bytes
+    }
+
+    fn parameter(&self, i: usize) -> [u8; 4] {
+        let p = &self.parameters[4 * i..4 * i + 4];
+        [p[0], p[1], p[2], p[3]]
+    }
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+///
+/// The file is too short or too long, its header is wrong, or its items cannot be read.
+pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
+    let Some((header, data)) = bytes.split_first_chunk::<HEADER_LENGTH>() else {
+        return fail(format!("the file has {} bytes, the header alone has {HEADER_LENGTH}", bytes.len()));
+    };
+    decode(&Header::parse(header)?, data)
+}
+
+/// Makes a tensor of the bytes after a header.
+///
+/// Numbers become scalars where the item type says so and integers otherwise. Quantized items need
+/// the deprecated parameters `min` and `max` of the header.
+///
+/// # Errors
+///
+/// There are fewer or more bytes than the header says, an integer does not fit into 64 bits with
+/// sign, or quantized items have no parameters.
+pub fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
+    // The header has been checked, so this also bounds what is allocated below.
+    if data.len() as u64 != u64::from(header.data_length) {
+        return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
+    }
+    let shape = header.shape();
+    let Some(count) = volume(&shape) else { return fail(format!("shape {shape:?} is too large")) };
+    let raw = (0..count).map(|i| item_bits(data, i, header.bits));
+    match header.item_type {
+        ItemType::Float => Tensor::scalars(&shape, raw.map(|bits| float(bits, header.bits)).collect()),
+        ItemType::Bool => Tensor::logicals(&shape, raw.map(|bits| bits != 0).collect()),
+        ItemType::Signed => Tensor::integers(&shape, raw.map(|bits| signed(bits, header.bits)).collect()),
+        ItemType::Unsigned if u32::from_le_bytes(header.parameter(0)) != 0 => {
+            Tensor::integers(&shape, raw.map(|bits| signed(bits, header.bits)).collect())
+        }
+        ItemType::Unsigned => {
+            let fits = |bits: u64| i64::try_from(bits).map_err(|_| TensorError::new(format!("{bits} is too large")));
+            Tensor::integers(&shape, raw.map(fits).collect::<Result<_, _>>()?)
+        }
+        ItemType::QuantizedUnsigned => Tensor::scalars(&shape, dequantize(header, raw)?),
+        ItemType::QuantizedSigned => {
+            fail("the items are quantized codes, and how is said in no header: see graph.quant")
+        }
+    }
+}
+
+/// Decodes linear quantization with the deprecated parameters.
+fn dequantize(header: &Header, raw: impl Iterator<Item = u64>) -> Result<Vec<f64>, TensorError> {
+    let (min, max) =
+        (f64::from(f32::from_le_bytes(header.parameter(0))), f64::from(f32::from_le_bytes(header.parameter(1))));
+    if max.partial_cmp(&min) != Some(std::cmp::Ordering::Greater) {
+        return fail("the items are quantized codes, and the header has no range for them: see graph.quant");
+    }
+    let levels = (u64::MAX >> (64 - header.bits)) as f64;
+    Ok(raw.map(|code| code as f64 / levels * (max - min) + min).collect())
+}
+
+/// The bits of the `i`th item. The bytes are known to be there.
+fn item_bits(data: &[u8], i: usize, bits: u32) -> u64 {
+    let bits = bits as usize;
+    let first = i * bits;
+    if first.is_multiple_of(8) && bits.is_multiple_of(8) {
+        let mut bytes = [0; 8];
+        bytes[..bits / 8].copy_from_slice(&data[first / 8..(first + bits) / 8]);
+        return u64::from_le_bytes(bytes);
+    }
+    // The stream begins with the highest bit of the first byte, as numpy's `packbits` has it.
+    let bit = |at: usize| u64::from(data[at / 8] >> (7 - at % 8) & 1);
+    (0..bits).fold(0, |value, k| value << 1 | bit(first + k))
+}
+
+fn signed(bits: u64, width: u32) -> i64 {
+    let unused = 64 - width;
+    ((bits << unused) as i64) >> unused
+}
+
+fn float(bits: u64, width: u32) -> f64 {
+    match width {
+        16 => half(bits as u16),
+        32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// The value of a floating point number of 16 bits.
+pub(super) fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), f64::from(bits & 0x3FF));
+    match exponent {
+        0 => sign * fraction * 2f64.powi(-24),
+        0x1F if fraction == 0.0 => sign * f64::INFINITY,
+        0x1F => f64::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+/// Writes a tensor as a file: scalars as 32-bit numbers, integers as 64-bit ones, logicals as bytes.
+///
+/// # Errors
+///
+/// The rank is above 8, or there are more items than a header can tell.
+pub fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
+    let (item_type, bits, data) = match tensor {
+        Tensor::Scalar(array) => {
+            (ItemType::Float, 32, array.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect::<Vec<u8>>())
+        }
+        Tensor::Integer(array) => (ItemType::Signed, 64, array.iter().flat_map(|item| item.to_le_bytes()).collect()),
+        Tensor::Logical(array) => (ItemType::Bool, 8, array.iter().map(|item| u8::from(*item)).collect()),
+    };
+    let extents: Option<Vec<u32>> = tensor.shape().iter().map(|&extent| u32::try_from(extent).ok()).collect();
+    let (Some(extents), Ok(data_length)) = (extents, u32::try_from(data.len())) else {
+        return fail("the tensor is too large for a tensor file");
+    };
+    if extents.len() > MAX_RANK {
+        return fail(format!("the tensor has rank {}, a tensor file at most {MAX_RANK}", extents.len()));
+    }
+    let header = Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] };
+    let mut bytes = header.write().to_vec();
+    bytes.extend(data);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(item_type: ItemType, bits: u32, extents: &[u32], data: &[u8]) -> Vec<u8> {
+        let header = Header {
+            version: (1, 0),
+            data_length: data.len() as u32,
+            extents: extents.to_vec(),
+            bits,
+            item_type,
+            parameters: [0; 32],
+        };
+        let mut bytes = header.write().to_vec();
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for tensor in [
+            Tensor::scalars(&[2, 3], vec![0.0, -1.5, 1e10f32 as f64, f64::INFINITY, 0.25, 7.0]).unwrap(),
+            Tensor::integers(&[3], vec![i64::MIN, 0, i64::MAX]).unwrap(),
+            Tensor::logicals(&[], vec![true]).unwrap(),
+        ] {
+            assert_eq!(read(&write(&tensor).unwrap()).unwrap(), tensor);
+        }
+    }
+
+    #[test]
+    fn items_of_every_type_are_read() {
+        let scalars = |bytes: &[u8]| read(bytes).unwrap().to_scalars().into_raw_vec_and_offset().0;
+        assert_eq!(
+            scalars(&file(ItemType::Float, 16, &[3], &[0x00, 0x3C, 0x00, 0xC0, 0x01, 0x00])),
+            [1.0, -2.0, 2f64.powi(-24)]
+        );
+        assert_eq!(scalars(&file(ItemType::Float, 64, &[], &0.1f64.to_le_bytes())), [0.1]);
+        assert_eq!(scalars(&file(ItemType::Signed, 4, &[3], &[0x1F, 0x70])), [1.0, -1.0, 7.0]);
+        assert_eq!(scalars(&file(ItemType::Unsigned, 12, &[2], &[0xFF, 0xF0, 0x01])), [4095.0, 1.0]);
+        assert_eq!(scalars(&file(ItemType::Bool, 1, &[9], &[0b1010_0000, 0x80])), [1., 0., 1., 0., 0., 0., 0., 0., 1.]);
+        assert_eq!(scalars(&file(ItemType::Signed, 8, &[2], &[0x80, 0x7F])), [-128.0, 127.0]);
+    }
+
+    #[test]
+    fn deprecated_parameters_count() {
+        let mut bytes = file(ItemType::Unsigned, 8, &[1], &[0xFF]);
+        bytes[52] = 1;
+        assert_eq!(read(&bytes).unwrap(), Tensor::integers(&[1], vec![-1]).unwrap());
+        let mut bytes = file(ItemType::QuantizedUnsigned, 8, &[3], &[0, 51, 255]);
+        assert!(read(&bytes).unwrap_err().0.contains("graph.quant"));
+        bytes[52..56].copy_from_slice(&(-1f32).to_le_bytes());
+        bytes[56..60].copy_from_slice(&4f32.to_le_bytes());
+        assert_eq!(read(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
+    }
+
+    #[test]
+    fn wrong_files_are_refused() {
+        let good = write(&Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap()).unwrap();
+        for length in 0..good.len() {
+            assert!(read(&good[..length]).is_err(), "{length} bytes");
+        }
+        let change = |at: usize, value: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            read(&bytes).unwrap_err().0
+        };
+        assert!(change(0, 0).contains("4E EF"));
+        assert!(change(2, 2).contains("version"));
+        assert!(change(8, 9).contains("rank"));
+        assert!(change(15, 0xFF).contains("needs"));
+        assert!(change(44, 31).contains("31 bits"));
+        assert!(change(48, 6).contains("item type 6"));
+        assert!(change(50, 1).contains("vendor 1"));
+        assert!(read(&[good.clone(), vec![0]].concat()).unwrap_err().0.contains("the file has 9"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Arrays of numpy: `.npy` files, and the members of `.npz` archives.
+//!
+//! The format is a magic number, a version, the length of a header, a header that is a Python
+//! dictionary, and the items. All numbers and truth values of numpy are read, in either byte order
+//! and either order of axes; complex numbers, strings and objects are not.
+
+use super::{Tensor, TensorError, array, volume};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// What a header may be long.
+const MAX_HEADER: usize = 1 << 16;
+
+/// Whether bytes begin as a `.npy` file does.
+pub fn is_npy(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// What a header says.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    kind: u8,
+    width: usize,
+    big_endian: bool,
+    fortran: bool,
+    shape: Vec<usize>,
+}
+
+fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
+    Err(TensorError::new(message))
+}
+
+/// Reads a file.
+///
+/// # Errors
+///
+/// The bytes are no array of numpy, end too early, or hold items that no tensor has.
+pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
+    let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are no array of numpy") };
+    let (length, rest) = match rest {
+        [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
+        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+        [version, ..] if *version > 3 => return fail(format!("version {version} of numpy's format is not known")),
+        _ => return fail("the array of numpy ends within its header"),
+    };
+    if length > MAX_HEADER || length > rest.len() {
+        return fail("the array of numpy ends within its header");
+    }
+    let (text, data) = rest.split_at(length);
+    let header = Header::parse(&String::from_utf8_lossy(text))?;
+    let needed = volume(&header.shape).and_then(|count| count.checked_mul(header.width));
+    // Nothing is allocated before the items are known to be there.
+    if needed.is_none_or(|needed| needed != data.len()) {
+        let (shape, width, length) = (&header.shape, header.width, data.len());
+        return fail(format!(
+            "shape {shape:?} with {width} bytes an item does not fit the {length} bytes of the array"
+        ));
+    }
+    let items = data.chunks_exact(header.width);
+    match header.kind {
+        b'f' => header.tensor(items.map(|item| header.float(item)).collect()).map(Tensor::Scalar),
+        b'b' => header.tensor(items.map(|item| item[0] != 0).collect()).map(Tensor::Logical),
+        _ => {
+            let items = items.map(|item| header.integer(item)).collect::<Result<_, _>>()?;
+            header.tensor(items).map(Tensor::Integer)
+        }
+    }
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Self, TensorError> {
+        let value = |key: &str| {
+            let (_, rest) = text.split_once(&format!("'{key}':"))?;
+            Some(rest.trim_start())
+        };
+        let (Some(descr), Some(fortran), Some(shape)) = (value("descr"), value("fortran_order"), value("shape")) else {
+            return fail("the header of the numpy array lacks descr, fortran_order or shape");
+        };
+        let descr = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).unwrap_or(descr);
+        let unknown = || TensorError::new(format!("items of type {descr} are no numbers and no truth values"));
+        let (order, kind, width) = match descr.as_bytes() {
+            [order @ (b'<' | b'>' | b'|' | b'='), kind, width @ ..] => (*order, *kind, width),
+            _ => return Err(unknown()),
+        };
+        let width: usize = std::str::from_utf8(width).ok().and_then(|width| width.parse().ok()).ok_or_else(unknown)?;
+        let known = match kind {
+            b'f' => matches!(width, 2 | 4 | 8),
+            b'i' | b'u' => matches!(width, 1 | 2 | 4 | 8),
+            b'b' => width == 1,
+            _ => false,
+        };
+        if !known {
+            return Err(unknown());
+        }
+        let extents = shape.strip_prefix('(').and_then(|rest| rest.split(')').next());
+        let extent = |text: &str| text.trim().trim_end_matches('L').parse::<usize>().ok();
+        let parts = extents.into_iter().flat_map(|extents| extents.split(',')).filter(|part| !part.trim().is_empty());
+        let Some(shape) = extents.and_then(|_| parts.map(extent).collect::<Option<Vec<_>>>()) else {
+            return fail("the header of the numpy array has no valid shape");
+        };
+        Ok(Header { kind, width, big_endian: order == b'>', fortran: fortran.starts_with("True"), shape })
+    }
+
+    /// An array of the items, whatever order they stand in.
+    fn tensor<T: Clone>(&self, items: Vec<T>) -> Result<ndarray::ArrayD<T>, TensorError> {
+        if !self.fortran {
+            return array(&self.shape, items);
+        }
+        let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
+        Ok(array(&reversed, items)?.reversed_axes().as_standard_layout().into_owned())
+    }
+
+    /// The bits of an item.
+    fn bits(&self, item: &[u8]) -> u64 {
+        let byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        if self.big_endian { item.iter().fold(0, byte) } else { item.iter().rev().fold(0, byte) }
+    }
+
+    fn float(&self, item: &[u8]) -> f64 {
+        let bits = self.bits(item);
+        match self.width {
+            2 => super::dat::half(bits as u16),
+            4 => f64::from(f32::from_bits(bits as u32)),
+            _ => f64::from_bits(bits),
+        }
+    }
+
+    fn integer(&self, item: &[u8]) -> Result<i64, TensorError> {
+        let bits = self.bits(item);
+        if self.kind == b'u' {
+            return i64::try_from(bits).map_err(|_| TensorError::new(format!("{bits} is too large")));
+        }
+        let unused = 64 - 8 * self.width as u32;
+        Ok(((bits << unused) as i64) >> unused)
+    }
+}
+
+/// The bytes of a `.npy` file: scalars as float32, integers as int64, logicals as bool.
+pub fn write(tensor: &Tensor) -> Vec<u8> {
+    let (descr, data): (&str, Vec<u8>) = match tensor {
+        Tensor::Scalar(array) => ("<f4", array.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect()),
+        Tensor::Integer(array) => ("<i8", array.iter().flat_map(|item| item.to_le_bytes()).collect()),
+        Tensor::Logical(array) => ("|b1", array.iter().map(|item| u8::from(*item)).collect()),
+    };
+    let extents: String = tensor.shape().iter().map(|extent| format!("{extent}, ")).collect();
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", extents.trim_end());
+    // The items begin at a multiple of 64 bytes.
+    let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    header.extend(std::iter::repeat_n(' ', length - header.len() - 1));
+    header.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for tensor in [
+            Tensor::scalars(&[2, 3], vec![0.0, -1.5, 3.0, f64::INFINITY, 0.25, 7.0]).unwrap(),
+            Tensor::integers(&[3], vec![i64::MIN, 0, i64::MAX]).unwrap(),
+            Tensor::logicals(&[], vec![true]).unwrap(),
+            Tensor::scalars(&[0, 3], vec![]).unwrap(),
+        ] {
+            let bytes = write(&tensor);
+            assert_eq!(read(&bytes).unwrap(), tensor);
+            for length in 0..bytes.len() {
+                assert!(read(&bytes[..length]).is_err(), "{length} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn byte_order_and_order_of_axes_are_heeded() {
+        let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }";
+        let found = read(&file(header, &[0, 1, 0, 2, 0, 3, 0xFF, 0xFF])).unwrap();
+        assert_eq!(found, Tensor::integers(&[2, 2], vec![1, 3, 2, -1]).unwrap());
+        let found = read(&file("{'descr': '<f2', 'fortran_order': False, 'shape': (1,)}", &[0x00, 0xBC])).unwrap();
+        assert_eq!(found, Tensor::scalars(&[1], vec![-1.0]).unwrap());
+        let found = read(&file("{'descr': '|u1', 'fortran_order': False, 'shape': ()}", &[200])).unwrap();
+        assert_eq!(found, Tensor::integers(&[], vec![200]).unwrap());
+    }
+
+    #[test]
+    fn wrong_headers_are_refused() {
+        for header in [
+            "",
+            "{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999, 9999999999, 9999999999)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9999999999, 9999999999, 9999999999)}",
+            "{'descr': '<f0', 'fortran_order': False, 'shape': (1,)}",
+        ] {
+            assert!(read(&file(header, &[0; 8])).is_err(), "{header}");
+        }
+    }
+}

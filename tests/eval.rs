@@ -1,0 +1,172 @@
+//! Evaluation as its users call it: models with recorded results, files, `run` and `--verify`.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
+
+mod corpus;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use nnef_flatten::eval::verify::difference;
+use nnef_flatten::eval::{Evaluator, Folder};
+use nnef_flatten::tensor::{Tensor, dat, npy, npz};
+use nnef_flatten::{Lower, Options, expand, parse};
+use serde_json::{Value, json};
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).env("NO_COLOR", "1").output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A model of a folder: `y = x * w`, for `x` of shape `[2]`.
+fn model() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "version 1.0;\n\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2]);\n    \
+        w = variable(shape = [2], label = 'part/w');\n    y = mul(x, w);\n}\n";
+    write(folder.path(), "graph.nnef", text.as_bytes());
+    let w = Tensor::scalars(&[2], vec![2.0, -1.0]).unwrap();
+    write(folder.path(), "part/w.dat", &dat::write(&w).unwrap());
+    folder
+}
+
+fn write(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+/// Runs the model on a file of inputs.
+fn on_inputs(folder: &Path, name: &str, content: &[u8], more: &[&str]) -> Output {
+    let inputs = write(folder, name, content);
+    let mut args = vec!["run", folder.to_str().unwrap(), "--inputs", inputs.to_str().unwrap()];
+    args.extend(more);
+    run(&args)
+}
+
+/// The models that come with the inputs and outputs that other programs found.
+#[test]
+fn models_give_what_was_recorded() {
+    let Some(models) = corpus::shared("models") else { return };
+    let mut compared = 0;
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(models).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    for folder in folders.iter().filter(|folder| folder.join("io.npz").is_file()) {
+        let recorded = npz::read(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
+        let text = std::fs::read_to_string(folder.join("graph.nnef")).unwrap();
+        for lower in [Lower::Custom, Lower::All] {
+            let options = Options { lower, ..Options::default() };
+            let graph = expand(&parse("graph.nnef", text.clone(), &options).document, &options).unwrap().graph;
+            let is_input = |name: &str| graph.inputs.iter().any(|input| graph.tensor_name(*input) == name);
+            let inputs: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
+            let found = Evaluator::default().run(&graph, &inputs, &Folder::new(folder));
+            let found = found.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            for (name, found) in &found.outputs {
+                let (_, wanted) = recorded.iter().find(|(other, _)| other == name).unwrap();
+                let apart = difference(found, wanted).unwrap_or(f64::INFINITY);
+                assert!(apart <= 1e-5, "{}: `{name}` differs by {apart}", folder.display());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 10, "only {compared} outputs");
+}
+
+#[test]
+fn inputs_and_outputs_have_three_forms() {
+    let folder = model();
+    let wanted = json!({"outputs": {"y": {"dtype": "float32", "shape": [2], "data": [6.0, -0.5]}}});
+    let x = Tensor::scalars(&[2], vec![3.0, 0.5]).unwrap();
+    let forms = [
+        ("in.json", br#"{"x": [3, 0.5]}"#.to_vec()),
+        ("in.npy", npy::write(&x)),
+        ("in.npz", npz::write([("x", &x)]).unwrap()),
+    ];
+    for (name, content) in forms {
+        let output = on_inputs(folder.path(), name, &content, &["--to", "json"]);
+        assert_eq!(stderr(&output), "", "{name}");
+        assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), wanted, "{name}");
+    }
+    let y = Tensor::scalars(&[2], vec![6.0, -0.5]).unwrap();
+    for (name, bytes) in [("y.npy", npy::write(&y)), ("y.npz", npz::write([("y", &y)]).unwrap())] {
+        let path = folder.path().join(name);
+        let output = on_inputs(folder.path(), "in.json", br#"{"x": [3, 0.5]}"#, &["-o", path.to_str().unwrap()]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+        assert_eq!(std::fs::read(path).unwrap(), bytes, "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_code() {
+    let folder = model();
+    let code = |name: &str, content: &[u8]| {
+        let output = on_inputs(folder.path(), name, content, &["--message-format", "json"]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let finding: Value = serde_json::from_str(stderr(&output).lines().last().unwrap()).unwrap();
+        finding["code"].as_str().unwrap().to_string()
+    };
+    assert_eq!(code("in.json", br#"{"x": [1, 2, 3]}"#), "E0822");
+    assert_eq!(code("in.json", b"{}"), "E0822");
+    assert_eq!(code("in.json", br#"{"x": "#), "E0829");
+    assert_eq!(code("in.npz", b"PK\x03\x04"), "E0829");
+    assert_eq!(code("in.npy", b"\x93NUMPY\x01\x00"), "E0829");
+    write(folder.path(), "part/w.dat", b"N\xEF");
+    assert_eq!(code("in.json", br#"{"x": [1, 2]}"#), "E0823");
+    std::fs::remove_file(folder.path().join("part/w.dat")).unwrap();
+    assert_eq!(code("in.json", br#"{"x": [1, 2]}"#), "E0823");
+    let missing = run(&["run", folder.path().to_str().unwrap(), "--inputs", "no/such/file"]);
+    assert_eq!(missing.status.code(), Some(2));
+}
+
+#[test]
+fn a_position_comes_with_what_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "version 1.0;\nextension KHR_enable_fragment_definitions;\n\
+        fragment f( x: tensor<integer>, i: tensor<integer> ) -> ( y: tensor<integer> )\n{\n    y = gather(x, i);\n}\n\
+        graph G( x, i ) -> ( y )\n{\n    x = external<integer>(shape = [2]);\n    \
+        i = external<integer>(shape = [1]);\n    y = f(x, i);\n}\n";
+    write(folder.path(), "graph.nnef", text.as_bytes());
+    let inputs = br#"{"x": [1, 2], "i": [2]}"#;
+    let output = on_inputs(folder.path(), "in.json", inputs, &["--message-format", "json"]);
+    let finding: Value = serde_json::from_str(stderr(&output).lines().last().unwrap()).unwrap();
+    assert_eq!((&finding["code"], &finding["line"]), (&json!("E0825"), &json!(5)));
+    assert_eq!(finding["expansion"][0]["fragment"], "f");
+}
+
+#[test]
+fn flat_graphs_are_verified() {
+    let folder = model();
+    let flat = folder.path().join("flat.nnef");
+    let base = ["--verify", "-o", flat.to_str().unwrap(), folder.path().to_str().unwrap()];
+    for more in [&[][..], &["--seed", "7"], &["--lower", "all"]] {
+        let output = run(&[&base[..], more].concat());
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(stderr(&output), "verified: 2 items of the outputs, the largest difference is 0e0\n");
+    }
+    let inputs = write(folder.path(), "in.json", br#"{"x": [1, 2, 3]}"#);
+    let output = run(&[&base[..], &["--inputs", inputs.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("E0822"));
+    assert_eq!(run(&["--seed", "1", "-"]).status.code(), Some(2), "a seed is for --verify");
+}
+
+/// The comparison with numpy, where a Python with numpy is given.
+#[test]
+fn primitives_agree_with_numpy() {
+    let Some(python) = std::env::var_os("NNEF_FLATTEN_PYTHON") else {
+        eprintln!("skipped: NNEF_FLATTEN_PYTHON names no Python with numpy");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/primitives.py");
+    let output = Command::new(python)
+        .arg(script)
+        .args(["--bin", env!("CARGO_BIN_EXE_nnef-flatten"), "--count", "5"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}{}", stderr(&output));
+    eprint!("{told}");
+}
