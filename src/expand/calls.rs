@@ -110,7 +110,10 @@ impl Machine<'_, '_> {
         let base = self.slots.len();
         let first = self.stack.len() - head.params as usize;
         match head.params {
-            1 => self.slots.extend(self.stack.pop().map(Slot::Ready)),
+            1 => {
+                let value = self.pop();
+                self.slots.push(Slot::Ready(value));
+            }
             _ => self.slots.extend(self.stack.drain(first..).map(Slot::Ready)),
         }
         for _ in head.params..head.slots {
@@ -200,11 +203,11 @@ impl Machine<'_, '_> {
 
     /// Leaves a fragment and pushes its results.
     pub(super) fn finish_call(&mut self) {
-        let Some(frame) = self.frames.pop() else { return };
-        let Some(fragment) = frame.fragment else { return };
+        let Some(&Frame { slots, targets, fragment: Some(fragment), .. }) = self.frames.last() else { return };
+        self.frames.truncate(self.frames.len() - 1);
         self.active[fragment.index()].count -= 1;
         let Some(body) = self.bodies[fragment.index()].as_ref() else { return };
-        let base = frame.slots as usize;
+        let base = slots as usize;
         let take = |slot: &mut Slot| match std::mem::replace(slot, Slot::Empty) {
             Slot::Ready(value) => Some(value),
             _ => None,
@@ -218,7 +221,7 @@ impl Machine<'_, '_> {
             self.stack.push(Value::Tuple(List::from_values(values, Some(&self.space.meter))));
         }
         self.slots.truncate(base);
-        self.targets.truncate(frame.targets as usize);
+        self.targets.truncate(targets as usize);
         if let Some(caller) = self.frames.last() {
             (self.pc, self.base) = (caller.pc, caller.slots);
         }

@@ -39,12 +39,13 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn load(&mut self, slot: u32) {
-        if let Slot::Ready(value) = self.slot(slot) {
-            let value = value.clone();
-            self.stack.push(value);
-        } else {
-            self.stack.push(Value::Logical(false));
-        }
+        let value = match self.slot(slot) {
+            Slot::Ready(Value::Tensor(tensor)) => Value::Tensor(*tensor),
+            Slot::Ready(value) => value.clone(),
+            // The compiler lets no other slot be loaded.
+            _ => Value::Logical(false),
+        };
+        self.stack.push(value);
     }
 
     /// Pushes a slot, or runs the block that fills it and comes back.

@@ -61,6 +61,7 @@ pub fn lex<'t>(
         diagnostics,
         free: false,
         place: Place::default(),
+        header: 0,
         graph: false,
         tokens,
     };
@@ -109,7 +110,9 @@ struct Run<'t, 'a, S> {
     /// Within an extension directive.
     free: bool,
     place: Place,
-    /// Whether the last header is that of a graph.
+    /// The token with which the last header starts.
+    header: usize,
+    /// Whether it is that of a graph.
     graph: bool,
     tokens: Tokens,
 }
@@ -159,6 +162,9 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                     self.free &= kind != Kind::Semicolon;
                     self.push(kind, span);
                     self.place = self.place.after(kind);
+                    if kind == Kind::LBrace {
+                        self.graph = self.is_graph();
+                    }
                     if self.place == Place::Body && self.rules.semicolons {
                         self.statements(&mut lexer);
                     }
@@ -166,6 +172,19 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                 Ok(kind) => self.push(kind, span),
             }
         }
+    }
+
+    /// Whether the body that opens here is that of a graph: what the last header in front of it
+    /// says that the parser takes for one. Where a header is broken off, another may follow.
+    fn is_graph(&self) -> bool {
+        use Kind::*;
+        let header = self.tokens.kinds.get(self.header..).unwrap_or_default();
+        let starts = |four: &&[Kind]| {
+            matches!(four, [before, Graph | Fragment, Ident, LParen | Lt]
+                if !matches!(before, Graph | Fragment | LParen | Comma))
+        };
+        let last = header.windows(4).rev().find(starts).map(|four| four[1]);
+        last.or(header.first().copied()) == Some(Graph)
     }
 
     /// Reads as many statements as can be read without tokens.
@@ -220,7 +239,7 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
         }
         let place = self.place.after(kind);
         if place == Place::Header && self.place == Place::Outside {
-            self.graph = kind == Kind::Graph;
+            self.header = self.tokens.kinds.len();
         }
         self.place = place;
         self.push(kind, span);

@@ -105,8 +105,8 @@ pub fn all_distinct(spellings: impl Iterator<Item = Spelling> + Clone) -> bool {
     rest.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// The names given out: an open table, with half of its slots free. A slot has the part of the
-/// hash that its position does not tell; 0 is free.
+/// The names given out: an open table, with half of its slots free. A slot has half of the mixed
+/// hash, which tells as much as its position does not; 0 is free.
 pub struct Taken {
     slots: Vec<u32>,
     len: usize,
@@ -125,7 +125,9 @@ impl Taken {
     pub fn insert(&mut self, spelling: Spelling) -> bool {
         debug_assert!(self.len < self.slots.len());
         let mask = self.slots.len() - 1;
-        let tag = (spelling >> 29) as u32 | 1;
+        // Names that differ in their last letter differ in the last bits, and so have neighbouring
+        // slots: their tags must tell them apart.
+        let tag = (spelling.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
         let mut at = spelling as usize & mask;
         loop {
             match self.slots[at] {
@@ -172,6 +174,15 @@ mod tests {
         let path = segments.spell(Some(add), x, 0);
         assert_eq!(path, segments.spell(None, whole, 0));
         assert_ne!(path, add);
+    }
+
+    #[test]
+    fn neighbours_are_told_apart() {
+        let mut taken = Taken::with_capacity(1000);
+        for i in 0..1000 {
+            assert!(taken.insert(push_number(push_byte(0, b't'), i)), "t{i}");
+        }
+        assert!((0..1000).all(|i| !taken.insert(push_number(push_byte(0, b't'), i))));
     }
 
     #[test]
