@@ -284,9 +284,13 @@ def main():
         with open(options.report) as file:
             results = json.load(file)
     else:
-        results = Bench(options).run()
-        with open(os.path.join(options.target, "bench", "results.json"), "w") as file:
-            json.dump(results, file, indent=1)
+        bench = Bench(options)
+        try:
+            results = bench.run()
+        finally:
+            # A run that is ended early leaves what it has for --report.
+            with open(os.path.join(options.target, "bench", "results.json"), "w") as file:
+                json.dump(bench.results, file, indent=1)
     tables = report.markdown(results)
     print(tables)
     if options.update:
