@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Tensor, TensorError};
 
 /// Reads an object: names with nested arrays, or with objects that have `data` and may have
-/// `shape`, as [`write`] makes them.
+/// `shape`, as [`write()`] makes them.
 ///
 /// # Errors
 ///

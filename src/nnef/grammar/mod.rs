@@ -1,6 +1,6 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Plain statements are read straight from the lexer ([`plain`]). For all else there are three
+//! Plain statements are read straight from the lexer (`plain.rs`). For all else there are three
 //! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
 //! into items and statements; each of these is parsed by a grammar of its own. A grammar first
 //! runs without collecting anything about errors; only a slice that fails is parsed again to find

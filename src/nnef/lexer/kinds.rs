@@ -43,7 +43,7 @@ kinds! {
     Bad "malformed literal",
     /// A character that does not belong here; reported already.
     Stray "unexpected character",
-    /// A run of statements that were read already, see [`Statements`](super::Statements).
+    /// A run of statements that were read already, see [`ReadStatements`](super::ReadStatements).
     Plain "statements",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
