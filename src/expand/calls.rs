@@ -12,7 +12,7 @@ use super::machine::{Active, Frame, Machine, Reached, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::{Argument, Key, Kind, KindId, KindParam, OriginId, Output, SignatureId, TensorId};
+use crate::graph::{Argument, Key, Kind, KindId, KindParam, OriginId, Output, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
 use crate::nnef::dialect::Dialect;
@@ -99,13 +99,9 @@ impl Machine<'_, '_> {
         let Some(fragment) = site.fragment else { return Ok(()) };
         let head = self.head(fragment);
         let (path, targets) = self.call_targets(&site, fragment, head.results as usize, head.makes_tensors);
-        let pc = self.pc;
+        let (pc, dtype) = (self.pc, self.type_argument(&site));
         let caller = self.frame();
         caller.pc = pc;
-        let dtype = match site.generic {
-            Some(Primitive::Generic) => caller.dtype,
-            generic => generic,
-        };
         let inner = caller.inner || head.standard;
         let base = self.slots.len();
         let first = self.stack.len() - head.params as usize;
@@ -230,9 +226,8 @@ impl Machine<'_, '_> {
     /// Adds the operation of a site to the graph and pushes its results.
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
         let site = self.program.sites[index as usize];
-        let (start, count) = (site.keys.0 as usize, site.keys.1 as usize);
-        let first = self.stack.len() - count;
-        if let Some((fragment, ty)) = self.single_result(&site) {
+        let first = self.stack.len() - site.keys.1 as usize;
+        if let Some(ty) = self.single_result(&site) {
             self.check_operations()?;
             for i in first..self.stack.len() {
                 match &self.stack[i] {
@@ -241,59 +236,58 @@ impl Machine<'_, '_> {
                 }
             }
             self.stack.truncate(first);
-            return self.emit_single(&site, index, fragment, ty);
+            return self.emit_single(&site, index, ty);
         }
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
-        for (key, value) in self.program.keys[start..start + count].iter().zip(&self.stack[first..]) {
+        for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
             arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
         }
         self.stack.truncate(first);
         self.emit_with(&site, arguments)
     }
 
-    /// The fragment and the type of the one tensor that a site's operation gives, if nothing about
-    /// it is out of the ordinary.
-    fn single_result(&self, site: &Site) -> Option<(FragmentId, Type)> {
-        let fragment = site.fragment?;
-        let info = self.checked.fragment(fragment);
+    /// The type of the one tensor that a site's operation gives, if nothing about it is out of the
+    /// ordinary.
+    fn single_result(&self, site: &Site) -> Option<Type> {
+        let info = self.checked.fragment(site.fragment?);
+        let plain = !info.open_results && self.input_shapes.is_empty();
         match info.results[..] {
-            [result] if !info.open_results && self.input_shapes.is_empty() => {
-                (!matches!(result.ty, Type::Array(_))).then_some((fragment, result.ty))
-            }
+            [result] if plain && !matches!(result.ty, Type::Array(_)) => Some(result.ty),
             _ => None,
         }
     }
 
     /// Adds an operation with one tensor as result, whose arguments are in the graph already.
-    fn emit_single(&mut self, site: &Site, index: u32, fragment: FragmentId, ty: Type) -> Outcome<()> {
+    fn emit_single(&mut self, site: &Site, index: u32, ty: Type) -> Outcome<()> {
         let dtype = self.type_argument(site);
         let target = self.target(site.hint, 0, 1);
         let tensor = self.tensor(target, (site.name, site.ordinal), element(ty, dtype));
         self.graph.push_output(Output::Tensor(&tensor));
         self.stack.push(Value::Tensor(tensor));
-        let reached = self.reached(index);
-        let signature = match reached.signature {
+        let signature = match self.reached(index).signature {
             Some(signature) => signature,
             None => {
                 let kind = self.kind(site);
-                let keys = &self.program.keys[site.keys.0 as usize..(site.keys.0 + site.keys.1) as usize];
-                let signature = self.graph.signature(kind, keys, 1);
+                let signature = self.graph.signature(kind, self.program.keys_of(site), 1);
                 self.reached(index).signature = Some(signature);
                 signature
             }
         };
-        debug_assert!(self.kinds[fragment.index()].is_some());
-        self.finish_operation(site, signature, dtype)
-    }
-
-    fn finish_operation(&mut self, site: &Site, signature: SignatureId, dtype: Option<Primitive>) -> Outcome<()> {
-        // The draft has data-types, but no type arguments.
-        let written = dtype.filter(|_| self.checked.document.dialect() == Dialect::V1);
-        let (file, origin) = (self.frame().file, self.origin());
-        let source = (Location::new(file, site.span), origin);
-        let operation = self.graph.finish_operation(signature, (written, site.explicit), source);
+        let (dtype, source) = (self.written_type(site, dtype), self.source(site));
+        let operation = self.graph.finish_operation(signature, dtype, source);
         self.infer_shapes(operation);
         Ok(())
+    }
+
+    /// The type argument as the graph has it, and whether it was written. The draft has data-types,
+    /// but no type arguments.
+    fn written_type(&self, site: &Site, dtype: Option<Primitive>) -> (Option<Primitive>, bool) {
+        (dtype.filter(|_| self.checked.document.dialect() == Dialect::V1), site.explicit)
+    }
+
+    /// Where an operation comes from.
+    fn source(&mut self, site: &Site) -> (Location, OriginId) {
+        (Location::new(self.frame().file, site.span), self.origin())
     }
 
     /// What the graph has of a site.
@@ -331,14 +325,11 @@ impl Machine<'_, '_> {
         };
         self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
-        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
-        for argument in arguments {
-            keys.push(argument.key);
-            self.graph.push_operand(argument.value);
-        }
-        outputs.iter().for_each(|output| self.graph.push_output(output.view()));
-        let signature = self.graph.signature(kind, &keys, outputs.len());
-        self.finish_operation(site, signature, dtype)
+        let (dtype, source) = (self.written_type(site, dtype), self.source(site));
+        let outputs: SmallVec<[Output; 2]> = outputs.iter().map(Made::view).collect();
+        let operation = self.graph.add_operation(kind, dtype, arguments, &outputs, source);
+        self.infer_shapes(operation);
+        Ok(())
     }
 
     /// Whether the left side says how many results there are.

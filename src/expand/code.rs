@@ -208,6 +208,12 @@ impl Program {
         }
     }
 
+    /// For what the arguments of a site are.
+    pub fn keys_of(&self, site: &Site) -> &[Key] {
+        let (start, count) = site.keys;
+        &self.keys[start as usize..(start + count) as usize]
+    }
+
     /// Forgets what came later.
     pub fn truncate(&mut self, marks: Marks) {
         self.instrs.truncate(marks.instrs);

@@ -59,18 +59,11 @@ pub fn analyse(
 
 /// The names of a left side, and the slots that it fills.
 pub fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
-    let mut open = vec![target];
-    while let Some(id) = open.pop() {
-        match ast.expr(id) {
-            Expr::Name(name) => {
-                if let Ref::Slot(slot) = refs[id.index()] {
-                    f(name, slot);
-                }
-            }
-            Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
-            _ => {}
+    ast.each_target(target, |id, name| {
+        if let Ref::Slot(slot) = refs[id.index()] {
+            f(name, slot);
         }
-    }
+    });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.

@@ -3,11 +3,16 @@
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
 //! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
 
+mod marks;
+
 use std::num::NonZeroU32;
+
+use smallvec::SmallVec;
 
 use super::names::Name;
 use super::statements::Statements;
 use crate::source::{FileId, Span};
+pub(crate) use marks::Marks;
 
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident) => {
@@ -342,15 +347,7 @@ pub struct Ast {
 impl Ast {
     /// Forgets all nodes of expressions; types stay.
     pub(crate) fn clear(&mut self) {
-        self.exprs.clear();
-        self.spans.clear();
-        self.lists.clear();
-        self.ints.clear();
-        self.scalars.clear();
-        self.calls.clear();
-        self.args.clear();
-        self.comprehensions.clear();
-        self.iterators.clear();
+        Marks::default().rewind(self);
     }
 
     /// Adds an expression.
@@ -403,6 +400,18 @@ impl Ast {
             };
             above.push(leaf);
             leaf = below;
+        }
+    }
+
+    /// Calls a function with every name of a left side, and its node.
+    pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
+        let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![target];
+        while let Some(id) = open.pop() {
+            match self.expr(id) {
+                Expr::Name(name) => f(id, name),
+                Expr::Array(items) | Expr::Tuple(items) => open.extend_from_slice(self.items(items)),
+                _ => {}
+            }
         }
     }
 

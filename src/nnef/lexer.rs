@@ -161,10 +161,12 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                 Ok(kind @ (Kind::LBrace | Kind::RBrace | Kind::Semicolon)) => {
                     self.free &= kind != Kind::Semicolon;
                     self.push(kind, span);
-                    self.place = self.place.after(kind);
-                    if kind == Kind::LBrace {
+                    let place = self.place.after(kind);
+                    // Once for each header: what stands there is looked at as a whole.
+                    if place == Place::Body && self.place == Place::Header {
                         self.graph = self.is_graph();
                     }
+                    self.place = place;
                     if self.place == Place::Body && self.rules.semicolons {
                         self.statements(&mut lexer);
                     }

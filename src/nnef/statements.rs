@@ -13,7 +13,6 @@ use rustc_hash::FxHashMap;
 use super::ast::{Assignment, Ast};
 use super::names::Name;
 use crate::source::Span;
-pub(crate) use pack::Marks;
 
 /// How many bytes are unpacked at a time, and a statement more.
 const CHUNK: usize = 32 * 1024;

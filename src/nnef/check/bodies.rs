@@ -528,15 +528,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 /// The names on left sides, with the first place of each.
 fn note_targets(ast: &Ast, assignments: &[Assignment], names: &mut FxHashMap<Name, Span>) {
     for assignment in assignments {
-        let mut open = vec![assignment.target];
-        while let Some(target) = open.pop() {
-            match ast.expr(target) {
-                Expr::Name(name) => {
-                    names.entry(name).or_insert(ast.span(target));
-                }
-                Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
-                _ => {}
-            }
-        }
+        ast.each_target(assignment.target, |target, name| {
+            names.entry(name).or_insert(ast.span(target));
+        });
     }
 }

@@ -20,7 +20,6 @@ use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
-use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::options::Options;
@@ -222,10 +221,7 @@ impl Checked<'_> {
 pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
     let mut checker = begin(document, options);
     if let Some(graph) = document.main().graphs.first() {
-        let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
-        while reader.next(&mut chunk) {
-            checker.graph_statements(graph, &chunk);
-        }
+        graph.body.each_chunk(|chunk| checker.graph_statements(graph, chunk));
     }
     checker.finish()
 }

@@ -6,7 +6,7 @@ use chumsky::inspector::SimpleState;
 use chumsky::span::SimpleSpan;
 
 use crate::diagnostics::Code;
-use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, ListRange, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, ListRange, Marks, Primitive, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::lexer::Kind;
 use crate::nnef::names::Names;
 use crate::source::Span;
@@ -32,7 +32,12 @@ impl<'s, E> Failure<'s> for E where
 
 /// The lengths of all tables, to return to.
 #[derive(Clone, Copy)]
-pub(super) struct Mark([usize; 11]);
+pub(super) struct Mark {
+    nodes: Marks,
+    types: usize,
+    type_lists: usize,
+    findings: usize,
+}
 
 /// The state itself.
 pub(super) struct Build<'s> {
@@ -213,38 +218,21 @@ impl Build<'_> {
     }
 
     pub fn mark(&self) -> Mark {
-        let ast = &self.ast;
-        Mark([
-            ast.exprs.len(),
-            ast.lists.len(),
-            ast.ints.len(),
-            ast.scalars.len(),
-            ast.calls.len(),
-            ast.args.len(),
-            ast.comprehensions.len(),
-            ast.iterators.len(),
-            ast.types.len(),
-            ast.type_lists.len(),
-            self.findings.len(),
-        ])
+        Mark {
+            nodes: Marks::of(&self.ast),
+            types: self.ast.types.len(),
+            type_lists: self.ast.type_lists.len(),
+            findings: self.findings.len(),
+        }
     }
 
     /// Takes back everything written since the mark.
-    pub fn rewind(&mut self, Mark(mark): Mark) {
-        let ast = &mut self.ast;
-        ast.exprs.truncate(mark[0]);
-        ast.spans.truncate(mark[0]);
-        ast.lists.truncate(mark[1]);
-        ast.ints.truncate(mark[2]);
-        ast.scalars.truncate(mark[3]);
-        ast.calls.truncate(mark[4]);
-        ast.args.truncate(mark[5]);
-        ast.comprehensions.truncate(mark[6]);
-        ast.iterators.truncate(mark[7]);
-        ast.types.truncate(mark[8]);
-        ast.type_spans.truncate(mark[8]);
-        ast.type_lists.truncate(mark[9]);
-        self.findings.truncate(mark[10]);
+    pub fn rewind(&mut self, mark: Mark) {
+        mark.nodes.rewind(&mut self.ast);
+        self.ast.types.truncate(mark.types);
+        self.ast.type_spans.truncate(mark.types);
+        self.ast.type_lists.truncate(mark.type_lists);
+        self.findings.truncate(mark.findings);
     }
 }
 

@@ -31,11 +31,11 @@ use self::expression::Sides;
 use self::plain::PlainReader;
 use self::sink::Sink;
 use self::split::Splitter;
-use super::ast::{Assignment, Ast, Expr, Module};
+use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::{Dialect, Rules};
 use super::lexer::{Kind, Tokens, lex};
 use super::names::Names;
-use super::statements::{Marks, Targets};
+use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 

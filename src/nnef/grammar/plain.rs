@@ -9,11 +9,11 @@ use logos::Lexer;
 use super::build::primitive;
 use super::numbers;
 use super::sink::Sink;
-use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Primitive, UnaryOp};
+use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, Primitive, UnaryOp};
 use crate::nnef::lexer::{Kind, ReadStatements};
 use crate::nnef::names::Names;
 use crate::nnef::operators::{BinaryInfo, UNARY};
-use crate::nnef::statements::{Marks, Targets};
+use crate::nnef::statements::Targets;
 use crate::source::Span;
 
 /// How deep calls, lists and prefix operators can nest in a plain statement.

@@ -1,7 +1,7 @@
 //! Where the statements of a body go.
 
-use crate::nnef::ast::{Assignment, Ast, Body};
-use crate::nnef::statements::{Marks, Statements, Targets};
+use crate::nnef::ast::{Assignment, Ast, Body, Marks};
+use crate::nnef::statements::{Statements, Targets};
 use crate::source::Span;
 
 /// What takes the statements of a body.

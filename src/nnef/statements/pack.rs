@@ -4,51 +4,10 @@
 //! entries in order. Ids are relative to the statement's first entry, and places to its start.
 
 use super::{Statements, Targets};
-use crate::nnef::ast::{Arg, Assignment, Ast, Call, Expr, ExprId, Ident, ListRange, Primitive, UnaryOp};
-use crate::nnef::ast::{BinaryOp, Builtin};
+use crate::nnef::ast::{
+    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Marks, Primitive, UnaryOp,
+};
 use crate::source::Span;
-
-/// Where a statement begins in the tables of a tree.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Marks {
-    pub exprs: usize,
-    pub lists: usize,
-    pub ints: usize,
-    pub scalars: usize,
-    pub calls: usize,
-    pub args: usize,
-    pub comprehensions: usize,
-    pub iterators: usize,
-}
-
-impl Marks {
-    /// The ends of all tables.
-    pub fn of(ast: &Ast) -> Self {
-        Marks {
-            exprs: ast.exprs.len(),
-            lists: ast.lists.len(),
-            ints: ast.ints.len(),
-            scalars: ast.scalars.len(),
-            calls: ast.calls.len(),
-            args: ast.args.len(),
-            comprehensions: ast.comprehensions.len(),
-            iterators: ast.iterators.len(),
-        }
-    }
-
-    /// Takes everything after them out of a tree.
-    pub fn rewind(self, ast: &mut Ast) {
-        ast.exprs.truncate(self.exprs);
-        ast.spans.truncate(self.exprs);
-        ast.lists.truncate(self.lists);
-        ast.ints.truncate(self.ints);
-        ast.scalars.truncate(self.scalars);
-        ast.calls.truncate(self.calls);
-        ast.args.truncate(self.args);
-        ast.comprehensions.truncate(self.comprehensions);
-        ast.iterators.truncate(self.iterators);
-    }
-}
 
 /// What an expression is, as a byte.
 pub(super) mod tag {
@@ -109,7 +68,7 @@ pub(super) const PRIMITIVES: &[Primitive] =
 impl Statements {
     /// Adds a statement whose nodes are all that a tree has from the marks on.
     pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
-        targets.note(ast, assignment.target);
+        ast.each_target(assignment.target, |_, name| targets.assign(name));
         let start = assignment.span.start;
         let mut packer = Packer { out: &mut self.bytes, start, marks };
         packer.signed(i64::from(start) - i64::from(self.last));
@@ -119,26 +78,6 @@ impl Statements {
         packer.tables(ast);
         packer.expr_id(assignment.target);
         packer.expr_id(assignment.value);
-    }
-}
-
-impl Targets {
-    /// Notes the names of a left side.
-    fn note(&mut self, ast: &Ast, target: ExprId) {
-        match ast.expr(target) {
-            Expr::Name(name) => self.assign(name),
-            Expr::Array(_) | Expr::Tuple(_) => {
-                let mut open = vec![target];
-                while let Some(id) = open.pop() {
-                    match ast.expr(id) {
-                        Expr::Name(name) => self.assign(name),
-                        Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
-                        _ => {}
-                    }
-                }
-            }
-            _ => {}
-        }
     }
 }
 

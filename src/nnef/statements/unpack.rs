@@ -2,10 +2,10 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::pack::{BINARY_OPS, BUILTINS, Marks, PRIMITIVES, UNARY_OPS, tag};
+use super::pack::{BINARY_OPS, BUILTINS, PRIMITIVES, UNARY_OPS, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
-    Iterator, ListRange, UnaryOp,
+    Iterator, ListRange, Marks, UnaryOp,
 };
 use crate::nnef::names::Name;
 use crate::source::Span;
@@ -13,7 +13,7 @@ use crate::source::Span;
 impl Reader<'_> {
     /// Takes the place of the next statement off the bytes.
     pub(super) fn start(&mut self) -> u32 {
-        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::of(&Ast::default()) };
+        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::default() };
         let start = unpacker.offset();
         self.bytes = unpacker.bytes;
         start

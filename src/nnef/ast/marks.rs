@@ -1,0 +1,45 @@
+//! Places in the tables of a tree, to return to.
+
+use super::Ast;
+
+/// How long the tables of expressions are: where what is added next begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks {
+    pub exprs: usize,
+    pub lists: usize,
+    pub ints: usize,
+    pub scalars: usize,
+    pub calls: usize,
+    pub args: usize,
+    pub comprehensions: usize,
+    pub iterators: usize,
+}
+
+impl Marks {
+    /// The ends of all tables.
+    pub fn of(ast: &Ast) -> Self {
+        Marks {
+            exprs: ast.exprs.len(),
+            lists: ast.lists.len(),
+            ints: ast.ints.len(),
+            scalars: ast.scalars.len(),
+            calls: ast.calls.len(),
+            args: ast.args.len(),
+            comprehensions: ast.comprehensions.len(),
+            iterators: ast.iterators.len(),
+        }
+    }
+
+    /// Takes everything behind them out of a tree.
+    pub fn rewind(self, ast: &mut Ast) {
+        ast.exprs.truncate(self.exprs);
+        ast.spans.truncate(self.exprs);
+        ast.lists.truncate(self.lists);
+        ast.ints.truncate(self.ints);
+        ast.scalars.truncate(self.scalars);
+        ast.calls.truncate(self.calls);
+        ast.args.truncate(self.args);
+        ast.comprehensions.truncate(self.comprehensions);
+        ast.iterators.truncate(self.iterators);
+    }
+}
