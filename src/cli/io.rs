@@ -88,7 +88,7 @@ fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
 /// A file that is refused, at a place of its text.
 pub fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
     let mut sources = Sources::new();
-    let file = sources.add(name, text);
+    let file = sources.add(name, text.to_string());
     Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))
 }
 

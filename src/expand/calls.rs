@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::code::{Hint, Site};
+use super::code::{Hint, Operand, Site};
 use super::list::List;
 use super::machine::{Active, Frame, Machine, Reached, Slot};
 use super::value::Value;
@@ -20,7 +20,7 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
 use crate::nnef::types::{Element, Type};
-use crate::source::Location;
+use crate::source::{FileId, Location};
 
 /// The name that a result is to have.
 #[derive(Clone, Debug)]
@@ -106,10 +106,7 @@ impl Machine<'_, '_> {
         let base = self.slots.len();
         let first = self.stack.len() - head.params as usize;
         match head.params {
-            1 => {
-                let value = self.pop();
-                self.slots.push(Slot::Ready(value));
-            }
+            1 => self.slots.push(Slot::ready(self.stack.pop())),
             _ => self.slots.extend(self.stack.drain(first..).map(Slot::Ready)),
         }
         for _ in head.params..head.slots {
@@ -204,16 +201,14 @@ impl Machine<'_, '_> {
         self.active[fragment.index()].count -= 1;
         let Some(body) = self.bodies[fragment.index()].as_ref() else { return };
         let base = slots as usize;
-        let take = |slot: &mut Slot| match std::mem::replace(slot, Slot::Empty) {
-            Slot::Ready(value) => Some(value),
-            _ => None,
-        };
         if let [result] = body.results[..] {
             // The checks see to it that results are assigned.
-            let value = take(&mut self.slots[base + result as usize]);
-            self.stack.push(value.unwrap_or(Value::Logical(false)));
+            match self.slots[base + result as usize].take() {
+                Some(Value::Tensor(tensor)) => self.stack.push(Value::Tensor(tensor)),
+                value => self.stack.push(value.unwrap_or(Value::Logical(false))),
+            }
         } else {
-            let values = body.results.iter().filter_map(|&slot| take(&mut self.slots[base + slot as usize])).collect();
+            let values = body.results.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
             self.stack.push(Value::Tuple(List::from_values(values, Some(&self.space.meter))));
         }
         self.slots.truncate(base);
@@ -236,7 +231,9 @@ impl Machine<'_, '_> {
                 }
             }
             self.stack.truncate(first);
-            return self.emit_single(&site, index, ty);
+            let tensor = self.emit_single(&site, index, ty);
+            self.stack.push(Value::Tensor(tensor));
+            return Ok(());
         }
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
@@ -258,12 +255,11 @@ impl Machine<'_, '_> {
     }
 
     /// Adds an operation with one tensor as result, whose arguments are in the graph already.
-    fn emit_single(&mut self, site: &Site, index: u32, ty: Type) -> Outcome<()> {
+    fn emit_single(&mut self, site: &Site, index: u32, ty: Type) -> TensorId {
         let dtype = self.type_argument(site);
         let target = self.target(site.hint, 0, 1);
         let tensor = self.tensor(target, (site.name, site.ordinal), element(ty, dtype));
         self.graph.push_output(Output::Tensor(&tensor));
-        self.stack.push(Value::Tensor(tensor));
         let signature = match self.reached(index).signature {
             Some(signature) => signature,
             None => {
@@ -276,6 +272,40 @@ impl Machine<'_, '_> {
         let (dtype, source) = (self.written_type(site, dtype), self.source(site));
         let operation = self.graph.finish_operation(signature, dtype, source);
         self.infer_shapes(operation);
+        tensor
+    }
+
+    /// Adds the operation of a site to the graph, with operands that are not on the stack.
+    pub(super) fn apply(&mut self, index: u32) -> Outcome<()> {
+        self.check_operations()?;
+        let site = self.program.sites[index as usize];
+        self.push_operands(site.operands, site.keys.1)?;
+        // The compiler sees to it that there is a declaration with one result.
+        let ty = site.fragment.map_or(Type::Unknown, |fragment| self.checked.fragment(fragment).results[0].ty);
+        let tensor = self.emit_single(&site, index, ty);
+        match site.slot {
+            Some(slot) => *self.slot(slot.get() - 1) = Slot::Ready(Value::Tensor(tensor)),
+            None => self.stack.push(Value::Tensor(tensor)),
+        }
+        Ok(())
+    }
+
+    /// Adds operands that are not on the stack to the operation that is finished next.
+    pub(super) fn push_operands(&mut self, first: u32, count: u32) -> Outcome<()> {
+        for operand in &self.program.operands[first as usize..(first + count) as usize] {
+            let value = match operand {
+                Operand::Slot(slot) => match &self.slots[(self.base + slot) as usize] {
+                    Slot::Ready(value) => value,
+                    // The compiler lets no other slot be read.
+                    Slot::Empty | Slot::Deferred(_) => &Value::Logical(false),
+                },
+                Operand::Const(constant) => &self.program.constants[*constant as usize],
+            };
+            match value {
+                Value::Tensor(tensor) => self.graph.push_tensor_operand(*tensor),
+                value => self.graph.push_operand(value.freeze(&self.space)?),
+            }
+        }
         Ok(())
     }
 
@@ -306,7 +336,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn check_operations(&self) -> Outcome<()> {
+    pub(super) fn check_operations(&self) -> Outcome<()> {
         if (self.graph.operations.len() as u64) < self.max_ops {
             return Ok(());
         }
@@ -439,54 +469,54 @@ impl Machine<'_, '_> {
 
     /// The kind of a site's operation, added to the graph when it is met first.
     fn kind(&mut self, site: &Site) -> KindId {
-        let known = match site.fragment {
-            Some(fragment) => self.kinds[fragment.index()],
-            None => self.undeclared.get(&site.name).copied(),
-        };
-        if let Some(kind) = known {
+        if let Some(fragment) = site.fragment {
+            return self.declared_kind(fragment);
+        }
+        if let Some(kind) = self.undeclared.get(&site.name) {
+            return *kind;
+        }
+        let (params, results) = (Vec::new(), Vec::new());
+        let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
+        let id = self.graph.add_kind(kind);
+        self.undeclared.insert(site.name, id);
+        id
+    }
+
+    /// The kind of the operations of a declaration.
+    pub(super) fn declared_kind(&mut self, fragment: FragmentId) -> KindId {
+        if let Some(kind) = self.kinds[fragment.index()] {
             return kind;
         }
-        let id = KindId(self.graph.kinds.len() as u32);
-        let kind = match site.fragment {
-            Some(fragment) => {
-                self.kinds[fragment.index()] = Some(id);
-                kind_of(self.checked, fragment, &self.space)
-            }
-            None => {
-                self.undeclared.insert(site.name, id);
-                Kind {
-                    name: site.name,
-                    params: vec![],
-                    results: vec![],
-                    declared: false,
-                    standard: false,
-                    generic: false,
-                }
-            }
-        };
-        self.graph.kinds.push(kind);
+        let id = self.graph.add_kind(kind_of(self.checked, fragment, &self.space));
+        self.kinds[fragment.index()] = Some(id);
         id
     }
 
     /// The chain of calls of the running frame. Frames that emit nothing need none.
     fn origin(&mut self) -> OriginId {
+        if let Some(origin) = self.frame().origin {
+            return origin;
+        }
         let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
         let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
         for i in known + 1..self.frames.len() {
             let index = self.frames[i].site;
-            let place = match self.reached(index).place {
-                Some(place) => place,
-                None => {
-                    let site = self.program.sites[index as usize];
-                    let place = self.graph.add_call_place(site.name, Location::new(self.frames[i - 1].file, site.span));
-                    self.reached(index).place = Some(place);
-                    place
-                }
+            let place = match self.reached.get(index as usize) {
+                Some(Reached { place: Some(place), .. }) => *place,
+                _ => self.call_place(index, self.frames[i - 1].file),
             };
             origin = self.graph.add_origin(origin, place);
             self.frames[i].origin = Some(origin);
         }
         origin
+    }
+
+    /// The place of a call that is met first.
+    fn call_place(&mut self, index: u32, file: FileId) -> u32 {
+        let site = &self.program.sites[index as usize];
+        let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
+        self.reached(index).place = Some(place);
+        place
     }
 }
 
@@ -518,7 +548,7 @@ fn first_name(target: &Target) -> Option<NameId> {
 }
 
 /// The elements of a tensor result.
-fn element(ty: Type, generic: Option<Primitive>) -> Option<Primitive> {
+pub(super) fn element(ty: Type, generic: Option<Primitive>) -> Option<Primitive> {
     match ty {
         Type::Tensor(Element::Of(Primitive::Generic)) => generic,
         Type::Tensor(Element::Of(primitive)) => Some(primitive),

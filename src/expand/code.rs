@@ -3,10 +3,15 @@
 //! Everything that can be decided once per body is decided here: names are slots, arguments stand
 //! in the order of the parameters, operators are either operations on tensors or arithmetic.
 
+use std::num::NonZeroU32;
+
+use smallvec::SmallVec;
+
 use crate::graph::Key;
 use crate::graph::names::NameId;
 use crate::nnef::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
 use crate::nnef::check::FragmentId;
+use crate::nnef::check::routine::RoutineId;
 use crate::nnef::names::Name;
 use crate::source::{FileId, Span};
 
@@ -52,6 +57,9 @@ pub enum Instr {
     Call(u32),
     /// Pop the arguments of a site and add the operation to the graph.
     Emit(u32),
+    /// Add the operation of a site to the graph, with operands that are not on the stack; put its
+    /// one result into the site's slot, or push it.
+    Apply(u32),
     /// Pop an array or tuple of so many items and push them, the first one on top.
     Unpack(u32),
     /// Pop so many arrays and start to run over them.
@@ -74,6 +82,8 @@ pub enum Instr {
     Statement(NameId),
     /// Pop the value of a name of the graph.
     Bind(u32),
+    /// Add the operation of a statement of the graph that is like an earlier one.
+    Routine(u32),
     /// End of the body.
     Return,
 }
@@ -117,8 +127,20 @@ pub struct Site {
     pub hint: Hint,
     /// Which of the calls without a name it is, for its name.
     pub ordinal: u32,
-    /// The parameters of the arguments on the stack, in [`Program::keys`].
+    /// The parameters of the arguments, in [`Program::keys`].
     pub keys: (u32, u32),
+    /// For [`Instr::Apply`] the first of its arguments in [`Program::operands`].
+    pub operands: u32,
+    /// For [`Instr::Apply`] the slot of its result.
+    pub slot: Option<NonZeroU32>,
+}
+
+impl Site {
+    /// A call without arguments so far.
+    pub fn new(fragment: Option<FragmentId>, name: Name, span: Span, hint: Hint) -> Self {
+        let (generic, explicit) = (None, false);
+        Site { fragment, name, span, generic, explicit, hint, ordinal: 0, keys: (0, 0), operands: 0, slot: None }
+    }
 }
 
 /// A comprehension's loop.
@@ -150,13 +172,37 @@ pub struct Binding {
     pub name: Name,
 }
 
+/// A statement of the graph that is like an earlier one.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutineCall {
+    /// The kind of statements.
+    pub routine: RoutineId,
+    /// The first of its operands in [`Program::operands`]; they are in the order of the parameters.
+    pub operands: u32,
+    /// The slot of its target.
+    pub slot: u32,
+    /// The name of its target.
+    pub id: NameId,
+    /// The operation in the source.
+    pub span: Span,
+}
+
+/// An operand of a [`RoutineCall`] or of [`Instr::Apply`].
+#[derive(Clone, Copy, Debug)]
+pub enum Operand {
+    /// What a slot has.
+    Slot(u32),
+    /// A constant.
+    Const(u32),
+}
+
 /// A compiled body.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// What a call needs to know.
     pub head: Head,
     /// The slots of its results.
-    pub results: Vec<u32>,
+    pub results: SmallVec<[u32; 2]>,
 }
 
 /// What a call needs to know of a body.
@@ -190,6 +236,8 @@ pub struct Marks {
     bindings: usize,
     types: usize,
     constants: usize,
+    routines: usize,
+    operands: usize,
 }
 
 impl Program {
@@ -205,6 +253,8 @@ impl Program {
             bindings: self.bindings.len(),
             types: self.types.len(),
             constants: self.constants.len(),
+            routines: self.routines.len(),
+            operands: self.operands.len(),
         }
     }
 
@@ -226,6 +276,8 @@ impl Program {
         self.bindings.truncate(marks.bindings);
         self.types.truncate(marks.types);
         self.constants.truncate(marks.constants);
+        self.routines.truncate(marks.routines);
+        self.operands.truncate(marks.operands);
     }
 }
 
@@ -252,4 +304,8 @@ pub struct Program {
     pub types: Vec<crate::nnef::types::Type>,
     /// Constants.
     pub constants: Vec<super::value::Value>,
+    /// Statements of the graph that are like earlier ones.
+    pub routines: Vec<RoutineCall>,
+    /// Operands that are not on the stack.
+    pub operands: Vec<Operand>,
 }

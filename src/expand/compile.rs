@@ -1,8 +1,11 @@
 //! Compiles checked bodies.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::NonZeroU32;
 
-use super::code::{Binding, Block, Body, Head, Hint, Instr, Program, Site};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::code::{Binding, Block, Body, Head, Hint, Instr, Operand, Program, Site};
 use super::demand::{self, Demand};
 use super::list::List;
 use super::lowering::Lowering;
@@ -13,7 +16,9 @@ use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
 use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
+use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::Chunk;
+use crate::nnef::types::Type;
 use crate::source::Span;
 
 /// How a body is compiled.
@@ -47,6 +52,9 @@ pub struct Compiler<'a, 'd> {
     /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
     bindings: Vec<u32>,
     first_slot: u32,
+    /// The instruction that something jumps to, if any does so far: what stands before it may be
+    /// the end of another way.
+    barrier: u32,
 }
 
 impl<'a, 'd> Compiler<'a, 'd> {
@@ -75,6 +83,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             superseded: FxHashSet::default(),
             bindings: Vec::new(),
             first_slot: 0,
+            barrier: 0,
         }
     }
 
@@ -113,8 +122,11 @@ impl<'a, 'd> Compiler<'a, 'd> {
         if !left.is_empty() {
             self.note_assigned_later(chunk, left);
         }
-        for assignment in &chunk.assignments {
-            self.statement(assignment);
+        for (assignment, routine) in chunk.assignments.iter().zip(&self.info.routines) {
+            match routine {
+                Some(routine) => self.routine(assignment, *routine),
+                None => self.statement(assignment),
+            }
         }
         self.emit(Instr::Return, Span::default());
         entry
@@ -140,8 +152,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     fn body(&mut self, body: &ast::Body, info: &BodyInfo, params: u32) -> Body {
         let entry = self.program.instrs.len() as u32;
-        let slots = info.slots.len() as u32;
-        let results: Vec<u32> = info.results.iter().copied().flatten().collect();
+        let slots = info.names.len() as u32;
+        let results: SmallVec<[u32; 2]> = info.results.iter().copied().flatten().collect();
         let all = self.mode == Mode::Graph || self.lowering.demand_all;
         let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
         self.lazy = vec![false; slots as usize];
@@ -185,8 +197,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     fn note_superseded(&mut self, info: &BodyInfo) {
         let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
-        for (slot, of) in info.slots.iter().enumerate() {
-            let earlier = std::mem::replace(&mut last[of.name.index()], slot as u32);
+        for (slot, name) in info.names.iter().enumerate() {
+            let earlier = std::mem::replace(&mut last[name.index()], slot as u32);
             if earlier != u32::MAX {
                 self.superseded.insert(earlier);
             }
@@ -234,10 +246,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         if let Some(binding) = self.binding(slot) {
             return self.program.bindings[binding as usize].id;
         }
-        let id = match self.superseded.contains(&slot) {
-            true => self.names.child(NameId::ROOT, name, 1, false),
-            false => self.names.user(name),
-        };
+        let id = self.new_graph_name(name, slot);
         let index = (slot - self.first_slot) as usize;
         if self.bindings.len() <= index {
             self.bindings.resize(index + 1, u32::MAX);
@@ -245,6 +254,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.bindings[index] = self.program.bindings.len() as u32;
         self.program.bindings.push(Binding { slot, id, name });
         id
+    }
+
+    pub(super) fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
+        match self.superseded.contains(&slot) {
+            true => self.names.child(NameId::ROOT, name, 1, false),
+            false => self.names.user(name),
+        }
     }
 
     /// The binding of a slot, if its name was met.
@@ -294,8 +310,19 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 self.emit(Instr::Bind(binding), self.ast.span(target));
             }
         } else {
-            self.emit(Instr::Store(slot), span);
+            self.store_in(slot, span);
         }
+    }
+
+    fn store_in(&mut self, slot: u32, span: Span) {
+        let site = match self.program.instrs.last() {
+            Some(Instr::Apply(site)) if self.barrier < self.here() => &mut self.program.sites[*site as usize],
+            _ => {
+                self.emit(Instr::Store(slot), span);
+                return;
+            }
+        };
+        site.slot = NonZeroU32::new(slot + 1);
     }
 
     pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
@@ -311,10 +338,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Completes a jump that was emitted before its goal was known.
     pub(super) fn patch(&mut self, at: usize) {
         let here = self.here();
+        self.barrier();
         match &mut self.program.instrs[at] {
             Instr::Jump(to) | Instr::JumpUnless(to) | Instr::AndJump(to) | Instr::OrJump(to) => *to = here,
             _ => {}
         }
+    }
+
+    /// Notes that something jumps to the next instruction.
+    pub(super) fn barrier(&mut self) {
+        self.barrier = self.here();
     }
 
     pub(super) fn constant(&mut self, value: Value, span: Span) {
@@ -348,6 +381,38 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
         self.program.sites.push(site);
         self.program.sites.len() as u32 - 1
+    }
+
+    /// Adds a place that adds an operation to the graph, whose arguments were pushed.
+    pub(super) fn emit_site(&mut self, site: Site, keys: &[Key]) {
+        let index = self.site(site, keys);
+        let first = self.here() as usize - keys.len().min(self.here() as usize);
+        let operand = |instr: &Instr| match instr {
+            Instr::Load(slot) => Some(Operand::Slot(*slot)),
+            Instr::Const(constant) => Some(Operand::Const(*constant)),
+            _ => None,
+        };
+        let operands: Option<SmallVec<[Operand; 8]>> = self.program.instrs[first..].iter().map(operand).collect();
+        match operands {
+            Some(operands) if first >= self.barrier as usize && self.gives_one_tensor(&site) => {
+                self.program.instrs.truncate(first);
+                self.program.spans.truncate(first);
+                self.program.sites[index as usize].operands = self.program.operands.len() as u32;
+                self.program.operands.extend(operands);
+                self.emit(Instr::Apply(index), site.span);
+            }
+            _ => {
+                self.emit(Instr::Emit(index), site.span);
+            }
+        }
+    }
+
+    /// Whether the operation of a site is known to have one tensor as result.
+    fn gives_one_tensor(&self, site: &Site) -> bool {
+        let Some(info) = site.fragment.map(|fragment| self.checked.fragment(fragment)) else { return false };
+        // The shape of an external may be replaced.
+        let plain = !info.open_results && self.checked.text(info.name) != EXTERNAL;
+        plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))
     }
 
     /// The items of a hint for the items of an array or tuple.

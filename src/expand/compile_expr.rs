@@ -8,9 +8,10 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, UnaryOp};
 use crate::nnef::check::FragmentId;
+use crate::nnef::check::routine::converts;
 use crate::nnef::document::ModuleId;
 use crate::nnef::operators::Class;
-use crate::nnef::types::{Fit, Type};
+use crate::nnef::types::Type;
 use crate::source::Span;
 
 impl Compiler<'_, '_> {
@@ -48,25 +49,28 @@ impl Compiler<'_, '_> {
         }
     }
 
+    /// The value of a literal.
+    pub(super) fn literal(&self, expr: Expr) -> Option<Value> {
+        Some(match expr {
+            Expr::Int(i) => Value::Int(i),
+            Expr::Scalar(s) => Value::Scalar(s),
+            Expr::Logical(b) => Value::Logical(b),
+            Expr::String(name) => Value::String(List::from_text(self.checked.text(name), None)),
+            Expr::IntArray(range) => Value::Array(List::from_ints(self.ast.ints[range.range()].iter().copied(), None)),
+            Expr::ScalarArray(range) => {
+                Value::Array(List::from_scalars(self.ast.scalars[range.range()].iter().copied(), None))
+            }
+            _ => return None,
+        })
+    }
+
     fn leaf(&mut self, id: ExprId, hint: Hint) {
         let span = self.ast.span(id);
+        if let Some(value) = self.literal(self.ast.expr(id)) {
+            return self.constant(value, span);
+        }
         match self.ast.expr(id) {
             Expr::Name(name) => self.name(id, name),
-            Expr::Int(i) => self.constant(Value::Int(i), span),
-            Expr::Scalar(s) => self.constant(Value::Scalar(s), span),
-            Expr::Logical(b) => self.constant(Value::Logical(b), span),
-            Expr::String(name) => {
-                let text = List::from_text(self.checked.text(name), None);
-                self.constant(Value::String(text), span);
-            }
-            Expr::IntArray(range) => {
-                let items = self.ast.ints[range.range()].iter().copied();
-                self.constant(Value::Array(List::from_ints(items, None)), span);
-            }
-            Expr::ScalarArray(range) => {
-                let items = self.ast.scalars[range.range()].iter().copied();
-                self.constant(Value::Array(List::from_scalars(items, None)), span);
-            }
             expr @ (Expr::Array(items) | Expr::Tuple(items)) => {
                 let start = self.here();
                 for (i, &item) in self.ast.items(items).iter().enumerate() {
@@ -91,7 +95,7 @@ impl Compiler<'_, '_> {
                 self.emit(Instr::Builtin(function), span);
             }
             Expr::Call(call) => self.call(call, hint),
-            Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => {}
+            _ => {}
         }
     }
 
@@ -168,18 +172,8 @@ impl Compiler<'_, '_> {
     fn operator(&mut self, name: &str, operands: u32, span: Span, hint: Hint) {
         let Some(fragment) = self.checked.standard(name) else { return };
         let keys: Vec<Key> = (0..operands).map(Key::Param).collect();
-        let site = Site {
-            fragment: Some(fragment),
-            name: self.checked.fragment(fragment).name,
-            span,
-            generic: None,
-            explicit: false,
-            hint,
-            ordinal: 0,
-            keys: (0, 0),
-        };
-        let site = self.site(site, &keys);
-        self.emit(Instr::Emit(site), span);
+        let site = Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint);
+        self.emit_site(site, &keys);
     }
 
     fn comprehension(&mut self, id: ComprehensionId, span: Span) {
@@ -193,6 +187,7 @@ impl Compiler<'_, '_> {
         let index = self.program.loops.len() as u32;
         self.program.loops.push(Loop { slot, exit: 0 });
         let next = self.emit(Instr::IterNext(index), span) as u32;
+        self.barrier();
         let skip = comprehension.filter.map(|filter| {
             self.expr(filter, Hint::None);
             self.emit(Instr::JumpUnless(next), self.ast.span(filter))
@@ -212,16 +207,8 @@ impl Compiler<'_, '_> {
     fn call(&mut self, id: CallId, hint: Hint) {
         let call = *self.ast.call(id);
         let Some(info) = self.info.calls[id.index()] else { return };
-        let site = Site {
-            fragment: info.fragment,
-            name: call.name.name,
-            span: call.name.span,
-            generic: info.generic,
-            explicit: call.generic.is_some(),
-            hint,
-            ordinal: 0,
-            keys: (0, 0),
-        };
+        let (generic, explicit) = (info.generic, call.generic.is_some());
+        let site = Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) };
         match info.fragment {
             None => self.undeclared_call(&call, site),
             Some(fragment) if self.lowering.expands(fragment, matches!(hint, Hint::Items { .. })) => {
@@ -237,8 +224,7 @@ impl Compiler<'_, '_> {
             args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
         // The order of evaluation is that of the text.
         args.iter().for_each(|arg| self.expr(arg.value, Hint::None));
-        let site = self.site(site, &keys);
-        self.emit(Instr::Emit(site), call.name.span);
+        self.emit_site(site, &keys);
     }
 
     /// Pushes one argument, turned into what the parameter takes.
@@ -248,9 +234,7 @@ impl Compiler<'_, '_> {
             self.as_tensor(value);
             return;
         }
-        let actual = self.info.types[value.index()];
-        let fit = self.checked.types.fit(formal, actual, &mut None);
-        if fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER) {
+        if converts(self.checked, formal, self.info.types[value.index()]) {
             self.program.types.push(formal);
             self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
         }
@@ -269,9 +253,7 @@ impl Compiler<'_, '_> {
                 keys.push(Key::Param(i as u32));
             }
         }
-        let span = site.span;
-        let site = self.site(site, &keys);
-        self.emit(Instr::Emit(site), span);
+        self.emit_site(site, &keys);
     }
 
     fn inlined_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {

@@ -21,16 +21,7 @@ impl Machine<'_, '_> {
         let Some(fragment) = self.checked.standard(name) else {
             return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
         };
-        Ok(Site {
-            fragment: Some(fragment),
-            name: self.checked.fragment(fragment).name,
-            span,
-            generic,
-            explicit: false,
-            hint,
-            ordinal: 0,
-            keys: (0, 0),
-        })
+        Ok(Site { generic, ..Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint) })
     }
 
     fn here(&mut self) -> Span {

@@ -166,7 +166,7 @@ impl Keeper<'_, '_> {
                 kept.push((id, KeptFragment::Flat(head(checked, id), body)));
             }
         }
-        let metadata = (0..checked.fragments.len() as u32).map(FragmentId).filter(|&id| checked.fragment(id).metadata);
+        let metadata = checked.fragment_ids().filter(|&id| checked.fragment(id).metadata);
         for id in self.verbatim.iter().copied().chain(metadata) {
             kept.push((id, KeptFragment::Verbatim(source(checked, id, |fragment| fragment.span))));
         }

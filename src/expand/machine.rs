@@ -13,6 +13,7 @@ use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
+use super::routine::Known;
 use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
@@ -48,6 +49,31 @@ pub(super) enum Slot {
     Deferred(u32),
     /// Its value.
     Ready(Value),
+}
+
+impl Slot {
+    /// A slot with a value from the stack, which the compiler balances. Most values are tensors:
+    /// they are not moved as a whole.
+    #[inline]
+    pub(super) fn ready(value: Option<Value>) -> Self {
+        match value {
+            Some(Value::Tensor(tensor)) => Slot::Ready(Value::Tensor(tensor)),
+            Some(value) => Slot::Ready(value),
+            None => Slot::Ready(Value::Logical(false)),
+        }
+    }
+
+    /// Takes the value out, if it has one.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Value> {
+        if let Slot::Ready(Value::Tensor(tensor)) = self {
+            return Some(Value::Tensor(*tensor));
+        }
+        match std::mem::replace(self, Slot::Empty) {
+            Slot::Ready(value) => Some(value),
+            _ => None,
+        }
+    }
 }
 
 /// A running body.
@@ -151,6 +177,8 @@ machine! {
     kinds: Vec<Option<KindId>>,
     /// What is known of the sites that were reached, by their numbers.
     reached: Vec<Reached>,
+    /// What the graph has of kinds of statements, by their numbers.
+    routines: Vec<Option<Known>>,
     undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
@@ -195,6 +223,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             },
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
+            routines: Vec::new(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
@@ -367,8 +396,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Load(slot) => self.load(slot),
                 Instr::Force(slot) => self.force(slot),
                 Instr::Store(slot) => {
-                    let value = self.pop();
-                    *self.slot(slot) = Slot::Ready(value);
+                    let value = Slot::ready(self.stack.pop());
+                    *self.slot(slot) = value;
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,
@@ -393,6 +422,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Builtin(function) => self.builtin(function)?,
                 Instr::Call(site) => self.call(site)?,
                 Instr::Emit(site) => self.emit(site)?,
+                Instr::Apply(site) => self.apply(site)?,
                 Instr::Unpack(count) => self.unpack(count)?,
                 Instr::IterBegin(count) => self.iter_begin(count)?,
                 Instr::IterNext(index) => self.iter_next(index)?,
@@ -422,6 +452,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::Statement(name) => self.frame().path = name,
                 Instr::Bind(binding) => self.bind(binding)?,
+                Instr::Routine(call) => self.routine(call)?,
                 Instr::Return => {
                     if self.frames.len() == 1 {
                         return Ok(());

@@ -15,6 +15,7 @@ mod kept;
 pub mod list;
 mod lowering;
 mod machine;
+mod routine;
 mod rules;
 mod shapes;
 mod trace;
@@ -143,7 +144,7 @@ fn finish(
     diagnostics.extend(machine.shapes.take());
     let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
-    let outputs = tensors(&machine, document, &declared.results, &checked.graph.results).map_err(stopped)?;
+    let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
     let mut graph = machine.graph;
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {

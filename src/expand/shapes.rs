@@ -64,6 +64,9 @@ impl Machine<'_, '_> {
         let kind = self.graph.operations[id.index()].kind;
         self.make_plans(kind);
         let Some(plan) = &self.shapes.plans[kind.index()] else { return };
+        if plan.is_by_item() && self.graph.share_shape(id) {
+            return;
+        }
         match shapes::infer(&self.graph, id, plan) {
             Ok(inferred) => self.graph.set_shapes(id, inferred),
             Err(error) => self.report_shape(id, error),

@@ -288,6 +288,12 @@ impl Graph {
         }
     }
 
+    /// Adds a kind of operations.
+    pub(crate) fn add_kind(&mut self, kind: Kind) -> KindId {
+        self.kinds.push(kind);
+        KindId(self.kinds.len() as u32 - 1)
+    }
+
     /// Adds a tensor, which no operation makes yet.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         self.tensors.push(Tensor { name, dtype, shape: None, producer: None });
@@ -361,6 +367,29 @@ impl Graph {
             explicit_dtype: dtype.1,
         });
         id
+    }
+
+    /// Gives the one result of an operation the shape that all its tensors have; false where they
+    /// differ, or where it is not known at once that they do not.
+    pub(crate) fn share_shape(&mut self, operation: OperationId) -> bool {
+        let operation = &self.operations[operation.index()];
+        let (_, count, _) = self.signatures.counts(operation.signature);
+        let mut shared: Option<&Shape> = None;
+        for operand in self.packed.operands(operation.operands..operation.operands + count) {
+            match operand {
+                Operand::Tensor(tensor) => match (&self.tensors[tensor.index()].shape, shared) {
+                    (Some(shape), None) => shared = Some(shape),
+                    (Some(shape), Some(known)) if shape.is(known) => {}
+                    _ => return false,
+                },
+                Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
+                Operand::Value(_) => return false,
+            }
+        }
+        let result = self.packed.outputs(operation.results..operation.results + 1).next();
+        let (Some(shape), Some(Output::Tensor(result))) = (shared.cloned(), result) else { return false };
+        self.tensors[result.index()].shape = Some(shape);
+        true
     }
 
     /// Gives the results of an operation their shapes.

@@ -7,7 +7,8 @@ use super::names::Names;
 use crate::diagnostics::Diagnostics;
 use crate::options::{From, Options};
 use crate::source::Sources;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 /// Identifies a module of a [`Document`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +29,7 @@ impl ModuleId {
 pub struct Document {
     sources: Sources,
     names: Arc<Names>,
-    pub(crate) modules: Vec<Module>,
+    modules: Vec<Arc<Module>>,
     dialect: Dialect,
     broken: bool,
 }
@@ -42,29 +43,67 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
-/// The standard libraries, by dialect.
-const STANDARD: &[(Dialect, &str, &str)] = &[
-    (Dialect::V1, "<standard library>", include_str!("std/nnef-1.0.nnef")),
-    (Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
+/// The standard library of a dialect.
+struct Standard {
+    dialect: Dialect,
+    name: &'static str,
+    text: &'static str,
+    /// What reading it gives. It is always the same, and longer than most documents: a process
+    /// reads it once.
+    read: OnceLock<Reader>,
+}
+
+impl Standard {
+    const fn new(dialect: Dialect, name: &'static str, text: &'static str) -> Self {
+        Standard { dialect, name, text, read: OnceLock::new() }
+    }
+}
+
+static STANDARD: [Standard; 2] = [
+    Standard::new(Dialect::V1, "<standard library>", include_str!("std/nnef-1.0.nnef")),
+    Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
 ];
 
 /// Names that the expansion may need although no text has them.
 const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT];
 
 /// The state of reading.
+#[derive(Clone)]
 struct Reader {
     sources: Sources,
     names: Names,
-    modules: Vec<Module>,
+    modules: Vec<Arc<Module>>,
     dialect: Dialect,
 }
 
 impl Reader {
-    fn read(&mut self, name: &str, text: String, kind: ModuleKind, diagnostics: &mut Diagnostics) {
+    /// A reader that has read the standard library of a dialect, which is right.
+    fn new(dialect: Dialect) -> Self {
+        let read = |standard: &Standard| {
+            let mut names = Names::new();
+            IMPLIED_NAMES.iter().for_each(|name| {
+                names.intern(name);
+            });
+            let mut reader = Reader { sources: Sources::new(), names, modules: Vec::new(), dialect };
+            reader.read(standard.name, standard.text, ModuleKind::Library, &mut Diagnostics::default());
+            reader
+        };
+        let [first, others @ ..] = &STANDARD;
+        let standard = others.iter().find(|standard| standard.dialect == dialect).unwrap_or(first);
+        standard.read.get_or_init(|| read(standard)).clone()
+    }
+
+    fn read(
+        &mut self,
+        name: &str,
+        text: impl Into<Cow<'static, str>>,
+        kind: ModuleKind,
+        diagnostics: &mut Diagnostics,
+    ) {
         let file = self.sources.add(name, text);
         let text = self.sources.file(file).text();
         let module = grammar::parse_module(file, text, self.dialect, kind, &mut self.names, diagnostics);
-        self.modules.push(module);
+        self.modules.push(Arc::new(module));
     }
 }
 
@@ -78,13 +117,7 @@ impl Document {
             From::NnefDraft => Dialect::Draft,
         };
         let mut diagnostics = Diagnostics::new(options.strict);
-        let mut reader = Reader { sources: Sources::new(), names: Names::new(), modules: Vec::new(), dialect };
-        IMPLIED_NAMES.iter().for_each(|name| {
-            reader.names.intern(name);
-        });
-        for (_, name, text) in STANDARD.iter().filter(|(of, ..)| *of == dialect) {
-            reader.read(name, (*text).to_string(), ModuleKind::Library, &mut diagnostics);
-        }
+        let mut reader = Reader::new(dialect);
         for (name, text) in &options.libraries {
             reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
         }
@@ -120,7 +153,7 @@ impl Document {
     }
 
     /// The modules: the standard library, further libraries, and last the document itself.
-    pub fn modules(&self) -> &[Module] {
+    pub fn modules(&self) -> &[Arc<Module>] {
         &self.modules
     }
 
@@ -148,5 +181,28 @@ impl Document {
     pub fn format(&self) -> String {
         let module = self.main();
         super::print::print_module(module, &self.names, self.sources.file(module.file).text(), self.dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_libraries_are_right() {
+        for standard in &STANDARD {
+            let from = if standard.dialect == Dialect::V1 { From::Nnef } else { From::NnefDraft };
+            let options = Options { from, ..Options::default() };
+            let parsed = Document::parse(standard.name, standard.text.to_string(), ModuleKind::Library, &options);
+            assert_eq!(parsed.diagnostics.iter().next(), None, "{}", standard.name);
+        }
+    }
+
+    #[test]
+    fn a_document_knows_the_names_of_its_own_dialect_alone() {
+        let read = |text: &str| Document::parse("t", text.to_string(), ModuleKind::Document, &Options::default());
+        let (first, draft, again) = (read("version 1.0;"), read("version 1.0"), read("version 1.0;"));
+        assert!(draft.document.names().get("trA").is_some() && first.document.names().get("trA").is_none());
+        assert_eq!(first.document.names().len(), again.document.names().len());
     }
 }

@@ -156,9 +156,10 @@ impl Names {
     }
 }
 
-/// Whether so many names are too many for so many slots.
+/// Whether so many names are too many for so many slots. Neighbours make lines of the cache full:
+/// with more than half of the slots taken, many names would not find room in theirs.
 fn is_full(count: usize, slots: usize) -> bool {
-    count > slots / 3 * 2
+    count > slots / 2
 }
 
 /// Where a text is looked for, and by what it is told from others there.

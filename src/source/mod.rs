@@ -3,6 +3,7 @@
 //! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
 //! byte [`Span`] within it. Lines and columns are computed only when something is reported.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// A half-open range of bytes `start..end` within one source file.
@@ -66,10 +67,10 @@ pub struct Position {
 }
 
 /// One source text and its name for messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
-    text: String,
+    text: Cow<'static, str>,
     line_starts: OnceLock<Vec<u32>>,
 }
 
@@ -111,7 +112,7 @@ fn line_starts(text: &str) -> Vec<u32> {
 }
 
 /// All texts of one run: the standard library, extra declaration files, and the document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
 }
@@ -123,7 +124,7 @@ impl Sources {
     }
 
     /// Adds a text under the name that messages show.
-    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
         self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() });
         id

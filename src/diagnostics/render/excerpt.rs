@@ -181,7 +181,7 @@ mod tests {
 
     fn piece(text: &str, start: u32, end: u32) -> (String, String) {
         let mut sources = Sources::new();
-        let file = sources.add("t", text);
+        let file = sources.add("t", text.to_string());
         let piece = Piece::new(&sources, Location::new(file, Span { start, end }));
         let (shown, lead) = piece.text(&sources);
         let meant = piece.meant.start - piece.shown.start + lead..piece.meant.end - piece.shown.start + lead;

@@ -149,7 +149,7 @@ proptest::proptest! {
     ) {
         let text: String = parts.iter().map(|(part, times)| part.repeat(*times)).collect();
         let mut sources = Sources::new();
-        let file = sources.add("t", text.as_str());
+        let file = sources.add("t", text.clone());
         let size = text.len() as u32 + 3;
         let place = |(start, len): (u32, u32)| {
             let start = start % size;

@@ -38,6 +38,29 @@ fn push_number(hash: Spelling, number: u32) -> Spelling {
 pub struct Segments<'n> {
     names: &'n Names,
     recent: Box<[Segment; 256]>,
+    /// All digits but the last of the number met last: numbers mostly count up.
+    digits: Digits,
+}
+
+/// The digits of a number, as if they were all there is.
+#[derive(Clone, Copy)]
+struct Digits {
+    number: u32,
+    hash: Spelling,
+    /// The base to the power of how many they are.
+    power: u64,
+}
+
+impl Digits {
+    fn of(number: u32) -> Self {
+        let mut power = 1;
+        let mut rest = number;
+        while rest > 0 {
+            (rest, power) = (rest / 10, multiply_add(power, BASE, 0));
+        }
+        let hash = if number > 0 { push_number(0, number) } else { 0 };
+        Digits { number, hash, power }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -50,7 +73,7 @@ struct Segment {
 
 impl<'n> Segments<'n> {
     pub fn new(names: &'n Names) -> Self {
-        Segments { names, recent: Box::new([Segment { name: None, hash: 0, power: 1 }; 256]) }
+        Segments { names, recent: Box::new([Segment { name: None, hash: 0, power: 1 }; 256]), digits: Digits::of(0) }
     }
 
     fn segment(&mut self, name: Name) -> Segment {
@@ -73,7 +96,14 @@ impl<'n> Segments<'n> {
             None => segment.hash,
             Some(parent) => multiply_add(push_byte(parent, b'_'), segment.power, segment.hash),
         };
-        if ordinal > 0 { push_number(hash, ordinal) } else { hash }
+        if ordinal == 0 {
+            return hash;
+        }
+        if self.digits.number != ordinal / 10 {
+            self.digits = Digits::of(ordinal / 10);
+        }
+        let hash = multiply_add(hash, self.digits.power, self.digits.hash);
+        push_byte(hash, b'0' + (ordinal % 10) as u8)
     }
 }
 
@@ -169,11 +199,15 @@ mod tests {
         let whole = names.intern("h_add12_x");
         let (h, add, x) = (names.intern("h"), names.intern("add"), names.intern("x"));
         let mut segments = Segments::new(&names);
-        let h = segments.spell(None, h, 0);
-        let add = segments.spell(Some(h), add, 12);
-        let path = segments.spell(Some(add), x, 0);
+        let root = segments.spell(None, h, 0);
+        let call = segments.spell(Some(root), add, 12);
+        let path = segments.spell(Some(call), x, 0);
         assert_eq!(path, segments.spell(None, whole, 0));
-        assert_ne!(path, add);
+        assert_ne!(path, call);
+        for ordinal in [1, 9, 10, 11, 109, 110, u32::MAX, 7] {
+            let whole = format!("h_add{ordinal}").bytes().fold(0, push_byte);
+            assert_eq!(segments.spell(Some(root), add, ordinal), whole, "{ordinal}");
+        }
     }
 
     #[test]

@@ -83,80 +83,80 @@ impl Inferred {
 type Outcome = Result<Inferred, ShapeError>;
 type Rule = fn(&Call) -> Outcome;
 
+/// Operations that compute item by item.
+const BY_ITEM: &[&str] = &[
+    // One operand.
+    "copy",
+    "idn",
+    "neg",
+    "rcp",
+    "abs",
+    "sign",
+    "exp",
+    "log",
+    "sin",
+    "asin",
+    "cos",
+    "acos",
+    "tan",
+    "atan",
+    "sinh",
+    "asinh",
+    "cosh",
+    "acosh",
+    "tanh",
+    "atanh",
+    "floor",
+    "ceil",
+    "round",
+    "not",
+    "sqr",
+    "sqrt",
+    "rsqr",
+    "rsqrt",
+    "log2",
+    "sigmoid",
+    "relu",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "gelu",
+    "silu",
+    "softabs",
+    "softplus",
+    "cast",
+    // Two.
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "and",
+    "or",
+    "min",
+    "max",
+    "prelu",
+    // More.
+    "select",
+    "clamp",
+    "min_max_linear_quantize",
+    "zero_point_linear_quantize",
+    "linear_quantize",
+    "logarithmic_quantize",
+];
+
 /// The rules, each with the operations it is for.
 const RULES: &[(Rule, &[&str])] = &[
     (sources::source, &["external", "variable", "constant"]),
     (sources::update, &["update"]),
     (sources::copies, &["copy_n"]),
-    (
-        elementwise::elementwise,
-        &[
-            // One operand.
-            "copy",
-            "idn",
-            "neg",
-            "rcp",
-            "abs",
-            "sign",
-            "exp",
-            "log",
-            "sin",
-            "asin",
-            "cos",
-            "acos",
-            "tan",
-            "atan",
-            "sinh",
-            "asinh",
-            "cosh",
-            "acosh",
-            "tanh",
-            "atanh",
-            "floor",
-            "ceil",
-            "round",
-            "not",
-            "sqr",
-            "sqrt",
-            "rsqr",
-            "rsqrt",
-            "log2",
-            "sigmoid",
-            "relu",
-            "leaky_relu",
-            "elu",
-            "selu",
-            "gelu",
-            "silu",
-            "softabs",
-            "softplus",
-            "cast",
-            // Two.
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "pow",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "eq",
-            "ne",
-            "and",
-            "or",
-            "min",
-            "max",
-            "prelu",
-            // More.
-            "select",
-            "clamp",
-            "min_max_linear_quantize",
-            "zero_point_linear_quantize",
-            "linear_quantize",
-            "logarithmic_quantize",
-        ],
-    ),
+    (elementwise::elementwise, BY_ITEM),
     (elementwise::sum, &["add_n"]),
     (elementwise::normalization, &["batch_normalization"]),
     (convolution::conv, &["conv"]),
@@ -236,9 +236,16 @@ pub struct Plan {
     roles: [u8; ROLE_COUNT],
     tensors: u8,
     draft: bool,
+    /// Whether operations of the kind compute item by item and have one result.
+    by_item: bool,
 }
 
 impl Plan {
+    /// Whether the shape that all operands have is that of the result, without asking the rule.
+    pub fn is_by_item(&self) -> bool {
+        self.by_item
+    }
+
     /// The plan of a kind, if it is a standard operation.
     pub fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
@@ -253,7 +260,8 @@ impl Plan {
             roles[*role as usize] = place(names);
         }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
-        Some(Plan { rule: *rule, roles, tensors, draft })
+        let by_item = BY_ITEM.contains(&name) && kind.results.len() == 1;
+        Some(Plan { rule: *rule, roles, tensors, draft, by_item })
     }
 }
 

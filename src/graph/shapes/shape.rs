@@ -78,6 +78,12 @@ impl Shape {
         Shape(Arc::new(extents.iter().map(|&extent| Extent::new(extent)).collect()))
     }
 
+    /// Whether this is the same as another one, in memory: so it is where all operands have the
+    /// shape of one input.
+    pub(crate) fn is(&self, other: &Shape) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The number of axes.
     pub fn rank(&self) -> usize {
         self.0.len()

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scope::Scope;
-use super::{BodyInfo, Checked, Checker, FragmentId, ModuleInfo, Ref, Slot};
+use super::{BodyInfo, Checked, Checker, FragmentId, GraphInfo, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
@@ -85,9 +85,9 @@ impl GraphState {
 impl<'d> Checker<'d> {
     /// Checks all fragments of the document and of the declaration files.
     pub(super) fn fragment_bodies(&mut self) {
-        for index in 0..self.checked.fragments.len() as u32 {
-            if self.checked.fragments[index as usize].module != ModuleId::STANDARD {
-                self.fragment_body(FragmentId(index));
+        for id in self.checked.fragment_ids() {
+            if self.checked.fragment(id).module != ModuleId::STANDARD {
+                self.fragment_body(id);
             }
         }
         self.pending_bodies();
@@ -122,9 +122,9 @@ impl<'d> Checker<'d> {
         body.assignments.iter().for_each(|assignment| check.assignment(assignment));
         let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
         let results = check.finish(&declared, Code::ResultUnassigned, "result");
-        let (slots, scope) = (check.slots, check.scope);
+        let (names, scope) = (check.slots.iter().map(|slot| slot.name).collect(), check.scope);
         self.scope = scope.emptied();
-        self.checked.bodies[id.index()] = Some(BodyInfo { slots, results, inputs: Vec::new() });
+        self.checked.bodies[id.index()] = Some(BodyInfo { names, results: results.into() });
     }
 
     fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: GraphState) -> BodyCheck<'c, 'd> {
@@ -145,7 +145,7 @@ impl<'d> Checker<'d> {
         }
         self.checked.statements.reset(&chunk.ast);
         let mut check = self.graph_check(graph, &chunk.ast, state);
-        chunk.assignments.iter().for_each(|assignment| check.assignment(assignment));
+        chunk.assignments.iter().for_each(|assignment| check.graph_statement(assignment));
         let state = check.into_state();
         self.graph = Some(state);
         self.pending_bodies();
@@ -161,10 +161,9 @@ impl<'d> Checker<'d> {
         if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
             let ast = Ast::default();
             let mut check = self.graph_check(graph, &ast, state);
-            let results = check.finish(&graph.results, Code::OutputUnassigned, "output");
+            let outputs = check.finish(&graph.results, Code::OutputUnassigned, "output");
             let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
-            let slots = check.slots;
-            self.checked.graph = BodyInfo { slots, results, inputs };
+            self.checked.graph = GraphInfo { inputs, outputs };
         }
         (self.checked, self.diagnostics)
     }
@@ -252,7 +251,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.checker.checked.types.fit(formal, actual, &mut Some(crate::nnef::ast::Primitive::Generic))
     }
 
-    fn assignment(&mut self, assignment: &Assignment) {
+    pub(super) fn assignment(&mut self, assignment: &Assignment) {
         let target = self.ast.expr(assignment.target);
         let context = Context {
             statement: true,
@@ -310,7 +309,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// Takes a left side apart along the type of the value (U2).
-    fn assign(&mut self, target: ExprId, ty: Type, value: ExprId) {
+    pub(super) fn assign(&mut self, target: ExprId, ty: Type, value: ExprId) {
         let span = self.ast.span(target);
         match (self.ast.expr(target), ty) {
             (Expr::Name(name), _) => {

@@ -90,7 +90,7 @@ impl Checker<'_> {
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
     fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
-        let id = FragmentId(self.checked.fragments.len() as u32);
+        let id = FragmentId::at(self.checked.fragments.len());
         let name = info.name;
         self.checked.fragments.push(info);
         self.checked.bodies.push(None);

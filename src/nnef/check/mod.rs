@@ -10,10 +10,15 @@ mod document;
 mod expressions;
 pub mod labels;
 mod operators;
+pub(crate) mod routine;
 mod scope;
 
+use std::num::NonZeroU32;
+
 use bodies::GraphState;
+use routine::{RoutineId, Routines};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::ast::{Ast, ExprId, Primitive};
 use super::datatypes::plural;
@@ -25,14 +30,18 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::options::Options;
 use crate::source::{Location, Span};
 
-/// Identifies a fragment among those of all modules.
+/// Identifies a fragment among those of all modules. An `Option` of it takes no more than it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FragmentId(pub(crate) u32);
+pub struct FragmentId(NonZeroU32);
 
 impl FragmentId {
+    fn at(index: usize) -> Self {
+        FragmentId(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
     /// The position in [`Checked::fragments`].
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
     }
 }
 
@@ -130,6 +139,9 @@ pub struct ModuleInfo {
     pub bound: Vec<Option<ExprId>>,
     /// The slot of the first iterator of each comprehension; the others follow it.
     pub iterator_slots: Vec<u32>,
+    /// For each statement of a graph the kind that it is of, if it is like an earlier one. Of such
+    /// a statement only the referents of its names are in these tables.
+    pub routines: Vec<Option<RoutineId>>,
 }
 
 impl ModuleInfo {
@@ -142,6 +154,7 @@ impl ModuleInfo {
         self.calls.clear();
         self.calls.resize(ast.calls.len(), None);
         self.bound.clear();
+        self.routines.clear();
         self.iterator_slots.clear();
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
     }
@@ -158,15 +171,24 @@ pub struct Slot {
     pub span: Span,
 }
 
-/// The locals of a body.
+/// The locals of a fragment's body. There are as many of these as there are fragments, and what
+/// only the checks need of a local is not kept.
 #[derive(Clone, Debug, Default)]
 pub struct BodyInfo {
-    /// Parameters first, then locals and iterators in the order of their definition.
-    pub slots: Vec<Slot>,
+    /// The names of the slots: parameters first, then locals and iterators in the order of their
+    /// definition.
+    pub names: Box<[Name]>,
     /// The slot of each result; none where it is not assigned.
-    pub results: Vec<Option<u32>>,
-    /// The slot of each input of a graph.
+    pub results: SmallVec<[Option<u32>; 1]>,
+}
+
+/// The names of the graph that the world outside knows.
+#[derive(Clone, Debug, Default)]
+pub struct GraphInfo {
+    /// The slot of each input; none where it is not assigned.
     pub inputs: Vec<Option<u32>>,
+    /// The slot of each output.
+    pub outputs: Vec<Option<u32>>,
 }
 
 /// A document with everything found out about it.
@@ -182,10 +204,12 @@ pub struct Checked<'d> {
     pub modules: Vec<ModuleInfo>,
     /// Side tables of the statements of the graph that are unpacked.
     pub statements: ModuleInfo,
+    /// Kinds of statements of the graph.
+    pub routines: Routines,
     /// The bodies of fragments, where they were checked.
     pub bodies: Vec<Option<BodyInfo>>,
     /// The body of the graph.
-    pub graph: BodyInfo,
+    pub graph: GraphInfo,
     /// Calls of `variable` whose literal label was reported already.
     pub wrong_labels: FxHashSet<Location>,
     document_scope: FxHashMap<Name, FragmentId>,
@@ -204,6 +228,11 @@ impl Checked<'_> {
     /// A standard operation by its text.
     pub fn standard(&self, name: &str) -> Option<FragmentId> {
         self.standard_scope.get(&self.document.names().get(name)?).copied()
+    }
+
+    /// All fragments.
+    pub fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
+        (0..self.fragments.len()).map(FragmentId::at)
     }
 
     /// A fragment's signature.
@@ -243,8 +272,9 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         types: Types::default(),
         modules,
         statements: ModuleInfo::default(),
+        routines: Routines::default(),
         bodies: Vec::new(),
-        graph: BodyInfo::default(),
+        graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         document_scope: FxHashMap::default(),
         standard_scope: FxHashMap::default(),

@@ -15,7 +15,7 @@ struct Parsed {
 
 fn parse_as(text: &str, dialect: Dialect) -> Parsed {
     let mut sources = Sources::new();
-    let file = sources.add("test", text);
+    let file = sources.add("test", text.to_string());
     let (mut names, mut diagnostics) = (Names::new(), Diagnostics::new(false));
     let module = parse_module(file, text, dialect, ModuleKind::Document, &mut names, &mut diagnostics);
     Parsed { sources, names, module, diagnostics }

@@ -111,8 +111,14 @@ impl Packer<'_> {
     }
 
     fn span(&mut self, span: Span) {
+        let (offset, len) = (span.start.wrapping_sub(self.start), span.end - span.start);
+        if offset < 0x40 && len < 0x80 {
+            // The most frequent numbers of all, each a byte.
+            self.out.extend_from_slice(&[(offset << 1) as u8, len as u8]);
+            return;
+        }
         self.signed(i64::from(span.start) - i64::from(self.start));
-        self.number(u64::from(span.end - span.start));
+        self.number(u64::from(len));
     }
 
     fn ident(&mut self, ident: Ident) {

@@ -49,8 +49,14 @@ impl Unpacker<'_> {
         }
     }
 
+    #[inline]
     fn number(&mut self) -> u64 {
-        let mut byte = self.byte();
+        let byte = self.byte();
+        if byte < 0x80 { u64::from(byte) } else { self.long_number(byte) }
+    }
+
+    /// A number of several bytes, from its first one.
+    fn long_number(&mut self, mut byte: u8) -> u64 {
         let mut value = u64::from(byte & 0x7f);
         let mut shift = 7;
         while byte >= 0x80 && shift < 64 {
@@ -82,6 +88,14 @@ impl Unpacker<'_> {
     }
 
     fn span(&mut self) -> Span {
+        if let Some(([offset, len], rest)) = self.bytes.split_first_chunk()
+            && (offset | len) < 0x80
+            && offset & 1 == 0
+        {
+            self.bytes = rest;
+            let start = self.start + u32::from(offset >> 1);
+            return Span { start, end: start + u32::from(*len) };
+        }
         let start = self.offset();
         Span { start, end: start + self.number() as u32 }
     }

@@ -1,0 +1,231 @@
+//! Statements of the graph that are like earlier ones.
+//!
+//! A flat text has millions of statements and few kinds of them: the same operation, called with
+//! operands of the same types in the same order. What the checks found out about the first of a
+//! kind, if there was nothing to say about it, holds for all others. They need no more than their
+//! names looked up, and are not compiled one by one either.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::bodies::{BodyCheck, Place};
+use super::{Checked, FragmentId, Ref};
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Primitive};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::names::Name;
+use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
+use crate::nnef::types::{Fit, Type};
+use crate::source::Span;
+
+/// The most kinds of statements kept for one operation: each is compared with.
+const KINDS_PER_OPERATION: usize = 8;
+
+/// Identifies a [`Routine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutineId(u32);
+
+impl RoutineId {
+    /// The position in [`Routines::list`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is applied to the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Applied {
+    Operation(Name, Option<Primitive>),
+    Operator(BinaryOp),
+}
+
+/// An operand: the argument's name, and the type.
+type Operand = (Option<Name>, Type);
+
+/// A kind of statements: a name of the graph is assigned the one tensor that an operation without
+/// a body gives, applied to names and literals that need no conversion.
+#[derive(Clone, Debug)]
+pub struct Routine {
+    /// The operation.
+    pub fragment: FragmentId,
+    /// The type argument, and whether it was written.
+    pub generic: (Option<Primitive>, bool),
+    /// For the operands in the order of the parameters: the parameter, and the place in the text.
+    pub order: SmallVec<[(u32, u32); 4]>,
+    operands: SmallVec<[Operand; 4]>,
+    result: Type,
+}
+
+/// The kinds of statements met so far.
+#[derive(Debug, Default)]
+pub struct Routines {
+    list: Vec<Routine>,
+    of: FxHashMap<Applied, SmallVec<[RoutineId; 2]>>,
+}
+
+impl Routines {
+    /// A kind.
+    pub fn get(&self, id: RoutineId) -> &Routine {
+        &self.list[id.index()]
+    }
+
+    fn add(&mut self, applied: Applied, routine: Routine) {
+        let known = self.of.entry(applied).or_default();
+        if known.len() < KINDS_PER_OPERATION {
+            known.push(RoutineId(self.list.len() as u32));
+            self.list.push(routine);
+        }
+    }
+}
+
+/// The right side of a statement as far as it could be routine: what is applied, where an error of
+/// it would be, and the operands as they stand.
+pub(crate) struct Application {
+    applied: Applied,
+    /// The place that the operation comes from.
+    pub span: Span,
+    /// The operands: their names, and what they are.
+    pub operands: SmallVec<[(Option<Name>, ExprId); 4]>,
+}
+
+impl Application {
+    /// Of an expression whose operands are names and literals.
+    pub fn of(ast: &Ast, value: ExprId) -> Option<Self> {
+        let mut operands = SmallVec::new();
+        let (applied, span) = match ast.expr(value) {
+            Expr::Call(call) => {
+                let call = ast.call(call);
+                for arg in ast.arguments(call) {
+                    operands.push((arg.name.map(|name| name.name), arg.value));
+                }
+                let generic = call.generic.map(|(primitive, _)| primitive);
+                (Applied::Operation(call.name.name, generic), call.name.span)
+            }
+            Expr::Binary { op, lhs, rhs, at } => {
+                operands.extend([(None, lhs), (None, rhs)]);
+                (Applied::Operator(op), Span::new(at, at + op.info().text.len() as u32))
+            }
+            _ => return None,
+        };
+        let leaves = operands.iter().all(|(_, operand)| ast.expr(*operand).is_leaf());
+        leaves.then_some(Application { applied, span, operands })
+    }
+}
+
+impl BodyCheck<'_, '_> {
+    /// Checks a statement, with less work where it is like an earlier one.
+    pub(super) fn graph_statement(&mut self, assignment: &Assignment) {
+        debug_assert_eq!(self.place, Place::Graph);
+        let application = match self.ast.expr(assignment.target) {
+            Expr::Name(_) if !self.draft() => Application::of(self.ast, assignment.value),
+            _ => None,
+        };
+        let Some(application) = application else { return self.slow(assignment) };
+        if let Some((id, ty)) = self.find_routine(&application) {
+            self.checker.checked.statements.routines.push(Some(id));
+            self.assign(assignment.target, ty, assignment.value);
+            return;
+        }
+        let found = self.findings();
+        self.slow(assignment);
+        if self.findings() == found {
+            self.learn_routine(assignment.value, &application);
+        }
+    }
+
+    fn slow(&mut self, assignment: &Assignment) {
+        self.checker.checked.statements.routines.push(None);
+        self.assignment(assignment);
+    }
+
+    fn findings(&self) -> usize {
+        self.checker.diagnostics.len() + self.checker.diagnostics.suppressed()
+    }
+
+    /// The kind that a statement is of, and the type of its result. Its names are looked up.
+    fn find_routine(&mut self, application: &Application) -> Option<(RoutineId, Type)> {
+        let known = self.checker.checked.routines.of.get(&application.applied)?;
+        let known: SmallVec<[RoutineId; KINDS_PER_OPERATION]> = known.iter().copied().collect();
+        let mut operands: SmallVec<[Operand; 4]> = SmallVec::new();
+        for (name, id) in &application.operands {
+            operands.push((*name, self.operand_type(*id)?));
+        }
+        let routines = &self.checker.checked.routines;
+        let id = known.into_iter().find(|id| routines.get(*id).operands == operands)?;
+        Some((id, routines.get(id).result))
+    }
+
+    /// The type of a literal, or of a name that has a value.
+    fn operand_type(&mut self, id: ExprId) -> Option<Type> {
+        Some(match self.ast.expr(id) {
+            Expr::Name(name) => {
+                let slot = self.scope.get(name)?;
+                self.set_ref(id, Ref::Slot(slot));
+                self.slots[slot as usize].ty
+            }
+            Expr::Int(_) => Type::INTEGER,
+            Expr::Scalar(_) => Type::SCALAR,
+            Expr::Logical(_) => Type::LOGICAL,
+            Expr::String(_) => Type::STRING,
+            Expr::IntArray(_) => self.checker.checked.types.array(Type::INTEGER),
+            Expr::ScalarArray(_) => self.checker.checked.types.array(Type::SCALAR),
+            _ => return None,
+        })
+    }
+
+    /// Notes what the checks found out about a statement, if that is all there is to it.
+    fn learn_routine(&mut self, value: ExprId, application: &Application) {
+        let checked = &self.checker.checked;
+        if let Some(routine) = routine(checked, self.ast, value, application) {
+            self.checker.checked.routines.add(application.applied, routine);
+        }
+    }
+}
+
+/// The kind of a statement that was checked, if it is one.
+fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Application) -> Option<Routine> {
+    let tables = &checked.statements;
+    let ty = |id: ExprId| tables.types[id.index()];
+    let (fragment, generic, arguments) = match ast.expr(value) {
+        Expr::Call(call) => {
+            let info = tables.calls[call.index()]?;
+            let fragment = info.fragment?;
+            let count = checked.fragment(fragment).params.len();
+            let bound = tables.bound.get(info.bound as usize..info.bound as usize + count)?;
+            (fragment, (info.generic, ast.call(call).generic.is_some()), bound.to_vec())
+        }
+        Expr::Binary { op, lhs, rhs, .. } if ty(lhs).is_tensor() || ty(rhs).is_tensor() => {
+            (checked.standard(op.info().tensor?)?, (None, false), vec![Some(lhs), Some(rhs)])
+        }
+        _ => return None,
+    };
+    let info = checked.fragment(fragment);
+    let one_tensor = matches!(info.results[..], [result] if result.ty.is_tensor());
+    let by_graph_alone = [EXTERNAL, VARIABLE, UPDATE].contains(&checked.text(info.name));
+    if info.has_body || info.open_results || !one_tensor || by_graph_alone {
+        return None;
+    }
+    let mut order = SmallVec::new();
+    for (i, argument) in arguments.iter().enumerate() {
+        let Some(argument) = *argument else { continue };
+        let (formal, actual) = (info.params.get(i)?.ty, ty(argument));
+        if converts(checked, formal, actual) {
+            return None;
+        }
+        let place = application.operands.iter().position(|(_, operand)| *operand == argument)?;
+        order.push((i as u32, place as u32));
+    }
+    let operands: SmallVec<[Operand; 4]> = application.operands.iter().map(|(name, id)| (*name, ty(*id))).collect();
+    let complete = order.len() == operands.len() && ty(value).is_tensor() && checked.document.dialect() == Dialect::V1;
+    complete.then(|| Routine { fragment, generic, order, operands, result: ty(value) })
+}
+
+/// Whether a value is turned into something else when it is given for a parameter.
+pub(crate) fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
+    match formal.is_tensor() {
+        true => matches!(actual, Type::Array(_) | Type::EmptyArray),
+        false => {
+            let fit = checked.types.fit(formal, actual, &mut None);
+            fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER)
+        }
+    }
+}
