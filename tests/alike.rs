@@ -1,0 +1,107 @@
+//! Statements of a graph that are like earlier ones are not checked and compiled as a whole: the
+//! outcome is the same.
+
+mod common;
+
+use common::{flat_text, run};
+use nnef_flatten::Options;
+
+/// A graph with these statements between its input and its output.
+fn document(statements: &str) -> String {
+    format!(
+        "version 1.0; extension KHR_enable_operator_expressions;
+graph g( x ) -> ( y ) {{
+    x = external(shape = [1, 4, 8, 8]);
+{statements}
+    y = copy(x);
+}}"
+    )
+}
+
+/// What is found in a document: codes, and where in its text.
+fn findings(statements: &str, options: &Options) -> Vec<(String, String)> {
+    let text = document(statements);
+    let found: Vec<_> = match run(&text, options) {
+        Ok(expansion) => expansion.diagnostics.into_sorted(),
+        Err(found) => found,
+    };
+    let at = |span: nnef_flatten::source::Span| text[span.range()].to_string();
+    found.into_iter().map(|finding| (finding.code.as_str().to_string(), at(finding.at.span))).collect()
+}
+
+fn codes(statements: &str) -> Vec<String> {
+    findings(statements, &Options::default()).into_iter().map(|(code, _)| code).collect()
+}
+
+/// Flat statements, without those around them.
+fn flat(statements: &str) -> Vec<String> {
+    let expansion = run(&document(statements), &Options::default()).unwrap_or_else(|found| panic!("{found:?}"));
+    let text = flat_text(&expansion.graph);
+    let lines = text.lines().map(str::trim).filter(|line| line.contains(" = "));
+    lines.filter(|line| !line.starts_with("x =") && !line.starts_with("y =")).map(str::to_string).collect()
+}
+
+#[test]
+fn arguments_go_to_the_parameters_that_their_names_say() {
+    let one = "a = clamp(x, 0.0, 1.0); b = softmax(x, axes = [1]);";
+    let like_it =
+        "c = clamp(a, 2.0, 3.0); d = softmax(a, axes = [2]); e = clamp(b, a, c); f = softmax(axes = [3], x = d);";
+    let lines = flat(&format!("{one} {like_it}"));
+    assert_eq!(lines[2], "c = clamp(a, 2.0, 3.0);");
+    assert_eq!(lines[3], "d = softmax(a, axes = [2]);");
+    assert_eq!(lines[4], "e = clamp(b, a, c);");
+    assert_eq!(lines[5], "f = softmax(d, axes = [3]);");
+}
+
+#[test]
+fn what_is_wrong_with_one_is_found_however_many_were_right() {
+    let right = "a = add(x, x); b = add(a, x); c = a + b; d = c + b;";
+    let cases = [
+        ("e = add(x, missing);", "missing"),
+        ("e = add(x);", "add"),
+        ("e = add(x, x, x);", "x"),
+        ("e = add(x, 'text');", "'text'"),
+        ("e = c + true;", "+"),
+        ("e = c + missing;", "missing"),
+        ("x = add(a, b);", "x"),
+        ("y = add(a, b); y = add(a, b);", "y"),
+    ];
+    for (wrong, place) in cases {
+        let alone = findings(&format!("{right}\n{wrong}"), &Options { strict: true, ..Options::default() });
+        assert!(alone.iter().any(|(_, at)| at == place), "{wrong}: {alone:?}");
+        let later = format!("{right}\n{}\n{wrong}", "a1 = add(x, x); c1 = a + b;");
+        assert_eq!(findings(&later, &Options { strict: true, ..Options::default() }), alone, "{wrong}");
+    }
+}
+
+#[test]
+fn shapes_are_those_of_each() {
+    let right = "a = add(x, x); b = reshape(x, shape = [1, 4, 64]); c = add(b, b);";
+    assert!(codes(right).is_empty());
+    assert_eq!(codes(&format!("{right} d = add(a, b);")).len(), 1, "shapes that differ");
+    assert!(codes(&format!("{right} d = add(c, b);")).is_empty());
+}
+
+#[test]
+fn a_warning_is_given_for_each() {
+    let warned = codes("a = add(x, 1); b = add(x, 1); c = add(x, 1);");
+    assert_eq!(warned.len(), 3, "{warned:?}");
+}
+
+#[test]
+fn names_assigned_again_keep_their_last_tensor() {
+    let lines = flat("a = exp(x); a = exp(a); a = exp(a); b = add(a, x);");
+    assert_eq!(lines.len(), 4);
+    assert!(lines[2].starts_with("a = exp("), "{lines:?}");
+    assert_eq!(lines[3], "b = add(a, x);");
+}
+
+#[test]
+fn what_an_operation_is_called_with_by_type_decides() {
+    // The same operation on scalars, tensors and both, in turns.
+    let lines =
+        flat("a = add(x, 1.0); b = add(1.0, x); c = add(a, b); d = add(b, 2.0); e = add(3.0, d); f = add(2.0, 4.0);");
+    assert_eq!(lines[3], "d = add(b, 2.0);");
+    assert_eq!(lines[4], "e = add(3.0, d);");
+    assert_eq!(lines[5], "f = add(2.0, 4.0);");
+}
