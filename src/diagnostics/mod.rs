@@ -164,6 +164,15 @@ impl Diagnostics {
         self.errors > 0
     }
 
+    /// Whether another finding of a code is only counted, so that nothing need be said about it.
+    pub fn only_counts(&self, code: Code) -> bool {
+        let info = code.info();
+        match if self.strict { info.strict } else { info.default } {
+            Severity::Error => self.errors >= MAX_ERRORS,
+            _ => self.per_code.get(&code).is_some_and(|count| *count >= WARNINGS_PER_CODE),
+        }
+    }
+
     /// The findings kept.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()

@@ -1,17 +1,20 @@
 //! "Did you mean": the nearest of the known names.
 
+/// The most known names that are compared: a document has any number of them.
+const MAX_KNOWN: usize = 10_000;
+
 /// The known name most like `wanted`, if one is near enough to be worth saying.
 ///
 /// Near is an edit distance (with transpositions) of at most a third of the length, at least one;
 /// a difference only in case or underscores always counts.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
-    let folded = fold(wanted);
     known
         .into_iter()
+        .take(MAX_KNOWN)
         .filter(|candidate| *candidate != wanted && !candidate.is_empty())
         .filter_map(|candidate| {
-            let distance = if fold(candidate) == folded { 0 } else { distance(wanted, candidate, limit)? };
+            let distance = if fold(candidate).eq(fold(wanted)) { 0 } else { distance(wanted, candidate, limit)? };
             Some((distance, candidate))
         })
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
@@ -23,17 +26,16 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
 
-fn fold(text: &str) -> String {
-    text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
+fn fold(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase)
 }
 
 /// Edit distance with adjacent transpositions, none when above `limit`.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    if a.len().abs_diff(b.len()) > limit {
+    if a.chars().count().abs_diff(b.chars().count()) > limit {
         return None;
     }
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -45,6 +47,10 @@ fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
                 best = best.min(before[j - 2] + 1);
             }
             row[j] = best;
+        }
+        // With transpositions a later row may be made from the one before.
+        if row.iter().chain(&last).all(|distance| *distance > limit) {
+            return None;
         }
         before = std::mem::replace(&mut last, row);
     }

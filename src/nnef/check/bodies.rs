@@ -504,6 +504,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let checked = &self.checker.checked;
         let help = match checked.find(self.module, name) {
             Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
+            None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => None,
             None => did_you_mean(text, self.scope.names().map(|name| checked.text(name))),
         };
         self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));

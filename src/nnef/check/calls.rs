@@ -60,7 +60,8 @@ impl BodyCheck<'_, '_> {
         } else if !self.checker.checked.document.module(self.module).broken.contains(&call.name.name) {
             let checked = &self.checker.checked;
             let known = checked.fragments.iter().map(|info| checked.text(info.name));
-            let help = did_you_mean(&name, known);
+            let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
+            let help = told.then(|| did_you_mean(&name, known)).flatten();
             let message = format!("operation `{name}` is not declared");
             self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
         }
@@ -218,7 +219,9 @@ impl BodyCheck<'_, '_> {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         let text = checked.text(name);
-        let help = did_you_mean(text, info.params.iter().map(|param| checked.text(param.name))).or_else(|| {
+        let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
+        let near = || did_you_mean(text, info.params.iter().map(|param| checked.text(param.name)));
+        let help = told.then(near).flatten().or_else(|| {
             let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
