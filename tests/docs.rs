@@ -15,6 +15,7 @@ const PAGES: &[&str] = &[
     "docs/dialects.md",
     "docs/evaluation.md",
     "docs/loops.md",
+    "docs/models.md",
     "docs/performance.md",
     "docs/rules.md",
     "examples/README.md",

@@ -140,9 +140,8 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
     let mut seen = 0;
     while let Some(entry) = entries.next_entry()? {
         seen += 1;
-        if seen > limits.entries || index.len() > limits.entries {
-            let message = format!("the archive has more than {} files", limits.entries);
-            return Err(EntryError::Refused(Code::ModelLimit, message));
+        if seen > limits.entries {
+            return too_many(limits);
         }
         if entry.folder {
             continue;
@@ -168,8 +167,17 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
         let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
         let file = ModelFile::new(entry.path, entry.size, place);
         index.add(file).map_err(|(code, message)| EntryError::Refused(code, message))?;
+        // Names may imply more folders than there are entries.
+        if index.len() > limits.entries {
+            return too_many(limits);
+        }
     }
     Ok(())
+}
+
+fn too_many(limits: &Limits) -> Result<(), EntryError> {
+    let message = format!("the archive has more than {} files and folders", limits.entries);
+    Err(EntryError::Refused(Code::ModelLimit, message))
 }
 
 /// What the system says is a failure, what the bytes are is a refusal.

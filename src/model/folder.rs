@@ -22,7 +22,7 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
             let entry = entry.map_err(|error| fail(&path, error))?;
             seen += 1;
             if seen > limits.entries {
-                let message = format!("the folder has more than {} files", limits.entries);
+                let message = format!("the folder has more than {} files and folders", limits.entries);
                 return Err(ModelError::refused(Code::ModelLimit, folder, message));
             }
             let name = entry.file_name();

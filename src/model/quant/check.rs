@@ -120,6 +120,8 @@ impl Check<'_> {
             match params.iter().find(|(param, ..)| *param == name) {
                 None => {
                     let help = suggest::did_you_mean(name, params.iter().map(|(param, ..)| *param));
+                    // What is misspelt is not missing, too.
+                    given.extend(suggest::nearest(name, params.iter().map(|(param, ..)| *param)));
                     problems.push((argument.at, format!("`{}` has no parameter `{name}`", entry.algorithm), help));
                 }
                 Some(_) if given.contains(&name) => {
