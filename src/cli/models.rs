@@ -48,6 +48,10 @@ const FIRST: u64 = 512;
 /// name.
 pub fn open(path: &Path) -> Result<Opened, Unread> {
     if !io::is_stream(path) && path.is_dir() {
+        let document = io::document_path(path);
+        if fs::metadata(&document).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Unread::Failure(Failure::Message(format!("{}: not a file", document.display()))));
+        }
         return Ok(Opened { input: io::read(path)?, origin: Origin::Folder(path.to_owned()) });
     }
     let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };

@@ -19,9 +19,11 @@ impl Folder {
         Folder { path: path.into() }
     }
 
-    /// The file of a label; none for labels that lead out of the folder.
+    /// The file of a label; none for labels that lead out of the folder. A backslash separates
+    /// folders where the exporter ran.
     fn file(&self, label: &str) -> Option<PathBuf> {
         // Exporters write labels that begin with a slash and files that do not.
+        let label = label.replace('\\', "/");
         let relative = PathBuf::from(format!("{}.dat", label.trim_start_matches('/')));
         let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         inside.then(|| self.path.join(relative))
@@ -52,7 +54,8 @@ mod tests {
         let folder = Folder::new("model");
         assert_eq!(folder.file("a/b.c"), Some(PathBuf::from("model/a/b.c.dat")));
         assert_eq!(folder.file("/a"), Some(PathBuf::from("model/a.dat")));
-        for label in ["../a", "a/../../b", "/../a"] {
+        assert_eq!(folder.file(r"a\b"), Some(PathBuf::from("model/a/b.dat")));
+        for label in [r"..\a", "../a", "a/../../b", "/../a"] {
             assert!(folder.file(label).is_none(), "{label}");
         }
         assert!(folder.load("../a", &[], None).is_err());

@@ -168,7 +168,7 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
         let file = ModelFile::new(entry.path, entry.size, place);
         index.add(file).map_err(|(code, message)| EntryError::Refused(code, message))?;
         // Names may imply more folders than there are entries.
-        if index.len() > limits.entries {
+        if index.exceeds(limits) {
             return too_many(limits);
         }
     }
@@ -176,7 +176,7 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
 }
 
 fn too_many(limits: &Limits) -> Result<(), EntryError> {
-    let message = format!("the archive has more than {} files and folders", limits.entries);
+    let message = format!("the archive has more than {} files and folders, or names that are too long", limits.entries);
     Err(EntryError::Refused(Code::ModelLimit, message))
 }
 

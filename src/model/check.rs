@@ -1,6 +1,6 @@
 //! Whether the data of a model are those that its graph asks for.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ModelError;
 use super::path::data_file;
@@ -13,6 +13,10 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::standard::VARIABLE;
 use crate::source::Location;
 use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
+
+/// For how many missing files similar names are looked for, and among how many.
+const MAX_HINTS: usize = 20;
+const MAX_CANDIDATES: usize = 20_000;
 
 /// The variables of a graph, those of its kept fragments included: label and operation.
 fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
@@ -46,7 +50,7 @@ pub fn count_variables(graph: &Graph) -> usize {
 ///
 /// A file cannot be read.
 pub fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
-    let mut check = Check { model, named: FxHashMap::default(), found };
+    let mut check = Check { model, named: FxHashMap::default(), hints: 0, found };
     for (graph, operation, label) in variables(graph) {
         check.variable(graph, operation, label)?;
     }
@@ -58,6 +62,8 @@ struct Check<'a> {
     model: &'a Model,
     /// Files with data of variables, and whether they are sound.
     named: FxHashMap<String, Option<Header>>,
+    /// How many similar names have been looked for.
+    hints: usize,
     found: &'a mut Diagnostics,
 }
 
@@ -102,8 +108,10 @@ impl Check<'_> {
     ) -> Result<Option<Header>, ModelError> {
         let model = self.model;
         let Some(file) = model.file(name) else {
-            let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA));
-            let help = suggest::nearest(name, data).map(|other| format!("there is `{other}`"));
+            self.hints += 1;
+            let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA)).take(MAX_CANDIDATES);
+            let near = if self.hints <= MAX_HINTS { suggest::nearest(name, data) } else { None };
+            let help = near.map(|other| format!("there is `{other}`"));
             let message = format!("variable '{label}' has no data: the model has no `{name}`");
             self.report(graph, operation, Code::DataMissing, message, help);
             return Ok(None);
@@ -170,21 +178,26 @@ impl Check<'_> {
     fn unnamed(&mut self, graph: &Graph, main: Location) {
         let model = self.model;
         let inner = format!("/{GRAPH}");
-        let inner: Vec<&str> = model.files().filter_map(|file| file.path().strip_suffix(&inner)).collect();
+        let inner: FxHashSet<&str> = model.files().filter_map(|file| file.path().strip_suffix(&inner)).collect();
+        // The bodies of fragments that stay as they are may name some.
+        let quoted = quoted(graph);
         for file in model.files() {
             let path = file.path();
             let Some(label) = path.strip_suffix(DATA) else { continue };
-            let of_inner =
-                inner.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
-            // The bodies of fragments that stay as they are may name it.
-            let quoted = graph.fragments.iter().any(|fragment| match fragment {
-                KeptFragment::Verbatim(text) => text.contains(label),
-                KeptFragment::Flat(..) => false,
-            });
-            if !of_inner && !quoted && !self.named.contains_key(path) {
+            let of_inner = path.match_indices('/').any(|(at, _)| inner.contains(&path[..at]));
+            if !of_inner && !quoted.contains(label) && !self.named.contains_key(path) {
                 let message = format!("`{path}` holds data, and no variable has the label '{label}'");
                 self.found.report(Diagnostic::new(Code::DataUnnamed, main, message));
             }
         }
     }
+}
+
+/// What stands in quotes in the fragments that a graph keeps as they are written.
+fn quoted(graph: &Graph) -> FxHashSet<&str> {
+    let texts = graph.fragments.iter().filter_map(|fragment| match fragment {
+        KeptFragment::Verbatim(text) => Some(text.as_str()),
+        KeptFragment::Flat(..) => None,
+    });
+    texts.flat_map(|text| text.split(['"', '\''])).collect()
 }

@@ -16,13 +16,16 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
     let root = fs::canonicalize(folder).map_err(|error| fail(folder, error))?;
     let mut found: Vec<(String, PathBuf, u64)> = Vec::new();
     let mut open = vec![(String::new(), root.clone())];
-    let mut seen = 0;
+    let (mut seen, mut bytes) = (0, 0);
     while let Some((prefix, path)) = open.pop() {
         for entry in fs::read_dir(&path).map_err(|error| fail(&path, error))? {
             let entry = entry.map_err(|error| fail(&path, error))?;
             seen += 1;
-            if seen > limits.entries {
-                let message = format!("the folder has more than {} files and folders", limits.entries);
+            bytes += prefix.len() + entry.file_name().len();
+            if seen > limits.entries || bytes > limits.names {
+                let entries = limits.entries;
+                let message =
+                    format!("the folder has more than {entries} files and folders, or names that are too long");
                 return Err(ModelError::refused(Code::ModelLimit, folder, message));
             }
             let name = entry.file_name();

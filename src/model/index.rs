@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
+use super::limits::Limits;
 use crate::diagnostics::Code;
 
 /// A file of a model.
@@ -60,6 +61,8 @@ pub(super) struct Index {
     files: Vec<ModelFile>,
     /// Files and the folders they lie in; none for a folder.
     names: FxHashMap<Box<str>, Option<u32>>,
+    /// The bytes of all names.
+    bytes: usize,
 }
 
 impl Index {
@@ -73,14 +76,15 @@ impl Index {
         self.names.get(path).copied().flatten().map(|i| &self.files[i as usize])
     }
 
-    /// How many names there are.
-    pub fn len(&self) -> usize {
-        self.names.len()
+    /// Whether there are more files and folders than may be, or longer names.
+    pub fn exceeds(&self, limits: &Limits) -> bool {
+        self.names.len() > limits.entries || self.bytes > limits.names
     }
 
     /// Adds a file; or says that its name is taken.
     pub fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
         self.add_folders(&file.path)?;
+        self.bytes += file.path.len();
         if let Some(other) = self.names.insert(file.path.clone(), Some(self.files.len() as u32)) {
             let what = if other.is_some() { "occurs twice" } else { "is a file and a folder" };
             return Err((Code::ModelDuplicate, format!("`{}` {what}", file.path)));
@@ -98,6 +102,7 @@ impl Index {
                 Some(Some(_)) => return Err((Code::ModelDuplicate, format!("`{folder}` is a file and a folder"))),
                 None => self.names.insert(folder.into(), None),
             };
+            self.bytes += folder.len();
             rest = folder;
         }
         Ok(())

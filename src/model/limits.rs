@@ -6,6 +6,8 @@
 pub struct Limits {
     /// The most files and folders.
     pub entries: usize,
+    /// The most bytes that the names of files and folders have together.
+    pub names: usize,
     /// The longest text of a graph, in bytes.
     pub graph: u64,
     /// The longest `graph.quant`, in bytes.
@@ -19,6 +21,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { entries: 200_000, graph: 2 << 30, quant: 256 << 20, unpacked: 8 << 30, ratio: 200 }
+        Limits { entries: 200_000, names: 64 << 20, graph: 2 << 30, quant: 64 << 20, unpacked: 8 << 30, ratio: 200 }
     }
 }

@@ -99,7 +99,7 @@ impl<I: Input> Entries<I> {
     }
 
     fn start(&mut self, size: u64) {
-        (self.left, self.padding) = (size, size.next_multiple_of(BLOCK).wrapping_sub(size));
+        (self.left, self.padding) = (size, (BLOCK - size % BLOCK) % BLOCK);
         self.seen += 1;
     }
 

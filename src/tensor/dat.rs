@@ -190,7 +190,7 @@ impl Header {
     fn needed(&self) -> Option<u64> {
         let count = volume(&self.shape())? as u64;
         match self.block() {
-            Some((items, bytes)) => (count % items == 0).then_some(count / items)?.checked_mul(bytes),
+            Some((items, bytes)) => count.is_multiple_of(items).then_some(count / items)?.checked_mul(bytes),
             None => Some(count.checked_mul(u64::from(self.bits))?.div_ceil(8)),
         }
     }
@@ -421,6 +421,37 @@ mod tests {
         bytes[52..56].copy_from_slice(&(-1f32).to_le_bytes());
         bytes[56..60].copy_from_slice(&4f32.to_le_bytes());
         assert_eq!(read(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
+    }
+
+    #[test]
+    fn codes_are_integers_where_integers_are_wanted() {
+        let bytes = file(ItemType::QuantizedSigned, 8, &[2], &[0xFF, 2]);
+        let read = |of| read_from(&mut &bytes[..], bytes.len() as u64, of);
+        assert_eq!(read(Some(ElementType::Integer)), Tensor::integers(&[2], vec![-1, 2]));
+        assert!(read(Some(ElementType::Scalar)).is_err() && read(None).is_err());
+        assert!(read_from(&mut &bytes[..], 20, None).unwrap_err().0.contains("20 bytes"));
+    }
+
+    #[test]
+    fn headers_of_vendors_are_read() {
+        let header = |code, bits, extents: &[u32], data_length| {
+            let item_type = ItemType::Vendor { vendor: TRACT, code };
+            let extents = extents.to_vec();
+            Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] }
+        };
+        for good in [
+            header(0x3040, NO_BITS, &[2, 32], 36),
+            header(0x3081, NO_BITS, &[2, 32], 72),
+            header(0x1000, NO_BITS, &[3], 1000),
+            header(0, 64, &[3], 24),
+        ] {
+            assert_eq!(Header::parse(&good.write()).as_ref(), Ok(&good));
+            assert!(decode(&good, &vec![0; good.data_length as usize]).is_err());
+        }
+        for bad in [header(0x3040, NO_BITS, &[2, 32], 35), header(0x2040, NO_BITS, &[33], 18), header(0, 64, &[3], 25)]
+        {
+            assert!(Header::parse(&bad.write()).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn names_occur_once() {
 
 #[test]
 fn archives_that_unpack_to_too_much_are_refused() {
-    let limits = Limits { unpacked: 1 << 20, ratio: 10, entries: 10, quant: 10, graph: 10_000 };
+    let limits = Limits { unpacked: 1 << 20, ratio: 10, entries: 10, names: 500, quant: 10, graph: 10_000 };
     let bomb = gzip(&Archive::default().file("w.dat", vec![0; 4 << 20]).end());
     assert_eq!(refusal(&bomb, &limits).unwrap().0, "E1205");
     // Zeros behind the last entry count, too.
@@ -77,6 +77,8 @@ fn archives_that_unpack_to_too_much_are_refused() {
     assert_eq!(refusal(&many.end(), &limits).unwrap().0, "E1205");
     let deep = Archive::default().file("a/b/c/d/e/f/g/h/i/j/k.dat", "");
     assert_eq!(refusal(&deep.end(), &limits).unwrap().0, "E1205");
+    let long = (0..6).fold(Archive::default(), |archive, i| archive.file(&format!("{i}{}", "n".repeat(90)), ""));
+    assert_eq!(refusal(&long.end(), &limits).unwrap().0, "E1205");
     let quant = Archive::default().file("graph.quant", "# longer than ten").end();
     assert_eq!(refusal(&quant, &limits).unwrap().0, "E0002");
     let header = Archive::default().raw("pax", b'x', 1 << 40, b"").end();
@@ -120,8 +122,12 @@ fn broken_archives_are_refused() {
     }
     let size = Archive::default().raw("w.dat", b'0', 0o77_777_777_777, b"short").end();
     assert_eq!(refusal(&size, &limits).unwrap().0, "E1201");
-    let pax = Archive::default().raw("pax", b'x', 28, b"28 size=18446744073709551615").file("w.dat", "x").end();
-    assert_eq!(refusal(&pax, &limits).unwrap().0, "E1201");
+    for record in
+        ["29 size=18446744073709551615\n", "29 size=18446744073709551616\n", "29 size=18446744073709551615", "x"]
+    {
+        let archive = Archive::default().raw("pax", b'x', record.len() as u64, record.as_bytes()).file("w.dat", "x");
+        assert_eq!(refusal(&archive.end(), &limits).unwrap().0, "E1201", "{record}");
+    }
 }
 
 #[test]

@@ -88,6 +88,13 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
         assert_eq!(fs::read(&path).unwrap(), b"precious");
         fs::remove_file(path).unwrap();
     }
+    let run = fixture.run("-q m/graph.nnef -o .");
+    assert_eq!(run.status(), 2, "{}", run.err());
+    fs::create_dir(fixture.path("here")).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    let run = command.args(["-q", "../m", "-o", "."]).current_dir(fixture.path("here")).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("would replace the working folder"));
     // Data alone make no model: it may be anybody's folder.
     fixture.write("data/w2.dat", "precious");
     assert_eq!(fixture.run("-q m -o data").status(), 2);

@@ -11,6 +11,8 @@ use crate::source::{FileId, Location, Span};
 
 /// With more names than these no similar one is looked for.
 const MAX_CANDIDATES: usize = 20_000;
+/// For how many names similar ones are looked for.
+const MAX_HINTS: usize = 20;
 
 /// Checks entries against a flat graph and the operations of its document. Which entries are for
 /// tensors of the graph.
@@ -22,7 +24,7 @@ pub fn check(
     diagnostics: &mut Diagnostics,
 ) -> Vec<bool> {
     let tensors = tensors(quantization, graph);
-    let mut check = Check { file, document, graph, diagnostics };
+    let mut check = Check { file, document, graph, hints: 0, diagnostics };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
     let mut kept = Vec::with_capacity(quantization.entries.len());
     for entry in &quantization.entries {
@@ -64,6 +66,8 @@ struct Check<'a> {
     file: FileId,
     document: &'a Document,
     graph: &'a Graph,
+    /// How many similar names have been looked for.
+    hints: usize,
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -76,8 +80,11 @@ impl Check<'_> {
     /// G9
     fn unknown_tensor(&mut self, entry: &QuantEntry) {
         let graph = self.graph;
+        self.hints += 1;
         let names: Vec<String> = match graph.tensors.len() {
-            0..MAX_CANDIDATES => (0..graph.tensors.len()).map(|i| graph.tensor_name(TensorId(i as u32))).collect(),
+            0..MAX_CANDIDATES if self.hints <= MAX_HINTS => {
+                (0..graph.tensors.len()).map(|i| graph.tensor_name(TensorId(i as u32))).collect()
+            }
             _ => Vec::new(),
         };
         let help = suggest::did_you_mean(&entry.tensor, names.iter().map(String::as_str));

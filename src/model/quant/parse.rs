@@ -6,6 +6,10 @@ use crate::source::{FileId, Location, Span};
 
 /// How deep arrays may be nested: a tensor has no more axes.
 const MAX_NESTING: usize = 32;
+/// How many arguments there may be: no algorithm has more parameters.
+const MAX_ARGUMENTS: usize = 64;
+/// How many entries there may be.
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// Reads a text. What is malformed is reported, and reading goes on behind the next semicolon.
 ///
@@ -16,6 +20,11 @@ pub fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantiz
     loop {
         parser.skip();
         if parser.rest().is_empty() {
+            return Quantization { entries };
+        }
+        if entries.len() == MAX_ENTRIES {
+            let (at, message) = (parser.span(parser.at), format!("there are more than {MAX_ENTRIES} entries"));
+            diagnostics.report(Diagnostic::new(Code::QuantSyntax, Location::new(file, at), message));
             return Quantization { entries };
         }
         match parser.entry() {
@@ -121,6 +130,9 @@ impl<'t> Parser<'t> {
         if !self.accept(')') {
             loop {
                 arguments.push(self.argument()?);
+                if arguments.len() > MAX_ARGUMENTS {
+                    return Err(Malformed { span: tensor_at, message: "there are too many arguments".into() });
+                }
                 if !self.accept(',') {
                     self.expect(')')?;
                     break;

@@ -84,7 +84,7 @@ pub fn write(path: &Path, content: &mut Content) -> Result<(), ModelError> {
 }
 
 /// Refuses a target with anything that would be lost: other than the files of a model, and those
-/// that the new one has, too.
+/// that the new one has, too. Nor is the working folder replaced.
 fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     match fs::metadata(target) {
@@ -92,6 +92,11 @@ fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), Mode
         Err(error) => return Err(fail(error)),
         Ok(metadata) if !metadata.is_dir() => return Err(fail(io::ErrorKind::NotADirectory.into())),
         Ok(_) => {}
+    }
+    // It would be gone under the feet of whoever works in it.
+    if std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|working| working.starts_with(target)) {
+        let message = format!("{}: the output would replace the working folder; choose another folder", path.display());
+        return Err(ModelError::Target(message));
     }
     let model = target.join(GRAPH).is_file();
     let mut open = vec![(String::new(), target.to_owned())];
