@@ -90,7 +90,8 @@ impl<'t> Parser<'t> {
         let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
         let found = match &rest[..length] {
             "" => "the end of the text".to_string(),
-            found => format!("`{}`", found.escape_debug()),
+            found if found.contains(char::is_control) => format!("`{}`", found.escape_debug()),
+            found => format!("`{found}`"),
         };
         let span = Span::new(self.at as u32, (self.at + length) as u32);
         Err(Malformed { span, message: format!("expected {wanted}, found {found}") })
