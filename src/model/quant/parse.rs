@@ -308,7 +308,7 @@ mod tests {
             assert_eq!(found, [(message.to_string(), place.to_string())], "{text}");
         }
         let (read, found) = read("\"a\": f(x = ';\n\"b\": g(y = 1);\n\"c\": h(z = 2);");
-        assert_eq!((read.entries.len(), found.len()), (1, 1));
+        assert_eq!((read.entries.len(), found.len()), (2, 1));
     }
 
     #[test]
