@@ -40,6 +40,8 @@ pub mod expand;
 pub mod graph;
 pub mod loops;
 pub mod migrate;
+#[cfg(feature = "model")]
+pub mod model;
 pub mod nnef;
 mod options;
 pub mod source;

@@ -119,6 +119,7 @@ fn missing_files_are_2() {
     let output = run(&["-", "-o", nowhere.to_str().unwrap()], VALID);
     assert_eq!(code(&output), 2);
     assert_eq!(stderr(&output), format!("nnef-flatten: {}: No such file or directory\n", nowhere.display()));
+    std::fs::write(folder.path().join("else.txt"), "").unwrap();
     assert_eq!(code(&run(&["-", "-o", folder.path().to_str().unwrap()], VALID)), 2);
     assert_eq!(code(&run(&["fmt", missing], "")), 2);
 }

@@ -10,6 +10,9 @@ use nnef_flatten::{Diagnostic, Lower, Options, check, expand, parse};
 /// Why codes of networks with loops have none.
 const LOOPS: &str = "arises in another notation: tests/loops";
 
+/// Why codes of whole models have none.
+const MODELS: &str = "arises only with files beside the document: tests/models";
+
 /// Codes without an example, and why they have none.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0001", "the documentation is UTF-8 itself"),
@@ -74,6 +77,23 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1103", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),
     ("E1104", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),
     ("E1105", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),
+    ("E1201", MODELS),
+    ("E1202", MODELS),
+    ("E1203", MODELS),
+    ("E1204", MODELS),
+    ("E1205", MODELS),
+    ("E1206", MODELS),
+    ("E1211", MODELS),
+    ("E1212", MODELS),
+    ("E1213", MODELS),
+    ("E1214", MODELS),
+    ("E1215", MODELS),
+    ("E1216", MODELS),
+    ("E1221", MODELS),
+    ("E1222", MODELS),
+    ("E1223", MODELS),
+    ("E1224", MODELS),
+    ("E1225", MODELS),
 ];
 
 /// Findings that come with a code, whatever document shows it.

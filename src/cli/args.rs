@@ -10,6 +10,7 @@ const EXAMPLES: &str = "\
 Examples:
   nnef-flatten graph.nnef                        flatten to standard output
   nnef-flatten model/ -o flat.nnef               read model/graph.nnef, write a file
+  nnef-flatten model/ -o flat.tgz                take weights and quantizations along
   nnef-flatten --lower all --to json graph.nnef  primitives only, as JSON
   nnef-flatten --keep gelu,lstm graph.nnef       leave these fragments in place
   generate | nnef-flatten -                      read standard input
@@ -34,7 +35,7 @@ pub struct Cli {
     /// What to do instead of flattening.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// A document, `-` for standard input, or a model folder with a graph.nnef.
+    /// A document, `-` for standard input, or a model: a folder with a graph.nnef, a .tar, a .tgz.
     pub input: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
@@ -55,7 +56,7 @@ pub struct Cli {
 pub enum Command {
     /// Make all checks, those of expansion included, and write no output.
     Check {
-        /// Documents, `-` for standard input, or model folders.
+        /// Documents, `-` for standard input, or models, whose data files are checked, too.
         #[arg(value_name = "INPUT")]
         inputs: Vec<PathBuf>,
         /// How documents are read and expanded.
@@ -64,7 +65,7 @@ pub enum Command {
     },
     /// Lay documents out anew: files in place, `-` from standard input to standard output.
     Fmt {
-        /// Documents, `-` for standard input, or model folders.
+        /// Documents, `-` for standard input, or models.
         #[arg(value_name = "INPUT")]
         inputs: Vec<PathBuf>,
         /// Change nothing; name the files that would change, with exit status 1 if there are any.
@@ -93,7 +94,8 @@ pub enum Command {
 /// Where the result goes, and as what.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// Write the result to this file, whole or not at all [default: standard output].
+    /// Write the result to this file, whole or not at all; a folder (out/) or archive (.tar, .tgz)
+    /// gets the whole model, data included [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// The notation of the result [default: by the extension of PATH, else nnef].
@@ -121,7 +123,7 @@ pub struct Verification {
 /// The arguments of `run`.
 #[derive(Args, Debug)]
 pub struct Run {
-    /// A document, `-` for standard input, or a model folder with the data of its variables.
+    /// A document, `-` for standard input, or a model with the data of its variables.
     pub input: Option<PathBuf>,
     /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
     #[arg(long, value_name = "FILE")]

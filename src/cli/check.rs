@@ -6,10 +6,9 @@ use nnef_flatten::Diagnostics;
 use nnef_flatten::source::Sources;
 
 use super::args::{From, Language};
-use super::flatten;
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, Outcome, Status};
+use super::{Failure, Outcome, Status, flatten, models};
 
 /// Checks every input and says what became of each.
 pub fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> Outcome {
@@ -32,9 +31,18 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome 
         let read = super::loops::check(input, language);
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
     }
-    let processed = flatten::process(input, language, false).map(|(document, result)| {
-        let accepted = result.is_ok();
-        (document, accepted, result.map_or_else(|errors| errors, |(_, warnings)| warnings))
+    let processed = models::open(input).and_then(|opened| {
+        let (mut document, mut result) = flatten::process(opened.input, language, false)?;
+        if let Ok((graph, found)) = &mut result
+            && let Some(model) = models::whole(&opened.origin)?
+        {
+            models::examine(&model, &mut document, graph, found)?;
+        }
+        let (accepted, found) = match result {
+            Ok((_, found)) => (!found.has_errors(), found),
+            Err(errors) => (false, errors),
+        };
+        Ok((document, accepted, found))
     });
     verdict(&name, processed, reporter)
 }

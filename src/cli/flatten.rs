@@ -10,7 +10,8 @@ use nnef_flatten::source::Sources;
 use nnef_flatten::{Document, Graph, Options};
 
 use super::args::{self, Language, To};
-use super::io::{self, Unread};
+use super::io::{self, Input, Unread};
+use super::models::{self, Whole};
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, loops, verify};
 
@@ -23,6 +24,7 @@ pub fn run(
     reporter: &mut Reporter,
 ) -> Outcome {
     let to = notation(output);
+    let target = models::target(path(output), output.to)?;
     if language.from == Some(args::From::Loops) {
         let (sources, result) = match loops::process(input, language) {
             Ok(processed) => processed,
@@ -31,14 +33,23 @@ pub fn run(
         if verification.verify {
             return Err(Failure::Message("--verify is for documents; loops are not verified yet".to_owned()));
         }
-        return finish(&sources, result, output, reporter, |_, _| Ok(true));
+        let whole = target.map(Whole::without_data);
+        return finish(&sources, result, output, whole, reporter, |_, _| Ok(true));
     }
-    let (document, result) = match process(input, language, to == To::Nnef) {
-        Ok(processed) => processed,
+    let opened = models::open(input).and_then(|opened| {
+        let processed = process(opened.input, language, to == To::Nnef)?;
+        Ok((opened.origin, processed))
+    });
+    let (origin, (mut document, mut result)) = match opened {
+        Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
-    finish(document.sources(), result, output, reporter, |graph, reporter| {
-        Ok(!verification.verify || verify::verify(input, &document, graph, language, verification, reporter)?)
+    let whole = match target.map(|target| Whole::new(target, &origin, &mut document, &mut result)).transpose() {
+        Ok(whole) => whole,
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    finish(document.sources(), result, output, whole, reporter, |graph, reporter| {
+        Ok(!verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?)
     })
 }
 
@@ -47,6 +58,7 @@ fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
     output: &args::Output,
+    whole: Option<Whole>,
     reporter: &mut Reporter,
     verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
 ) -> Outcome {
@@ -67,7 +79,11 @@ fn finish(
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
-            let written = write(&graph, output, to).map(|()| Status::Done);
+            let written = match whole {
+                Some(whole) => whole.write(&graph, output.threads.unwrap_or_else(pieces::all_threads), reporter),
+                None => write(&graph, output, to),
+            };
+            let written = written.map(|()| Status::Done);
             // The process ends here; to take large tables apart would only take time.
             std::mem::forget(graph);
             written
@@ -80,9 +96,8 @@ fn finish(
 pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
-pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Processed, Unread> {
+pub fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
     let options = Options { migrate, ..options(language)? };
-    let input = io::read(input)?;
     let parsed = nnef_flatten::parse(&input.name, input.text, &options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();

@@ -6,6 +6,7 @@ use nnef_flatten::Options;
 
 use super::args::From;
 use super::io::{self, Unread};
+use super::models::{self, Opened, Origin};
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten};
 
@@ -34,8 +35,8 @@ fn is_library(text: &str) -> bool {
 }
 
 fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> Outcome {
-    let input = match io::read(path) {
-        Ok(input) => input,
+    let Opened { input, origin } = match models::open(path) {
+        Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),
         Err(Unread::Refused(refused)) => {
             reporter.one(&refused.0, &refused.1);
@@ -60,7 +61,15 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
         }
         return Ok(if same { Status::Done } else { Status::Refused });
     }
-    if io::is_stream(path) {
+    if let Origin::Archive(model) = &origin {
+        if io::is_stream(path) {
+            let message = "an archive on standard input cannot be formatted in its place: give its name";
+            return Err(Failure::Message(message.to_owned()));
+        }
+        if !same {
+            models::replace_graph(model, &text)?;
+        }
+    } else if io::is_stream(path) {
         io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?;
     } else if !same {
         io::write_file(&io::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;

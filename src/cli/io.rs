@@ -43,6 +43,11 @@ pub fn document_path(path: &Path) -> PathBuf {
 /// Reads a document from a file, a model folder, or standard input.
 pub fn read(path: &Path) -> Result<Input, Unread> {
     let (name, bytes) = read_bytes(&document_path(path))?;
+    text(name, bytes)
+}
+
+/// The text that bytes are.
+pub fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Input { name, text }),
         Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
@@ -54,22 +59,28 @@ pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
     let stream = is_stream(path);
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
-    let mut bytes = Vec::new();
-    if stream {
-        io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(fail)?;
+    let bytes = if stream {
+        read_all(&name, 0, &mut io::stdin().lock())?
     } else {
-        let file = File::open(path).map_err(fail)?;
+        let mut file = File::open(path).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
-        if size > MAX_INPUT {
-            return Err(too_large(name));
-        }
-        bytes.reserve(size as usize);
-        file.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(fail)?;
-    }
-    if bytes.len() as u64 > MAX_INPUT {
-        return Err(too_large(name));
-    }
+        read_all(&name, size, &mut file)?
+    };
     Ok((name, bytes))
+}
+
+/// Reads a stream to its end, which is expected after so many bytes.
+pub fn read_all(name: &str, size: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    if size <= MAX_INPUT {
+        bytes.reserve(size as usize);
+        let read = stream.take(MAX_INPUT + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Unread::Failure(failure(name, &error)))?;
+    }
+    if size.max(bytes.len() as u64) > MAX_INPUT {
+        return Err(too_large(name.to_owned()));
+    }
+    Ok(bytes)
 }
 
 fn too_large(name: String) -> Unread {

@@ -12,6 +12,8 @@ mod fmt;
 mod io;
 mod loops;
 mod man;
+mod models;
+mod progress;
 mod report;
 mod run;
 mod tensors;

@@ -1,7 +1,7 @@
 //! Messages on standard error.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Stderr, Write};
+use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics, json, render};
@@ -96,6 +96,11 @@ impl Reporter {
             warnings: self.total.warnings - before.warnings,
             suppressed: self.total.suppressed - before.suppressed,
         }
+    }
+
+    /// Whether somebody may be looking who wants to know how far long work has come.
+    pub fn interactive(&self) -> bool {
+        self.format == MessageFormat::Human && !self.quiet && io::stderr().is_terminal()
     }
 
     /// Says something for people, such as what became of a file.

@@ -7,7 +7,7 @@ use nnef_flatten::tensor::Tensor;
 
 use super::args::{self, Language};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten, io, loops, tensors};
+use super::{Failure, Outcome, Status, flatten, io, loops, models, tensors};
 
 /// Evaluates one input, as its notation wants it.
 pub fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
@@ -36,8 +36,12 @@ pub fn limits(arguments: &args::Run) -> Limits {
 
 /// Evaluates a document in one of the dialects of NNEF.
 fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
-    let (document, result) = match flatten::process(input, language, false) {
-        Ok(processed) => processed,
+    let opened = models::open(input).and_then(|opened| {
+        let processed = flatten::process(opened.input, language, false)?;
+        Ok((opened.origin, processed))
+    });
+    let (origin, (document, result)) = match opened {
+        Ok(opened) => opened,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let graph = match result {
@@ -58,7 +62,7 @@ fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: 
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
     let evaluator = Evaluator::with_limits(limits(arguments));
-    match evaluator.run(&graph, &inputs, &*tensors::variables(input)) {
+    match evaluator.run(&graph, &inputs, &*tensors::variables(&origin)) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =

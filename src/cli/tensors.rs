@@ -5,12 +5,14 @@ use std::path::Path;
 
 use nnef_flatten::diagnostics::Code;
 use nnef_flatten::eval::{Folder, NoVariables, Variables};
+use nnef_flatten::model::ModelVariables;
 use nnef_flatten::source::Span;
 use nnef_flatten::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
 use super::args::RunTo;
 use super::io::{self, Unread};
+use super::models::Origin;
 
 /// Tensors by name.
 pub type Named = Vec<(String, Tensor)>;
@@ -63,10 +65,11 @@ pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunT
 }
 
 /// The data of the variables of an input: beside the document; none for standard input.
-pub fn variables(input: &Path) -> Box<dyn Variables> {
-    if io::is_stream(input) {
-        return Box::new(NoVariables);
+pub fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
+    match origin {
+        Origin::Stream => Box::new(NoVariables),
+        Origin::Document(path) => Box::new(Folder::new(path.parent().unwrap_or(Path::new("")))),
+        Origin::Folder(path) => Box::new(Folder::new(path)),
+        Origin::Archive(model) => Box::new(ModelVariables::new(model)),
     }
-    let document = io::document_path(input);
-    Box::new(Folder::new(document.parent().unwrap_or(Path::new(""))))
 }

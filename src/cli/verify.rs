@@ -1,7 +1,5 @@
 //! `--verify`: source and flat graph on the same inputs.
 
-use std::path::Path;
-
 use nnef_flatten::diagnostics::{Code, Diagnostic};
 use nnef_flatten::eval::Evaluator;
 use nnef_flatten::eval::verify::{OrRandom, compare, inputs};
@@ -10,6 +8,7 @@ use nnef_flatten::{Document, Graph, Lower, Options};
 
 use super::args::{Language, Verification};
 use super::io::Unread;
+use super::models::Origin;
 use super::report::Reporter;
 use super::{Failure, flatten, tensors};
 
@@ -19,7 +18,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Compares a flat graph with its source, which is evaluated down to primitives. Whether they
 /// agree.
 pub fn verify(
-    input: &Path,
+    origin: &Origin,
     document: &Document,
     graph: &Graph,
     language: &Language,
@@ -47,7 +46,7 @@ pub fn verify(
             return Ok(false);
         }
     };
-    let variables = OrRandom { variables: &*tensors::variables(input), seed };
+    let variables = OrRandom { variables: &*tensors::variables(origin), seed };
     let found = inputs(&source, &given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
         .and_then(|inputs| compare(&Evaluator::default(), [&source, graph], &inputs, &variables));

@@ -276,6 +276,24 @@ codes! {
     OpenExtent            "E1103" none error   "extent of an input is left open";
     DraftFragment         "E1104" none error   "fragment stays in the provisional notation";
     RenamedKeyword        "E1105" none warning "name is a keyword of NNEF 1.0";
+    // Whole models: folders, archives, data, quantization.
+    ModelArchive          "E1201" none error   "archive cannot be read";
+    ModelPath             "E1202" none error   "name of a file leads out of the model";
+    ModelEntry            "E1203" none error   "model holds something that is no file";
+    ModelDuplicate        "E1204" none error   "file of a model occurs twice";
+    ModelLimit            "E1205" none error   "archive is larger than allowed";
+    ModelWithoutGraph     "E1206" none error   "model has no graph.nnef";
+    DataMissing           "E1211" none error   "variable has no data file";
+    DataUnnamed           "E1212" none warning "data file that no variable names";
+    DataHeader            "E1213" none error   "data file is malformed";
+    DataLength            "E1214" none error   "data file is truncated or too long";
+    DataShape             "E1215" G3   error   "data of a variable have another shape";
+    DataItems             "E1216" none liberty "data of a variable hold items of another type";
+    QuantSyntax           "E1221" none error   "malformed graph.quant";
+    QuantTensor           "E1222" G9   liberty "quantization of a tensor that there is not";
+    QuantDuplicate        "E1223" G9   error   "quantization of a tensor given twice";
+    QuantAlgorithm        "E1224" none liberty "quantization algorithm is not declared";
+    QuantArgument         "E1225" none liberty "arguments of a quantization do not fit the algorithm";
 }
 
 impl Code {

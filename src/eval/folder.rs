@@ -1,11 +1,10 @@
 //! Data of variables in a model folder: `<label>.dat` (5.1).
 
 use std::fs::File;
-use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 
 use super::Variables;
-use crate::tensor::dat::{HEADER_LENGTH, Header, decode};
+use crate::tensor::dat::read_from;
 use crate::tensor::{ElementType, Tensor, TensorError};
 
 /// A folder with tensor files named after the labels of variables.
@@ -20,9 +19,11 @@ impl Folder {
         Folder { path: path.into() }
     }
 
-    /// The file of a label; none for labels that lead out of the folder.
+    /// The file of a label; none for labels that lead out of the folder. A backslash separates
+    /// folders where the exporter ran.
     fn file(&self, label: &str) -> Option<PathBuf> {
         // Exporters write labels that begin with a slash and files that do not.
+        let label = label.replace('\\', "/");
         let relative = PathBuf::from(format!("{}.dat", label.trim_start_matches('/')));
         let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         inside.then(|| self.path.join(relative))
@@ -30,32 +31,18 @@ impl Folder {
 }
 
 impl Variables for Folder {
-    fn load(&self, label: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
         let Some(path) = self.file(label) else {
             return Err(TensorError::new("the label leads out of the folder of the model"));
         };
         if !path.is_file() {
             return Ok(None);
         }
-        read(&path).map(Some)
+        let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", path.display()));
+        let mut file = File::open(&path).map_err(fail)?;
+        let length = file.metadata().map_err(fail)?.len();
+        read_from(&mut file, length, of).map(Some)
     }
-}
-
-/// Reads a file, of which no more is believed than is there.
-fn read(path: &Path) -> Result<Tensor, TensorError> {
-    let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", path.display()));
-    let mut file = File::open(path).map_err(fail)?;
-    let length = file.metadata().map_err(fail)?.len();
-    let mut header = [0; HEADER_LENGTH];
-    if length < HEADER_LENGTH as u64 {
-        return Err(TensorError::new(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}")));
-    }
-    file.read_exact(&mut header).map_err(fail)?;
-    let header = Header::parse(&header)?;
-    let mut data = Vec::new();
-    // One byte more than there should be shows that the file is too long.
-    file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(fail)?;
-    decode(&header, &data)
 }
 
 #[cfg(test)]
@@ -67,7 +54,8 @@ mod tests {
         let folder = Folder::new("model");
         assert_eq!(folder.file("a/b.c"), Some(PathBuf::from("model/a/b.c.dat")));
         assert_eq!(folder.file("/a"), Some(PathBuf::from("model/a.dat")));
-        for label in ["../a", "a/../../b", "/../a"] {
+        assert_eq!(folder.file(r"a\b"), Some(PathBuf::from("model/a/b.dat")));
+        for label in [r"..\a", "../a", "a/../../b", "/../a"] {
             assert!(folder.file(label).is_none(), "{label}");
         }
         assert!(folder.load("../a", &[], None).is_err());

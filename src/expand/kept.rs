@@ -65,6 +65,7 @@ pub fn keep(
     keeper.expand_bodies()?;
     graph.fragments = keeper.fragments();
     let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
+    graph.comments = comments(checked);
     graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
     Ok(())
 }
@@ -235,6 +236,23 @@ fn flat_body(
     }
     graph.finish_names();
     Ok(graph)
+}
+
+/// The comments before the version: licences and authors stand there.
+fn comments(checked: &Checked) -> Vec<String> {
+    let module = checked.document.main();
+    let text = checked.document.sources().file(module.file).text();
+    let start = module.version.as_ref().map_or(0, |version| version.span.start);
+    let head: Vec<Span> = module.comments.iter().copied().take_while(|comment| comment.end <= start).collect();
+    let mut lines = Vec::new();
+    for (i, comment) in head.iter().enumerate() {
+        lines.push(text[comment.range()].trim_end().to_string());
+        let next = head.get(i + 1).map_or(start, |next| next.start) as usize;
+        if text[comment.end as usize..next].matches('\n').count() > 1 {
+            lines.push(String::new());
+        }
+    }
+    lines
 }
 
 /// The extensions of the output: those of the document, less what a flat document does not need.

@@ -261,6 +261,8 @@ pub struct Graph {
     /// The places of these calls. Many calls stand in one place: that of a fragment called often.
     call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
+    /// The comments at the head of the document, line by line; empty lines among them.
+    pub comments: Vec<String>,
     /// What stood between `extension` and `;` in the directives that the output keeps.
     pub extensions: Vec<String>,
     /// The fragments that the output keeps.
@@ -283,6 +285,7 @@ impl Graph {
             origins: Vec::new(),
             call_places: Vec::new(),
             names: TensorNames::default(),
+            comments: Vec::new(),
             extensions: Vec::new(),
             fragments: Vec::new(),
         }

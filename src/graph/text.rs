@@ -7,9 +7,11 @@ use super::{Graph, KeptFragment, Key, Operand, Operation, Output, Value, pieces}
 use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 
-/// Writes a whole document: version, extensions, kept fragments, graph.
+/// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
 pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
-    let mut head = String::from(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });
+    let mut head = String::new();
+    graph.comments.iter().for_each(|line| push(&mut head, &[line, "\n"]));
+    head.push_str(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });
     for extension in &graph.extensions {
         push(&mut head, &["extension ", extension, ";\n"]);
     }

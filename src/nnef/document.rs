@@ -132,6 +132,12 @@ impl Document {
         &self.sources
     }
 
+    /// Adds a text that belongs to the document, such as its quantizations, so that findings can
+    /// point into it.
+    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<String>) -> crate::source::FileId {
+        self.sources.add(name, text)
+    }
+
     /// The names of all texts.
     pub fn names(&self) -> &Names {
         &self.names

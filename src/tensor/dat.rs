@@ -3,7 +3,9 @@
 //! A header of 128 bytes, then the items as a stream of bits, all little-endian. Reading falls in
 //! two: [`Header::parse`] needs the first 128 bytes only, [`decode`] the bytes after them.
 
-use super::{Tensor, TensorError, volume};
+use std::io::Read;
+
+use super::{ElementType, Tensor, TensorError, volume};
 
 /// The number of bytes before the items.
 pub const HEADER_LENGTH: usize = 128;
@@ -11,7 +13,10 @@ pub const HEADER_LENGTH: usize = 128;
 pub const MAX_RANK: usize = 8;
 const MAGIC: [u8; 2] = [0x4E, 0xEF];
 
-/// What an item is, of the codes that the Khronos Group has assigned.
+/// The vendor number of tract's item types: the letters TR.
+pub const TRACT: u16 = 0x5452;
+
+/// What an item is: the codes that the Khronos Group has assigned, and those of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemType {
     /// A floating point number of 16, 32 or 64 bits.
@@ -26,7 +31,45 @@ pub enum ItemType {
     Signed,
     /// A truth value of 1 or 8 bits.
     Bool,
+    /// Something that a vendor has defined.
+    Vendor {
+        /// The number of the vendor.
+        vendor: u16,
+        /// The code.
+        code: u16,
+    },
 }
+
+impl ItemType {
+    /// The words for it in messages.
+    pub fn text(self) -> String {
+        let words = match self {
+            ItemType::Float => "floating point",
+            ItemType::Unsigned => "unsigned integer",
+            ItemType::QuantizedUnsigned => "unsigned quantized",
+            ItemType::QuantizedSigned => "signed quantized",
+            ItemType::Signed => "signed integer",
+            ItemType::Bool => "logical",
+            ItemType::Vendor { vendor, code } => return format!("vendor 0x{vendor:04X} type 0x{code:04X}"),
+        };
+        words.to_string()
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            ItemType::Vendor { vendor, code } => u32::from(vendor) << 16 | u32::from(code),
+            known => ITEM_TYPES.iter().position(|item_type| *item_type == known).unwrap_or_default() as u32,
+        }
+    }
+}
+
+/// Items of vendors that are packed in blocks, or as often as they are: vendor, code, items of a
+/// block, bytes of a block.
+const BLOCKS: &[(u16, u16, u64, u64)] =
+    &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
+
+/// The bits that stand for "not the same for all items".
+const NO_BITS: u32 = u32::MAX;
 
 /// The codes of the item types; their place is the code.
 const ITEM_TYPES: [ItemType; 6] = [
@@ -68,17 +111,17 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// What is wrong with it; item types of vendors are refused.
+    /// What is wrong with it.
     pub fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
         if bytes[..2] != MAGIC {
             return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
         }
-        let (vendor, code) = (word(bytes, 48) >> 16, word(bytes, 48) & 0xFFFF);
-        if vendor != 0 {
-            return fail(format!("item type {code} of vendor {vendor} is not known"));
-        }
-        let Some(&item_type) = ITEM_TYPES.get(code as usize) else {
-            return fail(format!("item type {code} is not known"));
+        let (vendor, code) = ((word(bytes, 48) >> 16) as u16, (word(bytes, 48) & 0xFFFF) as u16);
+        let known = ITEM_TYPES.get(usize::from(code)).copied().filter(|_| vendor == 0);
+        let item_type = match known {
+            Some(known) => known,
+            None if vendor == 0 => return fail(format!("item type {code} is not known")),
+            None => ItemType::Vendor { vendor, code },
         };
         let rank = word(bytes, 8) as usize;
         if rank > MAX_RANK {
@@ -106,18 +149,22 @@ impl Header {
         let possible = match self.item_type {
             ItemType::Float => matches!(bits, 16 | 32 | 64),
             ItemType::Bool => matches!(bits, 1 | 8),
+            ItemType::Vendor { .. } => bits > 0,
             _ => (1..=64).contains(&bits),
         };
         if !possible {
-            return fail(format!("items of type {:?} cannot have {bits} bits", self.item_type));
+            return fail(format!("{} items cannot have {bits} bits", self.item_type.text()));
+        }
+        if self.is_open() {
+            return Ok(());
         }
         let needed = self.needed();
         if needed != Some(u64::from(self.data_length)) {
             let (shape, length) = (&self.extents, self.data_length);
-            let needed = needed.map_or("too many".to_string(), |needed| needed.to_string());
-            return fail(format!(
-                "shape {shape:?} with {bits} bits an item needs {needed} bytes, the header says {length}"
-            ));
+            let needed = needed.map_or("another number of".to_string(), |needed| needed.to_string());
+            let each =
+                if self.block().is_some() { "in blocks".to_string() } else { format!("with {bits} bits an item") };
+            return fail(format!("shape {shape:?} {each} needs {needed} bytes, the header says {length}"));
         }
         Ok(())
     }
@@ -127,10 +174,25 @@ impl Header {
         self.extents.iter().map(|&extent| extent as usize).collect()
     }
 
+    /// Whether only the vendor can tell how many bytes the items need.
+    fn is_open(&self) -> bool {
+        self.block().is_none() && matches!(self.item_type, ItemType::Vendor { .. }) && self.bits == NO_BITS
+    }
+
+    /// The items and bytes of a block, for what is packed in blocks.
+    fn block(&self) -> Option<(u64, u64)> {
+        let ItemType::Vendor { vendor, code } = self.item_type else { return None };
+        let found = BLOCKS.iter().find(|(of, block, ..)| (*of, *block) == (vendor, code));
+        found.map(|(_, _, items, bytes)| (*items, *bytes))
+    }
+
     /// The number of bytes that the items need.
     fn needed(&self) -> Option<u64> {
-        let bits = (volume(&self.shape())? as u64).checked_mul(u64::from(self.bits))?;
-        Some(bits.div_ceil(8))
+        let count = volume(&self.shape())? as u64;
+        match self.block() {
+            Some((items, bytes)) => count.is_multiple_of(items).then_some(count / items)?.checked_mul(bytes),
+            None => Some(count.checked_mul(u64::from(self.bits))?.div_ceil(8)),
+        }
     }
 
     /// The bytes of the header.
@@ -145,8 +207,7 @@ impl Header {
             put(12 + 4 * axis, extent);
         }
         put(44, self.bits);
-        let code = ITEM_TYPES.iter().position(|item_type| *item_type == self.item_type);
-        put(48, code.unwrap_or_default() as u32);
+        put(48, self.item_type.code());
         bytes[52..84].copy_from_slice(&self.parameters);
         bytes
     }
@@ -201,7 +262,34 @@ pub fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
         ItemType::QuantizedSigned => {
             fail("the items are quantized codes, and how is said in no header: see graph.quant")
         }
+        ItemType::Vendor { vendor, code } => fail(format!("item type {code} of vendor {vendor} is not known")),
     }
+}
+
+/// Reads a file of a known length, of which no more is believed than is there. Where integers are
+/// wanted the codes of quantized items are taken for integers: tract writes these as such.
+///
+/// # Errors
+///
+/// Those of [`read`], and a failure to read.
+pub fn read_from(file: &mut dyn Read, length: u64, of: Option<ElementType>) -> Result<Tensor, TensorError> {
+    let io = |error: std::io::Error| TensorError::new(error.to_string());
+    if length < HEADER_LENGTH as u64 {
+        return fail(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}"));
+    }
+    let mut bytes = [0; HEADER_LENGTH];
+    file.read_exact(&mut bytes).map_err(io)?;
+    let mut header = Header::parse(&bytes)?;
+    let plain = of == Some(ElementType::Integer) && header.parameters == [0; 32];
+    header.item_type = match header.item_type {
+        ItemType::QuantizedUnsigned if plain => ItemType::Unsigned,
+        ItemType::QuantizedSigned if plain => ItemType::Signed,
+        other => other,
+    };
+    let mut data = Vec::new();
+    // One byte more than there should be shows that the file is too long.
+    file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(io)?;
+    decode(&header, &data)
 }
 
 /// Decodes linear quantization with the deprecated parameters.
@@ -333,6 +421,37 @@ mod tests {
         bytes[52..56].copy_from_slice(&(-1f32).to_le_bytes());
         bytes[56..60].copy_from_slice(&4f32.to_le_bytes());
         assert_eq!(read(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
+    }
+
+    #[test]
+    fn codes_are_integers_where_integers_are_wanted() {
+        let bytes = file(ItemType::QuantizedSigned, 8, &[2], &[0xFF, 2]);
+        let read = |of| read_from(&mut &bytes[..], bytes.len() as u64, of);
+        assert_eq!(read(Some(ElementType::Integer)), Tensor::integers(&[2], vec![-1, 2]));
+        assert!(read(Some(ElementType::Scalar)).is_err() && read(None).is_err());
+        assert!(read_from(&mut &bytes[..], 20, None).unwrap_err().0.contains("20 bytes"));
+    }
+
+    #[test]
+    fn headers_of_vendors_are_read() {
+        let header = |code, bits, extents: &[u32], data_length| {
+            let item_type = ItemType::Vendor { vendor: TRACT, code };
+            let extents = extents.to_vec();
+            Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] }
+        };
+        for good in [
+            header(0x3040, NO_BITS, &[2, 32], 36),
+            header(0x3081, NO_BITS, &[2, 32], 72),
+            header(0x1000, NO_BITS, &[3], 1000),
+            header(0, 64, &[3], 24),
+        ] {
+            assert_eq!(Header::parse(&good.write()).as_ref(), Ok(&good));
+            assert!(decode(&good, &vec![0; good.data_length as usize]).is_err());
+        }
+        for bad in [header(0x3040, NO_BITS, &[2, 32], 35), header(0x2040, NO_BITS, &[33], 18), header(0, 64, &[3], 25)]
+        {
+            assert!(Header::parse(&bad.write()).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,213 @@
+//! Whole models on the command line: what an input is, and models as output.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use nnef_flatten::diagnostics::Diagnostics;
+use nnef_flatten::model::write::{Content, Target, rewrite, write};
+use nnef_flatten::model::{self, GRAPH, Limits, Model, ModelError, QUANT, check, quant};
+use nnef_flatten::source::{Location, Span};
+use nnef_flatten::{Document, Graph};
+
+use super::Failure;
+use super::args::To;
+use super::io::{self, Input, Unread};
+use super::progress::Progress;
+use super::report::Reporter;
+
+/// A graph and warnings, or why there is none.
+pub type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
+
+/// What an input is.
+pub enum Origin {
+    /// A text on standard input or out of a pipe.
+    Stream,
+    /// A file with a text.
+    Document(PathBuf),
+    /// A model in a folder.
+    Folder(PathBuf),
+    /// A model in an archive.
+    Archive(Rc<Model>),
+}
+
+/// An input.
+pub struct Opened {
+    /// The text of the graph.
+    pub input: Input,
+    /// What it comes from.
+    pub origin: Origin,
+}
+
+/// How many bytes show whether a file is an archive.
+const FIRST: u64 = 512;
+
+/// Opens an input, and reads the text of its graph. What it is follows from its bytes, or from its
+/// name.
+pub fn open(path: &Path) -> Result<Opened, Unread> {
+    if !io::is_stream(path) && path.is_dir() {
+        let document = io::document_path(path);
+        if fs::metadata(&document).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Unread::Failure(Failure::Message(format!("{}: not a file", document.display()))));
+        }
+        return Ok(Opened { input: io::read(path)?, origin: Origin::Folder(path.to_owned()) });
+    }
+    let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };
+    let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
+    let (mut stream, file): (Box<dyn Read>, _) = if io::is_stream(path) {
+        (Box::new(std::io::stdin().lock()), None)
+    } else {
+        let file = File::open(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        (Box::new(file), Some(metadata).filter(fs::Metadata::is_file))
+    };
+    let mut first = Vec::new();
+    stream.as_mut().take(FIRST).read_to_end(&mut first).map_err(fail)?;
+    if model::is_archive(&first) || model::has_archive_name(path) {
+        let archive = match file {
+            Some(_) => File::open(path).map_err(fail)?,
+            // A stream is needed twice: for the list of its files, and for their bytes.
+            None => model::spool(&mut first.as_slice().chain(stream)).map_err(fail)?,
+        };
+        let model = Model::from_file(Path::new(&name), archive, &Limits::default()).map_err(unread)?;
+        let graph = model.graph().map_err(unread)?;
+        return Ok(Opened {
+            input: io::text(format!("{name}/{GRAPH}"), graph)?,
+            origin: Origin::Archive(Rc::new(model)),
+        });
+    }
+    let size = file.as_ref().map_or(0, fs::Metadata::len);
+    let bytes = io::read_all(&name, size, &mut first.as_slice().chain(stream))?;
+    let origin = if file.is_some() { Origin::Document(path.to_owned()) } else { Origin::Stream };
+    Ok(Opened { input: io::text(name, bytes)?, origin })
+}
+
+/// Why a model was not read.
+fn unread(error: ModelError) -> Unread {
+    match error {
+        ModelError::Refused(refusal) => Unread::Refused(Box::new(refusal.diagnostic())),
+        other => Unread::Failure(failed(other)),
+    }
+}
+
+/// The same where nothing but a failure can be told.
+fn failed(error: ModelError) -> Failure {
+    match error {
+        ModelError::Io { path, error } => io::failure(&path, &error),
+        other => Failure::Message(other.to_string()),
+    }
+}
+
+/// The model that an input is, if it is one.
+pub fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
+    let open = |path: &Path| Model::open(path, &Limits::default()).map(|model| Some(Rc::new(model))).map_err(unread);
+    match origin {
+        Origin::Archive(model) => Ok(Some(Rc::clone(model))),
+        Origin::Folder(path) => open(path),
+        Origin::Stream | Origin::Document(_) => Ok(None),
+    }
+}
+
+/// Checks the data and quantizations of a model; the text of the quantizations that a flat graph
+/// has a use for.
+pub fn examine(
+    model: &Model,
+    document: &mut Document,
+    graph: &Graph,
+    found: &mut Diagnostics,
+) -> Result<Option<String>, Unread> {
+    let main = document.main();
+    let span = main.graphs.first().map_or(Span::default(), |graph| graph.name.span);
+    check::data(model, graph, Location::new(main.file, span), found).map_err(unread)?;
+    let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };
+    let input = io::text(format!("{}/{QUANT}", model.name().display().to_string().trim_end_matches('/')), bytes)?;
+    let file = document.add_source(input.name, input.text.clone());
+    let before = found.has_errors();
+    let quantization = quant::parse(&input.text, file, found);
+    let kept = quant::check(&quantization, file, document, graph, found);
+    let broken = !before && found.has_errors();
+    Ok(quantization.text(&input.text, |i| kept[i]).filter(|_| !broken))
+}
+
+/// Where a whole model goes, if one is asked for.
+pub fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
+    let Some(target) = output.and_then(Target::of) else { return Ok(None) };
+    if matches!(to, None | Some(To::Nnef | To::NnefDraft)) {
+        return Ok(Some(target));
+    }
+    let path = target.path().display();
+    Err(Failure::Message(format!("{path}: folders and archives hold models, whose graphs are NNEF; leave out --to")))
+}
+
+/// A whole model to be written.
+pub struct Whole {
+    target: Target,
+    model: Option<Rc<Model>>,
+    quant: Option<String>,
+}
+
+impl Whole {
+    /// A model of nothing but a graph.
+    pub fn without_data(target: Target) -> Self {
+        Whole { target, model: None, quant: None }
+    }
+
+    /// A model of a flat graph, and of the other files of the model that an input is. A document
+    /// that is called `graph.nnef` is that of the model in its folder.
+    pub fn new(
+        target: Target,
+        origin: &Origin,
+        document: &mut Document,
+        result: &mut Expanded,
+    ) -> Result<Self, Unread> {
+        let Ok((graph, found)) = result else { return Ok(Whole::without_data(target)) };
+        let folder = match origin {
+            Origin::Document(path) if path.file_name().is_some_and(|name| name == GRAPH) => path.parent(),
+            _ => None,
+        };
+        let folder = folder.map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
+        let model = match folder {
+            Some(folder) => whole(&Origin::Folder(folder.to_owned()))?,
+            None => whole(origin)?,
+        };
+        let quant = match &model {
+            Some(model) => examine(model, document, graph, found)?,
+            None => None,
+        };
+        if found.has_errors() {
+            *result = Err(std::mem::take(found));
+        }
+        Ok(Whole { target, model, quant })
+    }
+
+    /// Writes it.
+    pub fn write(self, graph: &Graph, threads: NonZeroUsize, reporter: &mut Reporter) -> Result<(), Failure> {
+        let variables = check::count_variables(graph);
+        if self.model.is_none() && variables > 0 {
+            let are = if variables == 1 { "variable has" } else { "variables have" };
+            reporter.remark(&format!("{variables} {are} no data: the input is a document, not a model"));
+        }
+        let mut text = |out: &mut dyn Write| graph.write_nnef_with(threads, out);
+        let content = Content {
+            graph: &mut text,
+            quant: self.quant.as_deref().map(str::as_bytes),
+            files: self.model.as_deref(),
+            hidden: false,
+            progress: &mut |_| {},
+        };
+        let mut progress = Progress::new(reporter.interactive(), content.size());
+        let mut content = Content { progress: &mut |bytes| progress.add(bytes), ..content };
+        write(&self.target, &mut content).map_err(failed)
+    }
+}
+
+/// Puts another text into the place of the graph of an archive.
+pub fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
+    let quant = model.quant().map_err(failed)?;
+    let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
+    let mut content =
+        Content { graph: &mut graph, quant: quant.as_deref(), files: Some(model), hidden: true, progress: &mut |_| {} };
+    rewrite(model, &mut content).map_err(failed)
+}

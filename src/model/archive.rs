@@ -1,0 +1,193 @@
+//! Models in archives.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::error::ModelError;
+use super::index::{Index, ModelFile, Place};
+use super::input::{BOMB, GZIP, Input, Packed, Plain};
+use super::limits::Limits;
+use super::tar::{Entries, EntryError};
+use super::{DATA, GRAPH, QUANT};
+use crate::diagnostics::Code;
+use crate::tensor::dat::HEADER_LENGTH;
+
+/// An archive.
+#[derive(Debug)]
+pub(super) struct Archive {
+    file: File,
+    compressed: bool,
+}
+
+impl Archive {
+    /// Lists the files of an archive.
+    pub fn open(name: &Path, mut file: File, limits: &Limits) -> Result<(Self, Index), ModelError> {
+        let mut first = [0; 2];
+        let mut start = || {
+            file.seek(SeekFrom::Start(0))?;
+            // What is shorter is no archive of either kind, which the listing says.
+            let mut read = (&file).take(2);
+            let count = read.read(&mut first)?;
+            Ok(count == 2 && first == GZIP)
+        };
+        let compressed = start().map_err(|error| ModelError::io(name, error))?;
+        let archive = Archive { file, compressed };
+        let mut index = Index::default();
+        archive.read(name, limits, |entries| list(entries, limits, &mut index))?;
+        Ok((archive, index))
+    }
+
+    /// Whether gzip has packed it.
+    pub fn is_compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// Runs over the entries, whichever way they are packed.
+    fn read<T>(
+        &self,
+        name: &Path,
+        limits: &Limits,
+        run: impl FnOnce(&mut dyn EntryStream) -> Result<T, EntryError>,
+    ) -> Result<T, ModelError> {
+        let count = Cell::new(0);
+        let result = if self.compressed {
+            Packed::new(&self.file, &count, limits).map_err(EntryError::Io).and_then(|input| run_all(input, run))
+        } else {
+            Plain::new(&self.file).map_err(EntryError::Io).and_then(|input| run_all(input, run))
+        };
+        result.map_err(|error| convert(name, error))
+    }
+
+    /// Calls a function with files and their bytes.
+    pub fn each(
+        &self,
+        name: &Path,
+        index: &Index,
+        limits: &Limits,
+        wanted: impl Fn(&ModelFile) -> bool,
+        mut each: impl FnMut(&ModelFile, &mut dyn Read) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        let mut failed = None;
+        let outcome = self.read(name, limits, |entries| {
+            while let Some(entry) = entries.next_entry()? {
+                if entry.folder {
+                    continue;
+                }
+                let known = index.find(&entry.path).filter(|file| file.size() == entry.size);
+                let Some(file) = known else {
+                    let message = format!("the archive changed while it was read: `{}` is new", entry.path);
+                    return Err(EntryError::Refused(Code::ModelArchive, message));
+                };
+                if !wanted(file) {
+                    continue;
+                }
+                if let Err(error) = each(file, entries.content()) {
+                    failed = Some(error);
+                    return Ok(());
+                }
+            }
+            Ok(())
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => outcome,
+        }
+    }
+
+    /// The archive unpacked into a temporary file, or as it is where it is not compressed.
+    pub fn unpacked(&self, limits: &Limits) -> io::Result<File> {
+        if !self.compressed {
+            return self.file.try_clone();
+        }
+        let count = Cell::new(0);
+        super::spool(&mut Packed::new(&self.file, &count, limits)?)
+    }
+}
+
+/// Entries, whatever they are read from.
+pub(super) trait EntryStream {
+    /// The next entry.
+    fn next_entry(&mut self) -> Result<Option<super::tar::Entry>, EntryError>;
+
+    /// The bytes of the current entry.
+    fn content(&mut self) -> &mut dyn Read;
+}
+
+impl<I: Input> EntryStream for Entries<I> {
+    fn next_entry(&mut self) -> Result<Option<super::tar::Entry>, EntryError> {
+        self.next()
+    }
+
+    fn content(&mut self) -> &mut dyn Read {
+        self
+    }
+}
+
+fn run_all<T>(
+    input: impl Input,
+    run: impl FnOnce(&mut dyn EntryStream) -> Result<T, EntryError>,
+) -> Result<T, EntryError> {
+    let mut entries = Entries::new(input);
+    let result = run(&mut entries)?;
+    entries.drain()?;
+    Ok(result)
+}
+
+/// Lists entries, keeps the texts, and the headers of data files.
+fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Result<(), EntryError> {
+    let mut seen = 0;
+    while let Some(entry) = entries.next_entry()? {
+        seen += 1;
+        if seen > limits.entries {
+            return too_many(limits);
+        }
+        if entry.folder {
+            continue;
+        }
+        let keep = match entry.path.as_str() {
+            GRAPH => limits.graph,
+            QUANT => limits.quant,
+            path if path.ends_with(DATA) => HEADER_LENGTH as u64,
+            _ => 0,
+        };
+        let text = matches!(entry.path.as_str(), GRAPH | QUANT);
+        if text && entry.size > keep {
+            let message = format!("{} has {} bytes, at most {keep} are read", entry.path, entry.size);
+            return Err(EntryError::Refused(Code::TooLarge, message));
+        }
+        let mut bytes = Vec::new();
+        entries.content().take(keep).read_to_end(&mut bytes)?;
+        if (bytes.len() as u64) < keep.min(entry.size) {
+            let message = "the archive ends in the middle of an entry".to_string();
+            return Err(EntryError::Refused(Code::ModelArchive, message));
+        }
+        let bytes = bytes.into_boxed_slice();
+        let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
+        let file = ModelFile::new(entry.path, entry.size, place);
+        index.add(file).map_err(|(code, message)| EntryError::Refused(code, message))?;
+        // Names may imply more folders than there are entries.
+        if index.exceeds(limits) {
+            return too_many(limits);
+        }
+    }
+    Ok(())
+}
+
+fn too_many(limits: &Limits) -> Result<(), EntryError> {
+    let message = format!("the archive has more than {} files and folders, or names that are too long", limits.entries);
+    Err(EntryError::Refused(Code::ModelLimit, message))
+}
+
+/// What the system says is a failure, what the bytes are is a refusal.
+fn convert(name: &Path, error: EntryError) -> ModelError {
+    match error {
+        EntryError::Refused(code, message) => ModelError::refused(code, name, message),
+        EntryError::Io(error) if error.kind() == io::ErrorKind::QuotaExceeded && error.raw_os_error().is_none() => {
+            ModelError::refused(Code::ModelLimit, name, BOMB)
+        }
+        EntryError::Io(error) if error.raw_os_error().is_some() => ModelError::io(name, error),
+        EntryError::Io(_) => ModelError::refused(Code::ModelArchive, name, "the archive is damaged, or ends too early"),
+    }
+}

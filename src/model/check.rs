@@ -1,0 +1,203 @@
+//! Whether the data of a model are those that its graph asks for.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::error::ModelError;
+use super::path::data_file;
+use super::{DATA, GRAPH, Model, ModelFile};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::expand::with_origin;
+use crate::graph::{Graph, KeptFragment, Operation, Value};
+use crate::nnef::ast::Primitive;
+use crate::nnef::dialect::Dialect;
+use crate::nnef::standard::VARIABLE;
+use crate::source::Location;
+use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
+
+/// For how many missing files similar names are looked for, and among how many.
+const MAX_HINTS: usize = 20;
+const MAX_CANDIDATES: usize = 20_000;
+
+/// The variables of a graph, those of its kept fragments included: label and operation.
+fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
+    let mut found = Vec::new();
+    let mut open = vec![graph];
+    while let Some(graph) = open.pop() {
+        for operation in &graph.operations {
+            if graph.operation_name(operation) == VARIABLE
+                && let Some(Value::String(label)) = graph.attribute(operation, "label")
+            {
+                found.push((graph, operation, &**label));
+            }
+        }
+        open.extend(graph.fragments.iter().filter_map(|fragment| match fragment {
+            KeptFragment::Flat(_, body) => Some(&**body),
+            KeptFragment::Verbatim(_) => None,
+        }));
+    }
+    found
+}
+
+/// How many variables a graph has.
+pub fn count_variables(graph: &Graph) -> usize {
+    variables(graph).len()
+}
+
+/// Checks the data files of a model against the variables of a graph: that each is there, is
+/// whole, and has the shape and the items that the variable declares. Only headers are read.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
+    let mut check = Check { model, named: FxHashMap::default(), hints: 0, found };
+    for (graph, operation, label) in variables(graph) {
+        check.variable(graph, operation, label)?;
+    }
+    check.unnamed(graph, main);
+    Ok(())
+}
+
+struct Check<'a> {
+    model: &'a Model,
+    /// Files with data of variables, and whether they are sound.
+    named: FxHashMap<String, Option<Header>>,
+    /// How many similar names have been looked for.
+    hints: usize,
+    found: &'a mut Diagnostics,
+}
+
+impl Check<'_> {
+    fn report(&mut self, graph: &Graph, operation: &Operation, code: Code, message: String, help: Option<String>) {
+        let diagnostic = Diagnostic::new(code, operation.at, message).help_if(help);
+        self.found.report(with_origin(graph, operation, diagnostic));
+    }
+
+    fn variable(&mut self, graph: &Graph, operation: &Operation, label: &str) -> Result<(), ModelError> {
+        let name = match data_file(label) {
+            Ok(name) => name,
+            // That it is empty is said already.
+            Err(_) if label.is_empty() => return Ok(()),
+            Err(why) => {
+                self.report(graph, operation, Code::ModelPath, format!("the label '{label}' {why}"), None);
+                return Ok(());
+            }
+        };
+        let header = match self.named.get(&name) {
+            Some(known) => known.clone(),
+            None => {
+                let header = self.header(graph, operation, label, &name)?;
+                self.named.insert(name, header.clone());
+                header
+            }
+        };
+        if let Some(header) = header {
+            self.shape(graph, operation, label, &header);
+            self.items(graph, operation, label, &header);
+        }
+        Ok(())
+    }
+
+    /// The header of a file that is there and whole.
+    fn header(
+        &mut self,
+        graph: &Graph,
+        operation: &Operation,
+        label: &str,
+        name: &str,
+    ) -> Result<Option<Header>, ModelError> {
+        let model = self.model;
+        let Some(file) = model.file(name) else {
+            self.hints += 1;
+            let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA)).take(MAX_CANDIDATES);
+            let near = if self.hints <= MAX_HINTS { suggest::nearest(name, data) } else { None };
+            let help = near.map(|other| format!("there is `{other}`"));
+            let message = format!("variable '{label}' has no data: the model has no `{name}`");
+            self.report(graph, operation, Code::DataMissing, message, help);
+            return Ok(None);
+        };
+        let head = model.head(file)?;
+        let Some(head) = head.first_chunk::<HEADER_LENGTH>() else {
+            let message = format!("`{name}` has {} bytes, its header alone needs {HEADER_LENGTH}", file.size());
+            self.report(graph, operation, Code::DataLength, message, None);
+            return Ok(None);
+        };
+        let header = match Header::parse(head) {
+            Ok(header) => header,
+            Err(error) => {
+                self.report(graph, operation, Code::DataHeader, format!("`{name}`: {error}"), None);
+                return Ok(None);
+            }
+        };
+        let wanted = HEADER_LENGTH as u64 + u64::from(header.data_length);
+        if file.size() != wanted {
+            let message = format!("`{name}` has {} bytes, its header asks for {wanted}", file.size());
+            self.report(graph, operation, Code::DataLength, message, None);
+        }
+        Ok(Some(header))
+    }
+
+    /// G3: the extents of the file are those of the graph.
+    fn shape(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
+        let Some(wanted) = graph.attribute(operation, "shape").and_then(Value::as_integers) else { return };
+        let given = &header.extents;
+        let same =
+            |axis: usize| wanted.get(axis).copied().unwrap_or(1) == i64::from(given.get(axis).copied().unwrap_or(1));
+        let mut fits = (0..wanted.len().max(given.len())).all(same)
+            && (wanted.len() == given.len() || graph.dialect == Dialect::Draft);
+        if let ItemType::Vendor { .. } = header.item_type {
+            // Block-quantized matrices are stored without the shape that they are used in.
+            let volume = wanted.iter().try_fold(1i64, |volume, &extent| volume.checked_mul(extent));
+            let stored = given.iter().try_fold(1i64, |volume, &extent| volume.checked_mul(i64::from(extent)));
+            fits |= volume.is_some() && volume == stored;
+        }
+        if !fits {
+            let message = format!("variable '{label}' has shape {wanted:?}, its data have shape {given:?}");
+            self.report(graph, operation, Code::DataShape, message, None);
+        }
+    }
+
+    /// Scalars are numbers of floating point or quantized, integers and logicals what they say.
+    fn items(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
+        use ItemType::{Bool, Float, QuantizedSigned, QuantizedUnsigned, Signed, Unsigned, Vendor};
+        let fits = match (operation.dtype, header.item_type) {
+            (None, _) | (_, Vendor { .. }) => true,
+            (Some(Primitive::Scalar), item) => matches!(item, Float | QuantizedUnsigned | QuantizedSigned),
+            (Some(Primitive::Integer), item) => matches!(item, Unsigned | Signed),
+            (Some(Primitive::Logical), item) => item == Bool,
+            (Some(_), _) => false,
+        };
+        if let (false, Some(dtype)) = (fits, operation.dtype) {
+            let (wanted, given) = (dtype.text(), header.item_type.text());
+            let message = format!("variable '{label}' has {wanted} items, its data have {given} ones");
+            self.report(graph, operation, Code::DataItems, message, None);
+        }
+    }
+
+    /// Data files that no variable names. Those of a model in a folder of this one are its own.
+    fn unnamed(&mut self, graph: &Graph, main: Location) {
+        let model = self.model;
+        let inner = format!("/{GRAPH}");
+        let inner: FxHashSet<&str> = model.files().filter_map(|file| file.path().strip_suffix(&inner)).collect();
+        // The bodies of fragments that stay as they are may name some.
+        let quoted = quoted(graph);
+        for file in model.files() {
+            let path = file.path();
+            let Some(label) = path.strip_suffix(DATA) else { continue };
+            let of_inner = path.match_indices('/').any(|(at, _)| inner.contains(&path[..at]));
+            if !of_inner && !quoted.contains(label) && !self.named.contains_key(path) {
+                let message = format!("`{path}` holds data, and no variable has the label '{label}'");
+                self.found.report(Diagnostic::new(Code::DataUnnamed, main, message));
+            }
+        }
+    }
+}
+
+/// What stands in quotes in the fragments that a graph keeps as they are written.
+fn quoted(graph: &Graph) -> FxHashSet<&str> {
+    let texts = graph.fragments.iter().filter_map(|fragment| match fragment {
+        KeptFragment::Verbatim(text) => Some(text.as_str()),
+        KeptFragment::Flat(..) => None,
+    });
+    texts.flat_map(|text| text.split(['"', '\''])).collect()
+}

@@ -1,0 +1,82 @@
+//! Models in folders.
+
+use std::fs::{self, FileType};
+use std::path::{Path, PathBuf};
+
+use super::error::ModelError;
+use super::index::{Index, ModelFile, Place};
+use super::limits::Limits;
+use super::path::{clean, is_hidden};
+use crate::diagnostics::Code;
+
+/// Lists the files of a folder and of those in it, by name. Names that begin with a dot are left
+/// out.
+pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> {
+    let fail = |path: &Path, error| ModelError::io(path, error);
+    let root = fs::canonicalize(folder).map_err(|error| fail(folder, error))?;
+    let mut found: Vec<(String, PathBuf, u64)> = Vec::new();
+    let mut open = vec![(String::new(), root.clone())];
+    let (mut seen, mut bytes) = (0, 0);
+    while let Some((prefix, path)) = open.pop() {
+        for entry in fs::read_dir(&path).map_err(|error| fail(&path, error))? {
+            let entry = entry.map_err(|error| fail(&path, error))?;
+            seen += 1;
+            bytes += prefix.len() + entry.file_name().len();
+            if seen > limits.entries || bytes > limits.names {
+                let entries = limits.entries;
+                let message =
+                    format!("the folder has more than {entries} files and folders, or names that are too long");
+                return Err(ModelError::refused(Code::ModelLimit, folder, message));
+            }
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                let message = format!("the name `{}` is not UTF-8", name.to_string_lossy().escape_debug());
+                return Err(ModelError::refused(Code::ModelPath, folder, message));
+            };
+            if is_hidden(name) {
+                continue;
+            }
+            let name = clean(&format!("{prefix}{name}")).map_err(|why| {
+                let message = format!("the name `{prefix}{}` {why}", name.escape_debug());
+                ModelError::refused(Code::ModelPath, folder, message)
+            })?;
+            let kind = entry.file_type().map_err(|error| fail(&path, error))?;
+            let file = resolve(folder, &root, &name, entry.path(), kind)?;
+            if kind.is_dir() {
+                open.push((format!("{name}/"), file));
+            } else {
+                let size = fs::metadata(&file).map_err(|error| fail(&file, error))?.len();
+                found.push((name, file, size));
+            }
+        }
+    }
+    found.sort();
+    let mut index = Index::default();
+    for (name, path, size) in found {
+        let added = index.add(ModelFile::new(name, size, Place::Disk(path)));
+        added.map_err(|(code, message)| ModelError::refused(code, folder, message))?;
+    }
+    Ok(index)
+}
+
+/// The file that an entry is, past links within the model.
+fn resolve(folder: &Path, root: &Path, name: &str, path: PathBuf, kind: FileType) -> Result<PathBuf, ModelError> {
+    if kind.is_dir() || kind.is_file() {
+        return Ok(path);
+    }
+    if !kind.is_symlink() {
+        let message = format!("`{name}` is a device, pipe or socket, not a file");
+        return Err(ModelError::refused(Code::ModelEntry, folder, message));
+    }
+    let target = fs::canonicalize(&path).map_err(|error| ModelError::io(&path, error))?;
+    if !target.starts_with(root) {
+        let message = format!("`{name}` is a link that leads out of the model");
+        let refused = ModelError::refused(Code::ModelPath, folder, message);
+        return Err(refused.help("put the file itself in its place"));
+    }
+    if !fs::metadata(&target).is_ok_and(|metadata| metadata.is_file()) {
+        let message = format!("`{name}` is a link, and not to a file");
+        return Err(ModelError::refused(Code::ModelEntry, folder, message));
+    }
+    Ok(target)
+}

@@ -1,0 +1,110 @@
+//! The list of a model's files.
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::limits::Limits;
+use crate::diagnostics::Code;
+
+/// A file of a model.
+#[derive(Debug)]
+pub struct ModelFile {
+    path: Box<str>,
+    size: u64,
+    pub(super) place: Place,
+}
+
+/// Where the bytes of a file are.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// In a file of its own.
+    Disk(PathBuf),
+    /// In the archive; of data files the header is known.
+    Packed {
+        /// Where in the unpacked archive.
+        offset: u64,
+        /// The first bytes, as many as a header has.
+        head: Box<[u8]>,
+    },
+    /// Read already: a text of an archive.
+    Kept(Box<[u8]>),
+}
+
+impl ModelFile {
+    pub(super) fn new(path: String, size: u64, place: Place) -> Self {
+        ModelFile { path: path.into(), size, place }
+    }
+
+    /// Its name within the model, with `/` between the parts.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The number of bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The file on disk that it is, if it is one of its own.
+    pub fn on_disk(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Disk(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// Files by name and in order.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    files: Vec<ModelFile>,
+    /// Files and the folders they lie in; none for a folder.
+    names: FxHashMap<Box<str>, Option<u32>>,
+    /// The bytes of all names.
+    bytes: usize,
+}
+
+impl Index {
+    /// The files in order.
+    pub fn files(&self) -> &[ModelFile] {
+        &self.files
+    }
+
+    /// A file by its name.
+    pub fn find(&self, path: &str) -> Option<&ModelFile> {
+        self.names.get(path).copied().flatten().map(|i| &self.files[i as usize])
+    }
+
+    /// Whether there are more files and folders than may be, or longer names.
+    pub fn exceeds(&self, limits: &Limits) -> bool {
+        self.names.len() > limits.entries || self.bytes > limits.names
+    }
+
+    /// Adds a file; or says that its name is taken.
+    pub fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
+        self.add_folders(&file.path)?;
+        self.bytes += file.path.len();
+        if let Some(other) = self.names.insert(file.path.clone(), Some(self.files.len() as u32)) {
+            let what = if other.is_some() { "occurs twice" } else { "is a file and a folder" };
+            return Err((Code::ModelDuplicate, format!("`{}` {what}", file.path)));
+        }
+        self.files.push(file);
+        Ok(())
+    }
+
+    /// Notes the folders that a name lies in.
+    fn add_folders(&mut self, path: &str) -> Result<(), (Code, String)> {
+        let mut rest = path;
+        while let Some((folder, _)) = rest.rsplit_once('/') {
+            match self.names.get(folder) {
+                Some(None) => break,
+                Some(Some(_)) => return Err((Code::ModelDuplicate, format!("`{folder}` is a file and a folder"))),
+                None => self.names.insert(folder.into(), None),
+            };
+            self.bytes += folder.len();
+            rest = folder;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! The bytes of an archive: as they are, or unpacked within limits.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::limits::Limits;
+
+/// The first bytes of what gzip has packed.
+pub const GZIP: [u8; 2] = [0x1F, 0x8B];
+
+/// What entries of an archive are read from.
+pub trait Input: Read {
+    /// Passes over bytes; how many there were.
+    fn advance(&mut self, count: u64) -> io::Result<u64>;
+
+    /// How many bytes have been read or passed over.
+    fn position(&self) -> u64;
+}
+
+/// An archive that is not compressed, where bytes are passed over without reading them.
+pub struct Plain<'f> {
+    reader: BufReader<&'f File>,
+    position: u64,
+    length: u64,
+}
+
+impl<'f> Plain<'f> {
+    /// Reads from the start of a file.
+    pub fn new(mut file: &'f File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(0))?;
+        Ok(Plain { reader: BufReader::new(file), position: 0, length })
+    }
+}
+
+impl Read for Plain<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Input for Plain<'_> {
+    fn advance(&mut self, count: u64) -> io::Result<u64> {
+        let count = count.min(self.length.saturating_sub(self.position));
+        self.reader.seek_relative(i64::try_from(count).map_err(io::Error::other)?)?;
+        self.position += count;
+        Ok(count)
+    }
+
+    fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+/// The message of what unpacks to too much.
+pub const BOMB: &str = "the archive unpacks to more than is allowed for its size";
+
+/// Counts what is read.
+struct Counted<'f, 'c> {
+    file: &'f File,
+    count: &'c Cell<u64>,
+}
+
+impl Read for Counted<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.count.set(self.count.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// A compressed archive.
+pub struct Packed<'f, 'c> {
+    decoder: MultiGzDecoder<BufReader<Counted<'f, 'c>>>,
+    packed: &'c Cell<u64>,
+    position: u64,
+    limits: &'c Limits,
+}
+
+impl<'f, 'c> Packed<'f, 'c> {
+    /// Unpacks from the start of a file; `packed` counts its bytes.
+    pub fn new(mut file: &'f File, packed: &'c Cell<u64>, limits: &'c Limits) -> io::Result<Self> {
+        file.seek(SeekFrom::Start(0))?;
+        packed.set(0);
+        let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, Counted { file, count: packed }));
+        Ok(Packed { decoder, packed, position: 0, limits })
+    }
+}
+
+impl Read for Packed<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.decoder.read(buffer)?;
+        self.position += count as u64;
+        let allowed = self.limits.unpacked.max(self.packed.get().saturating_mul(self.limits.ratio));
+        if self.position > allowed {
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, BOMB));
+        }
+        Ok(count)
+    }
+}
+
+impl Input for Packed<'_, '_> {
+    fn advance(&mut self, count: u64) -> io::Result<u64> {
+        let mut buffer = vec![0; 1 << 16];
+        let mut left = count;
+        while left > 0 {
+            let wanted = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            match self.read(&mut buffer[..wanted])? {
+                0 => break,
+                read => left -= read as u64,
+            }
+        }
+        Ok(count - left)
+    }
+
+    fn position(&self) -> u64 {
+        self.position
+    }
+}

@@ -1,0 +1,220 @@
+//! Whole models: the text of a graph with the data of its variables, in a folder or an archive.
+//!
+//! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
+//! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
+//! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, never held.
+//! [`check`] compares data with a graph, [`quant`] reads quantizations, [`write`] writes a model,
+//! whole or not at all. `docs/models.md` says what is decided about each.
+//!
+//! ```
+//! use nnef_flatten::model::{Limits, Model};
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("graph.nnef"), "version 1.0;")?;
+//! std::fs::create_dir(folder.path().join("part"))?;
+//! std::fs::write(folder.path().join("part/w.dat"), [0; 128])?;
+//! let model = Model::open(folder.path(), &Limits::default())?;
+//! let files: Vec<&str> = model.files().map(|file| file.path()).collect();
+//! assert_eq!(files, ["graph.nnef", "part/w.dat"]);
+//! assert_eq!(model.graph()?, b"version 1.0;");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod archive;
+pub mod check;
+mod error;
+mod folder;
+mod index;
+mod input;
+mod limits;
+pub mod path;
+pub mod quant;
+mod tar;
+mod variables;
+pub mod write;
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::Code;
+use crate::tensor::dat::HEADER_LENGTH;
+use archive::Archive;
+pub use error::{ModelError, Refusal};
+pub use index::ModelFile;
+use index::{Index, Place};
+pub use limits::Limits;
+pub use variables::ModelVariables;
+
+/// The text of the graph.
+pub const GRAPH: &str = "graph.nnef";
+/// The quantizations.
+pub const QUANT: &str = "graph.quant";
+/// How the names of data files end.
+pub const DATA: &str = ".dat";
+
+/// The files of a model.
+#[derive(Debug)]
+pub struct Model {
+    /// The folder or archive, as messages name it.
+    name: PathBuf,
+    /// Where its files are listed.
+    index: Index,
+    /// The archive that holds them; none for a folder.
+    archive: Option<Archive>,
+    limits: Limits,
+}
+
+/// Whether bytes are the first ones of an archive: of what gzip has packed, or of a tar archive. At
+/// least 512 are needed to know the latter.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(&input::GZIP) || bytes.get(257..262) == Some(b"ustar")
+}
+
+/// Whether a file name is that of an archive.
+pub fn has_archive_name(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    [".tar", ".tar.gz", ".tgz"].iter().any(|extension| name.ends_with(extension))
+}
+
+impl Model {
+    /// Lists the files of a folder or an archive.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has something that no model has: links out of it, devices, names that
+    /// lead out, a file twice; or the archive is damaged or crosses the limits.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Self, ModelError> {
+        if fs::metadata(path).map_err(|error| ModelError::io(path, error))?.is_dir() {
+            let index = folder::list(path, limits)?;
+            return Ok(Model { name: path.to_owned(), index, archive: None, limits: limits.clone() });
+        }
+        let file = File::open(path).map_err(|error| ModelError::io(path, error))?;
+        Model::from_file(path, file, limits)
+    }
+
+    /// Lists the files of an archive that is open already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Model::open`].
+    pub fn from_file(name: &Path, file: File, limits: &Limits) -> Result<Self, ModelError> {
+        let (archive, index) = Archive::open(name, file, limits)?;
+        Ok(Model { name: name.to_owned(), index, archive: Some(archive), limits: limits.clone() })
+    }
+
+    /// The folder or archive.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The files, those that readers pass over left out.
+    pub fn files(&self) -> impl Iterator<Item = &ModelFile> {
+        self.index.files().iter().filter(|file| !path::is_hidden(file.path()))
+    }
+
+    /// A file by its name.
+    pub fn file(&self, path: &str) -> Option<&ModelFile> {
+        self.index.find(path)
+    }
+
+    /// How many bytes the files have that pass the filter.
+    pub fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
+        self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
+    }
+
+    /// The text of the graph.
+    ///
+    /// # Errors
+    ///
+    /// There is none, it is too long, or it cannot be read.
+    pub fn graph(&self) -> Result<Vec<u8>, ModelError> {
+        let text = self.text(GRAPH, self.limits.graph)?;
+        text.ok_or_else(|| {
+            ModelError::refused(Code::ModelWithoutGraph, &self.name, format!("the model has no {GRAPH}"))
+                .help("the text of the graph lies at the top of a model, not in a folder of it")
+        })
+    }
+
+    /// The text of the quantizations; none if there are none.
+    ///
+    /// # Errors
+    ///
+    /// It is too long, or it cannot be read.
+    pub fn quant(&self) -> Result<Option<Vec<u8>>, ModelError> {
+        self.text(QUANT, self.limits.quant)
+    }
+
+    fn text(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, ModelError> {
+        let Some(file) = self.index.find(path) else { return Ok(None) };
+        if file.size() > limit {
+            let message = format!("{path} has {} bytes, at most {limit} are read", file.size());
+            return Err(ModelError::refused(Code::TooLarge, &self.name, message));
+        }
+        match &file.place {
+            Place::Kept(bytes) => Ok(Some(bytes.to_vec())),
+            Place::Disk(path) => {
+                let mut bytes = Vec::new();
+                let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+                read.map(|_| Some(bytes)).map_err(|error| ModelError::io(path, error))
+            }
+            Place::Packed { .. } => Ok(None),
+        }
+    }
+
+    /// The first bytes of a data file, as many as a header has or the whole file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn head(&self, file: &ModelFile) -> Result<Vec<u8>, ModelError> {
+        match &file.place {
+            Place::Kept(bytes) => Ok(bytes[..bytes.len().min(HEADER_LENGTH)].to_vec()),
+            Place::Packed { head, .. } => Ok(head.to_vec()),
+            Place::Disk(path) => {
+                let mut head = Vec::new();
+                let read = File::open(path).and_then(|file| file.take(HEADER_LENGTH as u64).read_to_end(&mut head));
+                read.map(|_| head).map_err(|error| ModelError::io(path, error))
+            }
+        }
+    }
+
+    /// Calls a function with every file that passes the filter and its bytes, in the order of the
+    /// archive, or of their names in a folder. Bytes that the function leaves are passed over.
+    ///
+    /// # Errors
+    ///
+    /// That of the function, a file cannot be read, or an archive is no longer what it was.
+    pub fn each(
+        &self,
+        wanted: impl Fn(&ModelFile) -> bool,
+        mut each: impl FnMut(&ModelFile, &mut dyn Read) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        if let Some(archive) = &self.archive {
+            return archive.each(&self.name, &self.index, &self.limits, wanted, each);
+        }
+        for file in self.index.files().iter().filter(|file| wanted(file)) {
+            let Place::Disk(path) = &file.place else { continue };
+            let mut content = File::open(path).map_err(|error| ModelError::io(path, error))?;
+            each(file, &mut content)?;
+        }
+        Ok(())
+    }
+
+    /// Whether it is an archive that gzip has packed.
+    pub fn is_compressed(&self) -> bool {
+        self.archive.as_ref().is_some_and(Archive::is_compressed)
+    }
+}
+
+/// Copies a stream into a temporary file that nobody else sees, for what has to be read twice.
+///
+/// # Errors
+///
+/// Reading or writing failed.
+pub fn spool(stream: &mut dyn Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(stream, &mut file)?;
+    file.rewind()?;
+    Ok(file)
+}

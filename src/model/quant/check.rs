@@ -1,0 +1,198 @@
+//! Rules on quantizations: names of tensors (G9), algorithms, arguments.
+
+use rustc_hash::FxHashMap;
+
+use super::{Literal, QuantArgument, QuantEntry, Quantization};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::graph::{Extent, Graph, TensorId};
+use crate::nnef::ast::{Ast, ElementSpec, Fragment, Primitive, TypeSpec, TypeSpecId};
+use crate::nnef::document::Document;
+use crate::source::{FileId, Location, Span};
+
+/// With more names than these no similar one is looked for.
+const MAX_CANDIDATES: usize = 20_000;
+/// For how many names similar ones are looked for.
+const MAX_HINTS: usize = 20;
+
+/// Checks entries against a flat graph and the operations of its document. Which entries are for
+/// tensors of the graph.
+pub fn check(
+    quantization: &Quantization,
+    file: FileId,
+    document: &Document,
+    graph: &Graph,
+    diagnostics: &mut Diagnostics,
+) -> Vec<bool> {
+    let tensors = tensors(quantization, graph);
+    let mut check = Check { file, document, graph, hints: 0, diagnostics };
+    let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+    let mut kept = Vec::with_capacity(quantization.entries.len());
+    for entry in &quantization.entries {
+        if let Some(first) = seen.insert(&entry.tensor, entry.tensor_at) {
+            let message = format!("the quantization of `{}` is given twice", entry.tensor);
+            let at = Location::new(file, entry.tensor_at);
+            let found = Diagnostic::new(Code::QuantDuplicate, at, message);
+            check.diagnostics.report(found.see(Location::new(file, first), "the first time"));
+        }
+        let tensor = tensors.get(entry.tensor.as_str()).copied().flatten();
+        kept.push(tensor.is_some());
+        match tensor {
+            Some(tensor) => check.algorithm(entry, tensor),
+            None => check.unknown_tensor(entry),
+        }
+    }
+    kept
+}
+
+/// The tensors that entries name.
+fn tensors<'q>(quantization: &'q Quantization, graph: &Graph) -> FxHashMap<&'q str, Option<TensorId>> {
+    let mut found: FxHashMap<&str, Option<TensorId>> =
+        quantization.entries.iter().map(|entry| (entry.tensor.as_str(), None)).collect();
+    if found.is_empty() {
+        return found;
+    }
+    let mut name = String::new();
+    for (i, tensor) in graph.tensors.iter().enumerate() {
+        name.clear();
+        graph.names.write(&graph.symbols, tensor.name, &mut name);
+        if let Some(slot) = found.get_mut(name.as_str()) {
+            *slot = Some(TensorId(i as u32));
+        }
+    }
+    found
+}
+
+struct Check<'a> {
+    file: FileId,
+    document: &'a Document,
+    graph: &'a Graph,
+    /// How many similar names have been looked for.
+    hints: usize,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Check<'_> {
+    fn report(&mut self, code: Code, at: Span, message: String, help: Option<String>) {
+        let found = Diagnostic::new(code, Location::new(self.file, at), message);
+        self.diagnostics.report(found.help_if(help));
+    }
+
+    /// G9
+    fn unknown_tensor(&mut self, entry: &QuantEntry) {
+        let graph = self.graph;
+        self.hints += 1;
+        let names: Vec<String> = match graph.tensors.len() {
+            0..MAX_CANDIDATES if self.hints <= MAX_HINTS => {
+                (0..graph.tensors.len()).map(|i| graph.tensor_name(TensorId(i as u32))).collect()
+            }
+            _ => Vec::new(),
+        };
+        let help = suggest::did_you_mean(&entry.tensor, names.iter().map(String::as_str));
+        let message = format!("the flat graph has no tensor `{}`; its quantization is left out", entry.tensor);
+        self.report(Code::QuantTensor, entry.tensor_at, message, help);
+    }
+
+    /// The declaration of an algorithm: that of the document before that of the standard.
+    fn find(&self, name: &str) -> Option<(&Ast, &Fragment)> {
+        let document = self.document;
+        let name = document.names().get(name)?;
+        document.modules().iter().rev().find_map(|module| {
+            let fragment = module.fragments.iter().find(|fragment| fragment.name.name == name)?;
+            Some((&module.ast, fragment))
+        })
+    }
+
+    fn algorithm(&mut self, entry: &QuantEntry, tensor: TensorId) {
+        let document = self.document;
+        let found = self.find(&entry.algorithm).filter(|(ast, fragment)| {
+            let first = fragment.params.first().map(|param| ast.type_spec(param.ty));
+            matches!(first, Some(TypeSpec::Tensor(_)))
+        });
+        let Some((ast, fragment)) = found else {
+            let message = format!("`{}` is no operation on a tensor that is declared", entry.algorithm);
+            let names = document.modules().iter().flat_map(|module| &module.fragments);
+            let names = names.map(|fragment| document.names().text(fragment.name.name));
+            let help = suggest::did_you_mean(&entry.algorithm, names);
+            return self.report(Code::QuantAlgorithm, entry.algorithm_at, message, help);
+        };
+        // The first parameter is the tensor itself.
+        let params: Vec<(&str, TypeSpecId, bool)> = fragment.params[1..]
+            .iter()
+            .map(|param| (document.names().text(param.name.name), param.ty, param.default.is_some()))
+            .collect();
+        let mut problems: Vec<(Span, String, Option<String>)> = Vec::new();
+        let mut given: Vec<&str> = Vec::new();
+        for argument in &entry.arguments {
+            let name = argument.name.as_str();
+            match params.iter().find(|(param, ..)| *param == name) {
+                None => {
+                    let help = suggest::did_you_mean(name, params.iter().map(|(param, ..)| *param));
+                    // What is misspelt is not missing, too.
+                    given.extend(suggest::nearest(name, params.iter().map(|(param, ..)| *param)));
+                    problems.push((argument.at, format!("`{}` has no parameter `{name}`", entry.algorithm), help));
+                }
+                Some(_) if given.contains(&name) => {
+                    problems.push((argument.at, format!("`{name}` is given twice"), None));
+                }
+                Some((_, ty, _)) => {
+                    given.push(name);
+                    let problem = self.value(ast, *ty, argument, tensor);
+                    problems.extend(problem.map(|problem| (argument.value_at, problem, None)));
+                }
+            }
+        }
+        let missing = params.iter().filter(|(param, _, default)| !default && !given.contains(param));
+        let missing: Vec<String> = missing.map(|(param, ..)| format!("`{param}`")).collect();
+        if !missing.is_empty() {
+            let message = format!("`{}` is not given {}", entry.algorithm, missing.join(", "));
+            problems.push((entry.algorithm_at, message, None));
+        }
+        for (at, message, help) in problems {
+            self.report(Code::QuantArgument, at, message, help);
+        }
+    }
+
+    /// What is wrong with the value of an argument, if anything is.
+    fn value(&self, ast: &Ast, ty: TypeSpecId, argument: &QuantArgument, tensor: TensorId) -> Option<String> {
+        let (name, value) = (&argument.name, &argument.value);
+        let (primitive, channels) = match ast.type_spec(ty) {
+            TypeSpec::Primitive(primitive) => (primitive, false),
+            TypeSpec::Tensor(ElementSpec::Of(primitive)) => (primitive, true),
+            _ => return None,
+        };
+        let Some(extents) = extents(value).filter(|extents| channels || extents.is_empty()) else {
+            let what = if channels { "an array whose rows have one length" } else { "a single value" };
+            return Some(format!("`{name}` has to be {what}"));
+        };
+        if !items(value, primitive) {
+            return Some(format!("`{name}` has to be of type {}", primitive.text()));
+        }
+        let shape = self.graph.tensors[tensor.index()].shape.as_ref()?;
+        let fits = |(axis, &count): (usize, &usize)| {
+            let extent = shape.extents().get(axis).map_or(Some(1), |extent: &Extent| extent.known());
+            count == 1 || extent.is_none_or(|extent| usize::try_from(extent) == Ok(count))
+        };
+        let fit = extents.iter().enumerate().all(fits);
+        (!fit).then(|| format!("`{name}` has shape {extents:?}, which does not fit a tensor of shape {shape:?}"))
+    }
+}
+
+/// The shape of nested arrays; none if rows differ in length.
+fn extents(value: &Literal) -> Option<Vec<usize>> {
+    let Literal::Array(items) = value else { return Some(Vec::new()) };
+    let mut rows = items.iter().map(extents);
+    let first = rows.next().unwrap_or(Some(Vec::new()))?;
+    rows.all(|row| row.as_ref() == Some(&first)).then(|| [vec![items.len()], first].concat())
+}
+
+/// Whether all items are of a type. An integer may stand for a scalar.
+fn items(value: &Literal, wanted: Primitive) -> bool {
+    match (value, wanted) {
+        (Literal::Array(rows), wanted) => rows.iter().all(|row| items(row, wanted)),
+        (Literal::Integer(_), Primitive::Integer | Primitive::Scalar)
+        | (Literal::Scalar(_), Primitive::Scalar)
+        | (Literal::Logical(_), Primitive::Logical)
+        | (Literal::String(_), Primitive::String) => true,
+        _ => false,
+    }
+}

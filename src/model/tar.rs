@@ -1,0 +1,254 @@
+//! The entries of a tar archive: plain files with names that stay inside. Everything else an
+//! archive can hold is refused.
+//!
+//! Headers are taken apart by the crate `tar`; walking from one to the next is done here, because
+//! long names and extended headers have to be bounded.
+
+use std::io::{self, Read};
+
+use tar::{EntryType, Header, PaxExtensions};
+
+use super::input::{GZIP, Input};
+use super::path::{MAX_PATH, clean};
+use crate::diagnostics::Code;
+
+const BLOCK: u64 = 512;
+/// The longest extended header. What is kept of them is a name and a size.
+const MAX_EXTENDED: u64 = 1 << 16;
+
+/// Why an entry cannot be had.
+#[derive(Debug)]
+pub enum EntryError {
+    /// Reading failed, or what was packed is broken.
+    Io(io::Error),
+    /// It is not acceptable.
+    Refused(Code, String),
+}
+
+impl From<io::Error> for EntryError {
+    fn from(error: io::Error) -> Self {
+        EntryError::Io(error)
+    }
+}
+
+type Result<T> = std::result::Result<T, EntryError>;
+
+fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T> {
+    Err(EntryError::Refused(code, message.into()))
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, in plain form.
+    pub path: String,
+    /// The number of bytes.
+    pub size: u64,
+    /// Where they begin in the unpacked archive.
+    pub offset: u64,
+    /// Whether it is a folder.
+    pub folder: bool,
+}
+
+/// What extended headers say about the entry that follows.
+#[derive(Default)]
+struct Extended {
+    path: Option<Vec<u8>>,
+    size: Option<u64>,
+}
+
+/// Reads entries one after the other.
+pub struct Entries<I> {
+    input: I,
+    /// The bytes of the current entry that have not been read.
+    left: u64,
+    /// The bytes after it up to the next header.
+    padding: u64,
+    seen: u64,
+}
+
+impl<I: Input> Entries<I> {
+    /// Starts at the first entry.
+    pub fn new(input: I) -> Self {
+        Entries { input, left: 0, padding: 0, seen: 0 }
+    }
+
+    /// The next entry, whose bytes can then be read from this.
+    pub fn next(&mut self) -> Result<Option<Entry>> {
+        let mut extended = Extended::default();
+        loop {
+            self.finish()?;
+            let Some(header) = self.header()? else { return Ok(None) };
+            let kind = header.entry_type();
+            let size = header.entry_size().or_else(|_| refuse(Code::ModelArchive, "an entry has no valid size"))?;
+            self.start(size);
+            match kind {
+                EntryType::GNULongName => extended.path = Some(self.extended(MAX_PATH as u64 + 1)?),
+                EntryType::XHeader => self.pax(&mut extended)?,
+                // Their text is for all entries and names none.
+                EntryType::XGlobalHeader | EntryType::GNULongLink => drop(self.extended(MAX_EXTENDED)?),
+                _ => return self.entry(&header, extended).map(Some),
+            }
+        }
+    }
+
+    /// Reads what is left and checks that nothing is broken up to the end.
+    pub fn drain(mut self) -> Result<()> {
+        while self.input.advance(1 << 30)? > 0 {}
+        Ok(())
+    }
+
+    fn start(&mut self, size: u64) {
+        (self.left, self.padding) = (size, (BLOCK - size % BLOCK) % BLOCK);
+        self.seen += 1;
+    }
+
+    /// Goes to the end of the current entry.
+    fn finish(&mut self) -> Result<()> {
+        let skipped = self.input.advance(self.left)?;
+        if skipped < self.left {
+            return truncated();
+        }
+        // The last entry may lack its padding.
+        self.input.advance(self.padding)?;
+        (self.left, self.padding) = (0, 0);
+        Ok(())
+    }
+
+    /// The next header; none at the end.
+    fn header(&mut self) -> Result<Option<Header>> {
+        let mut header = Header::new_old();
+        let block = header.as_mut_bytes();
+        let mut filled = 0;
+        while filled < block.len() {
+            match self.input.read(&mut block[filled..])? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        let first = self.seen == 0;
+        match filled {
+            0 if !first => return Ok(None),
+            0 => return refuse(Code::ModelArchive, "the archive is empty"),
+            filled if first && filled >= 2 && block[..2] == GZIP => {
+                return refuse(Code::ModelArchive, "what gzip has packed is packed by gzip again, not a tar archive");
+            }
+            filled if filled < block.len() && first => return not_tar(),
+            filled if filled < block.len() => return truncated(),
+            _ => {}
+        }
+        if block.iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        let sum = |range: std::ops::Range<usize>| block[range].iter().map(|&byte| u32::from(byte)).sum::<u32>();
+        let sum = sum(0..148) + 8 * u32::from(b' ') + sum(156..512);
+        match header.cksum() {
+            Ok(wanted) if wanted == sum => Ok(Some(header)),
+            _ if first => not_tar(),
+            _ => refuse(Code::ModelArchive, "the archive is damaged: the header of an entry has a wrong checksum"),
+        }
+    }
+
+    /// The content of an extended header.
+    fn extended(&mut self, limit: u64) -> Result<Vec<u8>> {
+        if self.left > limit {
+            return refuse(
+                Code::ModelLimit,
+                format!("an extended header has {} bytes, at most {limit} are read", self.left),
+            );
+        }
+        let mut content = Vec::new();
+        let wanted = self.left;
+        self.read_to_end(&mut content)?;
+        if (content.len() as u64) < wanted {
+            return truncated();
+        }
+        Ok(content)
+    }
+
+    /// What an extended header of POSIX says.
+    fn pax(&mut self, extended: &mut Extended) -> Result<()> {
+        let content = self.extended(MAX_EXTENDED)?;
+        for record in PaxExtensions::new(&content) {
+            let Ok(record) = record else {
+                return refuse(Code::ModelArchive, "the archive is damaged: an extended header is malformed");
+            };
+            match record.key_bytes() {
+                b"path" => extended.path = Some(record.value_bytes().to_vec()),
+                b"size" => {
+                    let size = record.value().ok().and_then(|size| size.parse().ok());
+                    let Some(size) = size else {
+                        return refuse(
+                            Code::ModelArchive,
+                            "the archive is damaged: an extended header has no valid size",
+                        );
+                    };
+                    extended.size = Some(size);
+                }
+                key if key.starts_with(b"GNU.sparse.") => return sparse(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, header: &Header, extended: Extended) -> Result<Entry> {
+        let mut name = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());
+        if let Some(end) = name.iter().position(|&byte| byte == 0) {
+            name.truncate(end);
+        }
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        let kind = header.entry_type();
+        // Before there was a type for them, folders had names that end in a slash.
+        let folder = kind.is_dir() || kind.is_file() && name.ends_with(b"/");
+        if kind == EntryType::GNUSparse {
+            return sparse();
+        }
+        if !folder && !kind.is_file() && !kind.is_contiguous() {
+            let what = match kind {
+                EntryType::Symlink | EntryType::Link => "a link",
+                EntryType::Char | EntryType::Block | EntryType::Fifo => "a device or pipe",
+                _ => "of an unknown kind",
+            };
+            return refuse(Code::ModelEntry, format!("entry `{}` is {what}, not a file", shown.escape_debug()));
+        }
+        // The folder of all, as `tar -C folder .` has it.
+        let root = folder
+            && name.split(|&byte| byte == b'/').all(|part| part.is_empty() || part == b".")
+            && !name.starts_with(b"/");
+        let path = match String::from_utf8(name) {
+            Ok(_) if root => String::new(),
+            Ok(name) => clean(&name).or_else(|why| bad_name(&shown, why))?,
+            Err(_) => return bad_name(&shown, "is not UTF-8"),
+        };
+        let size = extended.size.unwrap_or(self.left);
+        self.start(size);
+        Ok(Entry { path, size, offset: self.input.position(), folder })
+    }
+}
+
+impl<I: Input> Read for Entries<I> {
+    /// Reads from the current entry.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let count = self.input.read(&mut buffer[..wanted])?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+fn truncated<T>() -> Result<T> {
+    refuse(Code::ModelArchive, "the archive ends in the middle of an entry")
+}
+
+fn not_tar<T>() -> Result<T> {
+    refuse(Code::ModelArchive, "the file is no tar archive")
+}
+
+fn sparse<T>() -> Result<T> {
+    refuse(Code::ModelEntry, "the archive has sparse entries: pack it without them")
+}
+
+fn bad_name<T>(name: &str, why: &str) -> Result<T> {
+    refuse(Code::ModelPath, format!("the name of entry `{}` {why}", name.escape_debug()))
+}

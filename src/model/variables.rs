@@ -1,0 +1,54 @@
+//! The data of variables out of a model, for evaluation.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+use super::index::Place;
+use super::{Model, path};
+use crate::eval::Variables;
+use crate::tensor::dat::read_from;
+use crate::tensor::{ElementType, Tensor, TensorError};
+
+/// The data of a model's variables. A compressed archive is unpacked into a temporary file when
+/// the first of them is asked for.
+#[derive(Debug)]
+pub struct ModelVariables<'m> {
+    model: &'m Model,
+    unpacked: OnceCell<File>,
+}
+
+impl<'m> ModelVariables<'m> {
+    /// The data of a model.
+    pub fn new(model: &'m Model) -> Self {
+        ModelVariables { model, unpacked: OnceCell::new() }
+    }
+
+    fn unpacked(&self) -> std::io::Result<Option<&File>> {
+        let Some(archive) = &self.model.archive else { return Ok(None) };
+        if let Some(file) = self.unpacked.get() {
+            return Ok(Some(file));
+        }
+        let file = archive.unpacked(&self.model.limits)?;
+        Ok(Some(self.unpacked.get_or_init(|| file)))
+    }
+}
+
+impl Variables for ModelVariables<'_> {
+    fn load(&self, label: &str, _: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+        let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", self.model.name().display()));
+        let name = path::data_file(label).map_err(|why| TensorError::new(format!("the label {why}")))?;
+        let Some(file) = self.model.file(&name) else { return Ok(None) };
+        let read = |content: &mut dyn Read| read_from(content, file.size(), of);
+        let tensor = match &file.place {
+            Place::Disk(path) => read(&mut File::open(path).map_err(fail)?),
+            Place::Kept(bytes) => read(&mut &bytes[..]),
+            Place::Packed { offset, .. } => {
+                let Some(mut unpacked) = self.unpacked().map_err(fail)? else { return Ok(None) };
+                unpacked.seek(SeekFrom::Start(*offset)).map_err(fail)?;
+                read(&mut unpacked.take(file.size()))
+            }
+        };
+        tensor.map(Some)
+    }
+}

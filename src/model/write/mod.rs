@@ -1,0 +1,174 @@
+//! Writing whole models: into a folder or an archive, whole or not at all.
+
+mod archive;
+mod folder;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::ModelError;
+use super::{GRAPH, Model, ModelFile, QUANT, has_archive_name, path};
+
+/// Where a model is written, and as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Files in a folder.
+    Folder(PathBuf),
+    /// A tar archive.
+    Tar(PathBuf),
+    /// A tar archive that is compressed by gzip.
+    TarGz(PathBuf),
+}
+
+impl Target {
+    /// What a path asks for: a folder if it ends in a slash or is one, an archive if it has the
+    /// name of one; none for anything else.
+    ///
+    /// ```
+    /// use nnef_flatten::model::write::Target;
+    ///
+    /// assert_eq!(Target::of("flat/".as_ref()), Some(Target::Folder("flat/".into())));
+    /// assert_eq!(Target::of("flat.tgz".as_ref()), Some(Target::TarGz("flat.tgz".into())));
+    /// assert_eq!(Target::of("flat.nnef".as_ref()), None);
+    /// ```
+    pub fn of(path: &Path) -> Option<Self> {
+        let text = path.as_os_str().as_encoded_bytes();
+        let slash = text.ends_with(b"/") || cfg!(windows) && text.ends_with(b"\\");
+        if slash || path.is_dir() {
+            Some(Target::Folder(path.to_owned()))
+        } else if has_archive_name(path) {
+            let plain = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tar"));
+            Some(if plain { Target::Tar(path.to_owned()) } else { Target::TarGz(path.to_owned()) })
+        } else {
+            None
+        }
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        match self {
+            Target::Folder(path) | Target::Tar(path) | Target::TarGz(path) => path,
+        }
+    }
+}
+
+/// Writes a text.
+pub type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+/// What a model is made of.
+pub struct Content<'a> {
+    /// The text of the graph.
+    pub graph: WriteText<'a>,
+    /// The text of the quantizations, if there is to be one.
+    pub quant: Option<&'a [u8]>,
+    /// The model whose other files are copied.
+    pub files: Option<&'a Model>,
+    /// Whether files that readers pass over are copied, too.
+    pub hidden: bool,
+    /// Is told of each number of bytes that were copied.
+    pub progress: &'a mut dyn FnMut(u64),
+}
+
+impl Content<'_> {
+    /// Whether a file is copied: all but the texts, which are written anew.
+    fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<> {
+        let hidden = self.hidden;
+        move |file| !matches!(file.path(), GRAPH | QUANT) && (hidden || !path::is_hidden(file.path()))
+    }
+
+    /// The names of all files that are written.
+    fn has(&self, name: &str) -> bool {
+        match name {
+            GRAPH => true,
+            QUANT => self.quant.is_some(),
+            name => self.files.and_then(|model| model.file(name)).is_some_and(self.copied()),
+        }
+    }
+
+    /// How many bytes are copied.
+    pub fn size(&self) -> u64 {
+        self.files.map_or(0, |model| model.size(self.copied()))
+    }
+}
+
+/// Writes a model. A folder or archive that is there already is replaced at the end; when anything
+/// fails before, it stays as it is.
+///
+/// # Errors
+///
+/// Reading or writing failed; or what is at the target cannot be replaced: it is the model that is
+/// read, holds it or lies within it, or is a folder with files of which the new model has none.
+pub fn write(target: &Target, content: &mut Content) -> Result<(), ModelError> {
+    if let Some(model) = content.files {
+        apart(target.path(), model.name())?;
+    }
+    match target {
+        Target::Folder(path) => folder::write(path, content),
+        Target::Tar(path) => archive::write(path, false, content),
+        Target::TarGz(path) => archive::write(path, true, content),
+    }
+}
+
+/// Writes a model into the place of an archive that it was read from.
+///
+/// # Errors
+///
+/// Reading or writing failed.
+pub fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelError> {
+    archive::write(model.name(), model.is_compressed(), content)
+}
+
+/// Refuses a target that is the source, or within it, or around it.
+fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
+    let (Ok(source), Ok(real)) = (fs::canonicalize(source), real(target)) else { return Ok(()) };
+    let relation = if real == source {
+        "is the model that is read"
+    } else if real.starts_with(&source) {
+        "lies within the model that is read"
+    } else if source.starts_with(&real) {
+        "holds the model that is read"
+    } else {
+        return Ok(());
+    };
+    Err(ModelError::Target(format!("{}: the output {relation}; choose another place", target.display())))
+}
+
+/// The path without links; its last part need not be there yet.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let name = path.file_name().ok_or(error)?;
+            Ok(fs::canonicalize(parent(path))?.join(name))
+        }
+        other => other,
+    }
+}
+
+/// The folder that a path is in.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// How much is copied between two tellings of progress.
+const CHUNK: u64 = 16 << 20;
+
+/// Copies exactly so many bytes, in pieces.
+fn copy(from: &mut dyn Read, to: &mut dyn Write, size: u64, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
+    let mut left = size;
+    while left > 0 {
+        let count = io::copy(&mut from.take(left.min(CHUNK)), to)?;
+        if count == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+        }
+        left -= count;
+        progress(count);
+    }
+    if from.read(&mut [0])? > 0 {
+        return Err(io::Error::other("the file became longer while it was read"));
+    }
+    Ok(())
+}

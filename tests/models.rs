@@ -1,0 +1,178 @@
+//! Whole models as their users keep them: folders, archives, data files, quantizations.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod models {
+    pub mod checks;
+    pub mod hostile;
+    pub mod outputs;
+    pub mod roundtrips;
+
+    use std::fs;
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output, Stdio};
+
+    use nnef_flatten::tensor::{Tensor, dat};
+
+    /// The graph of [`Fixture::model`]: one variable with a simple label, one within a folder.
+    pub const GRAPH: &str = "# made by hand\n#   for tests\n\nversion 1.0;\nextension KHR_enable_fragment_definitions;\n\
+        extension KHR_enable_operator_expressions;\nextension vendor_thing with words;\n\
+        fragment scaled( x: tensor<scalar>, w: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = 2.0 * x * w; }\n\
+        graph G( x ) -> ( y )\n{\n    x = external(shape = [2]);\n    w = variable(shape = [2], label = 'w');\n    \
+        b = variable(shape = [2], label = 'part/one.b');\n    y = scaled(x, w) + b;\n}\n";
+    pub const QUANT: &str = "# by hand\n\"w\": zero_point_linear_quantize(zero_point = 3, scale = 0.50, bits = 8, \
+        signed = false, symmetric = false); # kept\n";
+
+    /// A folder that is removed in the end.
+    pub struct Fixture {
+        pub folder: tempfile::TempDir,
+    }
+
+    impl Fixture {
+        pub fn new() -> Self {
+            Fixture { folder: tempfile::tempdir().unwrap() }
+        }
+
+        /// With a model in the folder `m`.
+        pub fn model() -> Self {
+            let fixture = Fixture::new();
+            fixture.write("m/graph.nnef", GRAPH);
+            fixture.write("m/graph.quant", QUANT);
+            fixture.write("m/w.dat", numbers(&[2.0, -1.0]));
+            fixture.write("m/part/one.b.dat", numbers(&[0.5, 0.25]));
+            fixture.write("m/notes/about.json", "{\"width\": 3}");
+            fixture
+        }
+
+        pub fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+            let path = self.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, content).unwrap();
+            path
+        }
+
+        pub fn read(&self, name: &str) -> String {
+            String::from_utf8(fs::read(self.path(name)).unwrap()).unwrap()
+        }
+
+        /// Runs the command within the folder; words are separated by spaces.
+        pub fn run(&self, args: &str) -> Run {
+            self.run_on(args, b"")
+        }
+
+        pub fn run_on(&self, args: &str, stdin: &[u8]) -> Run {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+            command.args(args.split_whitespace()).current_dir(self.folder.path()).env("NO_COLOR", "1");
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let _ = child.stdin.take().unwrap().write_all(stdin);
+            Run(child.wait_with_output().unwrap())
+        }
+
+        /// Nothing but these is there.
+        pub fn has_only(&self, names: &[&str]) {
+            let mut found: Vec<String> = fs::read_dir(self.folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            found.sort();
+            assert_eq!(found, names);
+        }
+    }
+
+    /// What a run gave.
+    pub struct Run(pub Output);
+
+    impl Run {
+        pub fn status(&self) -> i32 {
+            self.0.status.code().expect("an exit code, not a signal")
+        }
+
+        pub fn err(&self) -> String {
+            String::from_utf8(self.0.stderr.clone()).unwrap()
+        }
+
+        pub fn out(&self) -> String {
+            String::from_utf8(self.0.stdout.clone()).unwrap()
+        }
+
+        pub fn done(self) -> Self {
+            assert_eq!(self.status(), 0, "{}", self.err());
+            self
+        }
+
+        /// Refused for these codes, in this order.
+        pub fn codes(&self) -> Vec<String> {
+            let object = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
+            self.err().lines().filter_map(object).map(|found| found["code"].as_str().unwrap().to_string()).collect()
+        }
+    }
+
+    pub fn numbers(items: &[f64]) -> Vec<u8> {
+        dat::write(&Tensor::scalars(&[items.len()], items.to_vec()).unwrap()).unwrap()
+    }
+
+    /// All files below a folder: names and bytes.
+    pub fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut open = vec![folder.to_owned()];
+        while let Some(path) = open.pop() {
+            for entry in fs::read_dir(path).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+                    found.push((name, fs::read(&path).unwrap()));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A tar archive, entry by entry, nothing in it checked.
+    #[derive(Default)]
+    pub struct Archive(pub Vec<u8>);
+
+    impl Archive {
+        /// Adds an entry with any name, kind and size.
+        pub fn raw(mut self, name: &str, kind: u8, size: u64, content: &[u8]) -> Self {
+            let mut header = tar::Header::new_ustar();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(tar::EntryType::new(kind));
+            header.set_mode(0o644);
+            header.set_mtime(0);
+            header.set_size(size);
+            if matches!(kind, b'1' | b'2') {
+                header.set_link_name("graph.nnef").unwrap();
+            }
+            header.set_cksum();
+            self.0.extend(header.as_bytes());
+            self.0.extend(content);
+            self.0.resize(self.0.len().next_multiple_of(512), 0);
+            self
+        }
+
+        pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+            let content = content.as_ref();
+            self.raw(name, b'0', content.len() as u64, content)
+        }
+
+        pub fn end(mut self) -> Vec<u8> {
+            self.0.extend([0; 1024]);
+            self.0
+        }
+    }
+
+    pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+}

@@ -1,0 +1,140 @@
+//! Outputs appear whole or not at all, and nothing is lost by them.
+
+use super::{Fixture, GRAPH, files};
+use nnef_flatten::model::write::{Content, Target, write};
+use nnef_flatten::model::{Limits, Model};
+use std::fs;
+
+#[test]
+fn a_failure_half_way_leaves_what_was_there() {
+    let fixture = Fixture::model();
+    let model = Model::open(&fixture.path("m"), &Limits::default()).unwrap();
+    for name in ["out", "out.tar", "out.tgz"] {
+        let path = fixture.path(name);
+        let target = match name {
+            "out" => Target::Folder(path.clone()),
+            _ => Target::of(&path).unwrap(),
+        };
+        let attempt = |content: &str, fails: bool| {
+            let mut graph = |out: &mut dyn std::io::Write| {
+                out.write_all(content.as_bytes())?;
+                if fails { Err(std::io::Error::other("no more")) } else { Ok(()) }
+            };
+            let mut content =
+                Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
+            write(&target, &mut content)
+        };
+        assert!(attempt("one", true).is_err());
+        assert!(!path.exists());
+        attempt("one", false).unwrap();
+        let before = if path.is_dir() { files(&path) } else { vec![(String::new(), fs::read(&path).unwrap())] };
+        assert!(attempt("two", true).is_err());
+        let after = if path.is_dir() { files(&path) } else { vec![(String::new(), fs::read(&path).unwrap())] };
+        assert!(before == after);
+        attempt("two", false).unwrap();
+    }
+    fixture.has_only(&["m", "out", "out.tar", "out.tgz"]);
+}
+
+#[test]
+fn data_that_change_meanwhile_fail() {
+    let fixture = Fixture::model();
+    let model = Model::open(&fixture.path("m"), &Limits::default()).unwrap();
+    fixture.write("m/w.dat", "shorter");
+    let mut graph = |out: &mut dyn std::io::Write| out.write_all(GRAPH.as_bytes());
+    let mut content =
+        Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
+    let error = write(&Target::Tar(fixture.path("out.tar")), &mut content).unwrap_err();
+    assert!(error.to_string().contains("became shorter"), "{error}");
+    fixture.has_only(&["m"]);
+}
+
+#[test]
+fn the_source_is_never_the_target() {
+    let fixture = Fixture::model();
+    fixture.run("-q m -o m.tar").done();
+    let before = (files(&fixture.path("m")), fs::read(fixture.path("m.tar")).unwrap());
+    for (args, why) in [
+        ("m -o m/", "is the model that is read"),
+        ("m -o m", "is the model that is read"),
+        ("m/graph.nnef -o m/", "is the model that is read"),
+        ("m -o m/out/", "lies within the model that is read"),
+        ("m -o m/out.tgz", "lies within the model that is read"),
+        ("m.tar -o m.tar", "is the model that is read"),
+        ("m.tar -o .", "holds the model that is read"),
+    ] {
+        let run = fixture.run(&format!("-q {args}"));
+        assert_eq!(run.status(), 2, "{args}");
+        assert!(run.err().contains(why), "{args}: {}", run.err());
+        assert!(before == (files(&fixture.path("m")), fs::read(fixture.path("m.tar")).unwrap()), "{args}");
+    }
+    fixture.has_only(&["m", "m.tar"]);
+}
+
+#[test]
+fn a_folder_is_replaced_only_if_nothing_is_lost() {
+    let fixture = Fixture::model();
+    fixture.write("old/graph.nnef", "old");
+    fixture.write("old/gone/w.dat", "old");
+    fixture.write("old/notes/about.json", "old");
+    fixture.run("-q m -o old").done();
+    assert_eq!(files(&fixture.path("old")).len(), 5);
+    assert!(fixture.read("old/graph.nnef").contains("graph G"));
+    for name in ["thesis.txt", ".git/config", "deep/er/x"] {
+        let path = fixture.write(&format!("old/{name}"), "precious");
+        let run = fixture.run("-q m -o old");
+        assert_eq!(run.status(), 2);
+        assert!(run.err().contains(&format!("the folder has `{name}`, which would be lost")), "{}", run.err());
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        fs::remove_file(path).unwrap();
+    }
+    let run = fixture.run("-q m/graph.nnef -o .");
+    assert_eq!(run.status(), 2, "{}", run.err());
+    fs::create_dir(fixture.path("here")).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    let run = command.args(["-q", "../m", "-o", "."]).current_dir(fixture.path("here")).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("would replace the working folder"));
+    // Data alone make no model: it may be anybody's folder.
+    fixture.write("data/w2.dat", "precious");
+    assert_eq!(fixture.run("-q m -o data").status(), 2);
+    fs::create_dir(fixture.path("empty")).unwrap();
+    fixture.run("-q m -o empty").done();
+}
+
+#[test]
+fn places_that_cannot_be_written_are_2() {
+    let fixture = Fixture::model();
+    fixture.write("file", "x");
+    for args in ["m -o no/out/", "m -o no/out.tar", "m -o file/", "m -o file/x.tgz", "--to json m -o out.tar"] {
+        let run = fixture.run(&format!("-q {args}"));
+        assert_eq!((run.status(), run.out().as_str()), (2, ""), "{args}: {}", run.err());
+        assert!(!run.err().is_empty());
+    }
+    fixture.has_only(&["file", "m"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_2() {
+    let fixture = Fixture::model();
+    for name in ["full.tar", "full.tgz"] {
+        std::os::unix::fs::symlink("/dev/full", fixture.path(name)).unwrap();
+        let run = fixture.run(&format!("-q m -o {name}"));
+        assert_eq!(run.status(), 2);
+        assert!(run.err().contains("No space left on device"), "{}", run.err());
+    }
+}
+
+#[test]
+fn refused_documents_write_nothing() {
+    let fixture = Fixture::model();
+    fixture.run("-q m -o out/").done();
+    let before = files(&fixture.path("out"));
+    fixture.write("m/graph.nnef", "version 1.0; graph");
+    for form in ["out/", "out.tar"] {
+        assert_eq!(fixture.run(&format!("-q m -o {form}")).status(), 1);
+    }
+    assert!(before == files(&fixture.path("out")));
+    fixture.has_only(&["m", "out"]);
+}
