@@ -42,6 +42,8 @@ pub mod loops;
 pub mod migrate;
 pub mod nnef;
 mod options;
+#[cfg(feature = "pictures")]
+pub mod picture;
 pub mod source;
 #[cfg(feature = "eval")]
 pub mod tensor;

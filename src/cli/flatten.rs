@@ -6,6 +6,7 @@ use std::path::Path;
 use nnef_flatten::diagnostics::Diagnostics;
 use nnef_flatten::graph::pieces;
 use nnef_flatten::nnef::dialect::Dialect;
+use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
 use nnef_flatten::{Document, Graph, Options};
 
@@ -67,7 +68,7 @@ fn finish(
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
-            let written = write(&graph, output, to).map(|()| Status::Done);
+            let written = write(&graph, sources, output, to);
             // The process ends here; to take large tables apart would only take time.
             std::mem::forget(graph);
             written
@@ -163,22 +164,45 @@ fn notation(output: &args::Output) -> To {
     output.to.unwrap_or_else(|| by_extension(path(output)))
 }
 
-fn write(graph: &Graph, output: &args::Output, to: To) -> Result<(), Failure> {
+fn write(graph: &Graph, sources: &Sources, output: &args::Output, to: To) -> Outcome {
     let path = path(output);
     let threads = output.threads.unwrap_or_else(pieces::all_threads);
-    let mut content = |out: &mut dyn std::io::Write| match to {
-        To::Nnef | To::NnefDraft => graph.write_nnef_with(threads, out),
-        To::Json => graph.write_json_with(threads, out),
+    let picture = match to {
+        To::Dot | To::Svg | To::Html => match Picture::new(graph, sources) {
+            Ok(picture) => Some(picture),
+            Err(error) => {
+                super::report::complain(&error.to_string());
+                return Ok(Status::Refused);
+            }
+        },
+        To::Nnef | To::NnefDraft | To::Json => None,
+    };
+    let mut content = |out: &mut dyn std::io::Write| match (&picture, to) {
+        (Some(picture), To::Dot) => picture.write_dot(out),
+        (Some(picture), To::Svg) => picture.write_svg(out),
+        (Some(picture), _) => picture.write_html(out),
+        (None, To::Json) => graph.write_json_with(threads, out),
+        (None, _) => graph.write_nnef_with(threads, out),
     };
     match path {
-        Some(path) => io::write_file(path, &mut content),
-        None => io::write_stdout(&mut content),
+        Some(path) => io::write_file(path, &mut content)?,
+        None => io::write_stdout(&mut content)?,
     }
+    Ok(Status::Done)
 }
 
+/// What the extension of the result's path chooses.
+const EXTENSIONS: &[(&str, To)] = &[
+    ("json", To::Json),
+    ("dot", To::Dot),
+    ("gv", To::Dot),
+    ("svg", To::Svg),
+    ("html", To::Html),
+    ("htm", To::Html),
+];
+
 fn by_extension(path: Option<&Path>) -> To {
-    match path.and_then(Path::extension).and_then(OsStr::to_str) {
-        Some(extension) if extension.eq_ignore_ascii_case("json") => To::Json,
-        _ => To::Nnef,
-    }
+    let extension = path.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    known.map_or(To::Nnef, |(_, to)| *to)
 }

@@ -390,6 +390,11 @@ impl Graph {
         OriginId(self.origins.len() as u32 - 1)
     }
 
+    /// How many calls are known.
+    pub(crate) fn origin_count(&self) -> usize {
+        self.origins.len()
+    }
+
     /// A call through which operations came about; none for [`OriginId::NONE`].
     pub fn origin(&self, id: OriginId) -> Option<Origin> {
         let (parent, place) = *self.origins.get(id.index())?;
