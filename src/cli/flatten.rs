@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::graph::pieces;
+use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
+use nnef_flatten::graph::{pieces, source_map};
 use nnef_flatten::nnef::dialect::Dialect;
 use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
@@ -13,7 +13,7 @@ use nnef_flatten::{Document, Graph, Options};
 use super::args::{self, Language, To};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, loops, verify};
+use super::{Failure, Outcome, Status, loops, stats, verify};
 
 /// Flattens one input.
 pub fn run(
@@ -24,6 +24,10 @@ pub fn run(
     reporter: &mut Reporter,
 ) -> Outcome {
     let to = notation(output);
+    if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
+        let message = "result and source map cannot both go to standard output; use -o or name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
     if language.from == Some(args::From::Loops) {
         let (sources, result) = match loops::process(input, language) {
             Ok(processed) => processed,
@@ -32,14 +36,24 @@ pub fn run(
         if verification.verify {
             return Err(Failure::Message("--verify is for documents; loops are not verified yet".to_owned()));
         }
-        return finish(&sources, result, output, reporter, |_, _| Ok(true));
+        return finish(&sources, result, output, reporter, |graph, reporter| {
+            if output.stats {
+                stats::tell(None, graph, language, false, reporter);
+            }
+            Ok(true)
+        });
     }
     let (document, result) = match process(input, language, to == To::Nnef) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
     };
     finish(document.sources(), result, output, reporter, |graph, reporter| {
-        Ok(!verification.verify || verify::verify(input, &document, graph, language, verification, reporter)?)
+        let verified =
+            !verification.verify || verify::verify(input, &document, graph, language, verification, reporter)?;
+        if output.stats {
+            stats::tell(Some(&document), graph, language, to == To::Nnef, reporter);
+        }
+        Ok(verified)
     })
 }
 
@@ -62,19 +76,33 @@ fn finish(
     {
         return Ok(Status::Refused);
     }
+    let picture = match graph.as_ref().filter(|_| matches!(to, To::Dot | To::Svg | To::Html)) {
+        Some(graph) => match Picture::new(graph, sources) {
+            Ok(picture) => Some(picture),
+            Err(error) => {
+                let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, error.to_string()));
+                reporter.summary();
+                return Ok(Status::Refused);
+            }
+        },
+        None => None,
+    };
     reporter.summary();
-    match graph {
+    let outcome = match &graph {
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
-            let written = write(&graph, sources, output, to);
-            // The process ends here; to take large tables apart would only take time.
-            std::mem::forget(graph);
+            let written = write(graph, picture.as_ref(), sources, output, to);
+            std::mem::forget(picture);
             written
         }
         None => Ok(Status::Refused),
-    }
+    };
+    // The process ends here; to take large tables apart would only take time.
+    std::mem::forget(graph);
+    outcome
 }
 
 /// A document with its graph and warnings, or with the reasons for its refusal.
@@ -164,20 +192,10 @@ fn notation(output: &args::Output) -> To {
     output.to.unwrap_or_else(|| by_extension(path(output)))
 }
 
-fn write(graph: &Graph, sources: &Sources, output: &args::Output, to: To) -> Outcome {
+fn write(graph: &Graph, picture: Option<&Picture>, sources: &Sources, output: &args::Output, to: To) -> Outcome {
     let path = path(output);
     let threads = output.threads.unwrap_or_else(pieces::all_threads);
-    let picture = match to {
-        To::Dot | To::Svg | To::Html => match Picture::new(graph, sources) {
-            Ok(picture) => Some(picture),
-            Err(error) => {
-                super::report::complain(&error.to_string());
-                return Ok(Status::Refused);
-            }
-        },
-        To::Nnef | To::NnefDraft | To::Json => None,
-    };
-    let mut content = |out: &mut dyn std::io::Write| match (&picture, to) {
+    let mut content = |out: &mut dyn std::io::Write| match (picture, to) {
         (Some(picture), To::Dot) => picture.write_dot(out),
         (Some(picture), To::Svg) => picture.write_svg(out),
         (Some(picture), _) => picture.write_html(out),
@@ -188,18 +206,18 @@ fn write(graph: &Graph, sources: &Sources, output: &args::Output, to: To) -> Out
         Some(path) => io::write_file(path, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
+    let mut map = |out: &mut dyn std::io::Write| source_map::write(graph, sources, out);
+    match output.source_map.as_deref() {
+        Some(path) if io::is_stream(path) => io::write_stdout(&mut map)?,
+        Some(path) => io::write_file(path, &mut map)?,
+        None => {}
+    }
     Ok(Status::Done)
 }
 
 /// What the extension of the result's path chooses.
-const EXTENSIONS: &[(&str, To)] = &[
-    ("json", To::Json),
-    ("dot", To::Dot),
-    ("gv", To::Dot),
-    ("svg", To::Svg),
-    ("html", To::Html),
-    ("htm", To::Html),
-];
+const EXTENSIONS: &[(&str, To)] =
+    &[("json", To::Json), ("dot", To::Dot), ("gv", To::Dot), ("svg", To::Svg), ("html", To::Html), ("htm", To::Html)];
 
 fn by_extension(path: Option<&Path>) -> To {
     let extension = path.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();

@@ -14,6 +14,7 @@ mod loops;
 mod man;
 mod report;
 mod run;
+mod stats;
 mod tensors;
 mod verify;
 

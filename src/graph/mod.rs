@@ -6,6 +6,8 @@ mod packed;
 pub mod pieces;
 pub mod prune;
 pub mod shapes;
+pub mod source_map;
+pub mod stats;
 pub mod symbolic;
 pub mod text;
 pub mod value;

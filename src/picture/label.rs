@@ -46,6 +46,19 @@ fn char_width(c: char) -> f64 {
     }
 }
 
+/// The same for a box: scalars with six digits.
+pub fn short_operand(graph: &Graph, value: Operand) -> String {
+    match value {
+        Operand::Value(Value::Scalar(scalar)) => {
+            let rounded = format!("{scalar:.5e}").parse().unwrap_or(*scalar);
+            let mut text = String::new();
+            push_scalar(&mut text, rounded);
+            text
+        }
+        value => operand(graph, value, 64),
+    }
+}
+
 /// Values nested deeper are not spelled out.
 const MAX_DEPTH: u32 = 16;
 

@@ -24,7 +24,7 @@ mod layout;
 mod scene;
 mod svg;
 #[cfg(test)]
-mod tests {}
+mod tests;
 
 use std::fmt;
 use std::io::{self, Write};

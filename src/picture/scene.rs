@@ -318,7 +318,7 @@ fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, S
             }
         });
         if takes_tensors && !has_tensor {
-            rows.push(row(name, &label::operand(graph, value, 64)));
+            rows.push(row(name, &label::short_operand(graph, value)));
         }
     }
     rows
@@ -328,7 +328,7 @@ fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, S
 fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
     let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
     let maker = &graph.operations[maker.index()];
-    let value = graph.attribute(maker, "value").map(|value| label::operand(graph, value.into(), 64));
+    let value = graph.attribute(maker, "value").map(|value| label::short_operand(graph, value.into()));
     let shape = label::shape(&graph.tensors[tensor.index()]);
     Some(match value {
         Some(value) if value.len() <= 16 => value,

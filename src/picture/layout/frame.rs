@@ -10,7 +10,7 @@ use super::ranks::Vertex;
 use super::{Arranged, Arrangement};
 use crate::graph::TensorId;
 use crate::picture::label;
-use crate::picture::scene::{Item, Node, Scene};
+use crate::picture::scene::{Group, Item, Node, Scene};
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,6 +76,8 @@ const CHIP: (f64, f64) = (5.0, 20.0);
 const CHIP_PAD: f64 = 30.0;
 /// The room between rows: at least, for each step aside, at most.
 const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
+/// The straight end of a line that an arrowhead needs.
+const TIP: f64 = 8.0;
 
 /// A group with its items in place, the group's upper left corner being 0.
 #[derive(Debug, Default)]
@@ -103,6 +105,13 @@ pub fn box_size(node: &Node) -> (f64, f64) {
     let text = node.rows.iter().map(row).fold(beside(title, note), f64::max);
     let height = TITLE_LINE + ROW_LINE * node.rows.len() as f64 + 2.0 * BOX_PAD.1;
     ((text + 2.0 * BOX_PAD.0).max(56.0).ceil(), height.ceil())
+}
+
+/// The size of a group that is closed, on a page: its title, and how many operations it has.
+pub fn closed_size(group: &Group) -> (f64, f64) {
+    let title = label::width(&group.title) * TITLE_SIZE * BOLD;
+    let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
+    ((title + WORD_GAP + note + 2.0 * BOX_PAD.0 + 16.0).ceil(), TITLE_LINE + 2.0 * BOX_PAD.1 + 5.0)
 }
 
 /// The width of the title of a group.
@@ -213,7 +222,7 @@ impl Frame {
             y += if i > usize::from(ins) {
                 gap
             } else if ins {
-                gap - 14.0
+                gap - 12.0
             } else {
                 0.0
             };
@@ -284,7 +293,7 @@ fn put(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], fram
         };
         placed.routes.push(Route {
             from: (x + frame.x[upper] + ends.0, y + start),
-            bend: (y + above.1, y + below.0),
+            bend: (y + above.1, y + below.0 - if arrow { TIP } else { 0.0 }),
             to: (x + frame.x[lower] + ends.1, y + end),
             arrow,
             tensor: level.tensors[edge.net as usize],
