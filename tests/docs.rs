@@ -16,6 +16,7 @@ const PAGES: &[&str] = &[
     "docs/evaluation.md",
     "docs/loops.md",
     "docs/performance.md",
+    "docs/pictures.md",
     "docs/rules.md",
     "examples/README.md",
 ];

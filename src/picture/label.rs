@@ -78,11 +78,16 @@ pub fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     }
     let mut text = spelling.text;
     if text.len() > most {
-        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
+        text.truncate(start(&text, most).len());
         text.push('…');
     }
     text
+}
+
+/// The start of a text, of so many bytes at most.
+fn start(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 impl Spelling<'_> {
@@ -91,7 +96,7 @@ impl Spelling<'_> {
             Value::Int(i) => push_int(&mut self.text, *i),
             Value::Scalar(s) => push_scalar(&mut self.text, *s),
             Value::Logical(b) => self.text.push_str(if *b { "true" } else { "false" }),
-            Value::String(text) => push_string(&mut self.text, text),
+            Value::String(text) => push_string(&mut self.text, start(text, self.most)),
             Value::Tensor(tensor) => self.text.push_str(&self.graph.tensor_name(*tensor)),
             Value::Symbol(symbolic) => self.text.push_str(symbolic.text()),
             Value::Integers(items) => self.items("[]", items, |out, i| push_int(&mut out.text, *i)),

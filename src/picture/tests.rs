@@ -76,7 +76,7 @@ fn examples_are_laid_out_well() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for name in ["dense", "gru", "moments", "pyramid", "quantized", "repeat", "residual", "transformer"] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.nnef"))).unwrap();
-        for lower in [Lower::Custom, Lower::All, Lower::None] {
+        for lower in [Lower::Custom, Lower::All] {
             with_graph(&text, lower, |graph, _| {
                 let (scene, placed) = placed(graph);
                 check(&scene, &placed);

@@ -80,7 +80,7 @@ pub fn rank(level: &Level) -> Rows {
     let (order, against) = graph.order(count);
     let mut ranks = Ranks::new(count);
     ranks.assign(&graph, &order, &against);
-    ranks.pull_down(&graph, &order, &against);
+    ranks.pull_down(&graph, level, &order, &against);
     let ranks = ranks.close_gaps();
     Builder::new(level, ranks).build(&against)
 }
@@ -163,6 +163,24 @@ impl Graph {
     }
 }
 
+/// For each item, how many lines become longer when it moves down, because it alone uses them, and
+/// how many become shorter.
+fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut alone, mut made) = (vec![0; count], vec![0; count]);
+    for net in &level.nets {
+        if let Some(&first) = net.targets.first()
+            && net.targets.iter().all(|target| *target == first)
+            && !net.leaves
+        {
+            alone[first as usize] += 1;
+        }
+        if let Some(source) = net.source {
+            made[source as usize] += 1;
+        }
+    }
+    (alone, made)
+}
+
 /// The row of each item, while rows have a limited width.
 struct Ranks {
     of: Vec<u32>,
@@ -212,9 +230,11 @@ impl Ranks {
         }
     }
 
-    /// Moves what needs nothing to just above its first user.
-    fn pull_down(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
-        for &item in order.iter().rev().filter(|item| graph.before.of(**item).is_empty()) {
+    /// Moves items down to just above their first user, where that makes lines no longer: where
+    /// they use tensors that lead further down anyway, or make more than they use.
+    fn pull_down(&mut self, graph: &Graph, level: &Level, order: &[u32], position: &[u32]) {
+        let (alone, made) = lengths(level, self.of.len());
+        for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
             let later = |target: &&u32| position[**target as usize] > position[item as usize];
             let first = graph.after.of(item).iter().filter(later).map(|target| self.of[*target as usize]).min();
             let (Some(first), now) = (first, self.of[item as usize]) else { continue };

@@ -5,6 +5,8 @@ const FONT = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-se
 const TITLE_FONT = `600 12px ${FONT}`, NOTE_FONT = `10.5px ${FONT}`, HEAD_FONT = `600 10.5px ${FONT}`;
 /* Text smaller than this many pixels is not drawn. */
 const READABLE = 4.5;
+/* At smaller scales boxes have full colours. */
+const FAR = 0.15;
 
 /* The colours of the page, light or dark. */
 function palette(data, dark) {
@@ -160,7 +162,8 @@ class Painter {
     const style = colors.styles[node.c], port = node.c === 0;
     const radius = port ? box.h / 2 : 6;
     roundRect(ctx, box, radius);
-    ctx.fillStyle = style.fill;
+    // From afar pale boxes would not be seen.
+    ctx.fillStyle = this.scale < FAR ? style.line : style.fill;
     ctx.fill();
     ctx.strokeStyle = style.line;
     ctx.lineWidth = 1;

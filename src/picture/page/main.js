@@ -124,7 +124,7 @@ class Page {
   /* All of it, or as much from the top as can be read. */
   begin() {
     this.fit();
-    if (this.view.scale >= 0.6) return;
+    if (this.view.scale >= 0.6 || !this.shown.boxes.length) return;
     const { width, height } = this.size();
     const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), 0.6);
     const first = this.shown.boxes.reduce((a, b) => b.y < a.y ? b : a);

@@ -153,19 +153,21 @@ class Search {
     input.addEventListener('focus', () => { if (this.found.length) list.hidden = false; });
   }
 
-  /* Those first whose name starts with what is searched. */
+  /* Those first whose name is what is searched, then those whose name starts with it. */
   run() {
     const wanted = this.input.value.trim().toLowerCase();
-    const starts = [], contain = [];
+    const equal = [], starts = [], contain = [];
     if (wanted) {
       this.index.texts.forEach((text, node) => {
-        const at = text.indexOf(wanted);
-        if (at < 0) return;
-        (at === 0 || text[at - 1] === '\n' ? starts : contain).push(node);
+        const lines = `\n${text}\n`;
+        if (lines.includes(`\n${wanted}\n`)) equal.push(node);
+        else if (lines.includes(`\n${wanted}`)) starts.push(node);
+        else if (text.includes(wanted)) contain.push(node);
       });
     }
-    this.total = starts.length + contain.length;
-    this.found = starts.concat(contain).slice(0, 40);
+    const all = equal.concat(starts, contain);
+    this.total = all.length;
+    this.found = all.slice(0, 40);
     this.at = this.found.length ? 0 : -1;
     this.show(wanted);
   }
