@@ -3,10 +3,11 @@
 //!
 //! Vertices are aligned with a neighbour in the row before, so that long lines are straight; what
 //! is aligned is moved together as far to one side as there is room. That is done from all four
-//! corners, and a vertex gets the middle of its four places. `page/columns.js` does the same.
+//! corners, and a vertex gets the middle of its four places; then things settle a little. `page/columns.js` does the same.
 
 use super::order::Incident;
 use super::ranks::{Rows, Vertex};
+use super::settle::Settling;
 
 /// What is known of the sizes of a level.
 pub struct Sizes<'s> {
@@ -228,6 +229,9 @@ impl<'r> Columns<'r> {
                 (places[1] + places[2]) / 2.0
             })
             .collect();
+        let Columns { rows, sizes, position, up, down } = self;
+        let settling = Settling { rows, sizes, position, up, down };
+        settling.settle(&mut middle, |a, b| self.distance(a, b));
         let (low, high) = (-side(&middle, -1.0), side(&middle, 1.0));
         middle.iter_mut().for_each(|x| *x -= low);
         (middle, high - low)

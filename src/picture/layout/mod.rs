@@ -11,6 +11,7 @@ pub mod columns;
 pub mod frame;
 pub mod order;
 pub mod ranks;
+pub mod settle;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -79,8 +79,52 @@ function columns(level, widths, ends) {
     const places = all.map(one => one.places[v] + one.by).sort((a, b) => a - b);
     return (places[1] + places[2]) / 2;
   });
+  settle(level, ends, middle, distance);
   const { low, high } = bounds(middle);
   return { x: middle.map(x => x - low), width: high - low };
+}
+
+/* Moves what stands straight above each other towards what it is connected with, as far as there is room. */
+const SETTLE = 20;
+
+function settle(level, ends, x, distance) {
+  const count = x.length, block = new Array(count).fill(-1), blocks = [];
+  const step = edge => {
+    const [upper, lower] = level.edges[edge];
+    return x[upper] + ends[edge][0] - x[lower] - ends[edge][1];
+  };
+  for (const vertex of level.rows.flat()) {
+    const above = level.up[vertex].find(edge => Math.abs(step(edge)) < 1e-6);
+    block[vertex] = above === undefined ? blocks.push([]) - 1 : block[level.edges[above][0]];
+    blocks[block[vertex]].push(vertex);
+  }
+  const moved = new Array(blocks.length).fill(0);
+  const at = vertex => x[vertex] + moved[block[vertex]];
+  for (let round = 0; round < SETTLE; round++) {
+    for (let i = 0; i < blocks.length; i++) {
+      const index = round % 2 ? blocks.length - 1 - i : i;
+      let sum = 0, lines = 0, low = -Infinity, high = Infinity;
+      for (const vertex of blocks[index]) {
+        const row = level.rows[level.rowOf[vertex]], place = level.position[vertex];
+        if (place > 0) low = Math.max(low, at(row[place - 1]) + distance(row[place - 1], vertex) - at(vertex));
+        if (place + 1 < row.length) high = Math.min(high, at(row[place + 1]) - distance(vertex, row[place + 1]) - at(vertex));
+        for (const edge of level.up[vertex]) {
+          const other = level.edges[edge][0];
+          if (block[other] === index) continue;
+          sum += at(other) + ends[edge][0] - at(vertex) - ends[edge][1];
+          lines++;
+        }
+        for (const edge of level.down[vertex]) {
+          const other = level.edges[edge][1];
+          if (block[other] === index) continue;
+          sum += at(other) + ends[edge][1] - at(vertex) - ends[edge][0];
+          lines++;
+        }
+      }
+      if (lines) moved[index] += Math.max(Math.min(sum / lines, Math.max(high, 0)), Math.min(low, 0));
+    }
+  }
+  for (let v = 0; v < count; v++) x[v] += moved[block[v]];
 }
 
 /* Aligns each vertex with the middle one of its neighbours in the row before. */
