@@ -77,7 +77,7 @@ impl Dot<'_> {
                     self.indent(depth + 1);
                     self.text.push_str("label=");
                     self.quoted(&self.scene.groups[within as usize].title);
-                    let fill = if depth % 2 == 0 { "#f6f8fa" } else { "#eef1f5" };
+                    let fill = if depth.is_multiple_of(2) { "#f6f8fa" } else { "#eef1f5" };
                     self.push(&[
                         "; labeljust=l; style=\"rounded,filled\"; color=\"#cfd6de\"; fillcolor=\"",
                         fill,

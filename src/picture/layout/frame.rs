@@ -74,6 +74,8 @@ const HEAD: f64 = 30.0;
 const CHIP: (f64, f64) = (5.0, 20.0);
 /// What a title has beside its text.
 const CHIP_PAD: f64 = 30.0;
+/// How much wider each half of a group becomes so that its title stands on the left.
+const WIDER: f64 = 60.0;
 /// The room between rows: at least, for each step aside, at most.
 const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
 /// The straight end of a line that an arrowhead needs.
@@ -194,6 +196,12 @@ fn title(scene: &Scene, level: &Arranged, group: usize, x: &mut [f64], width: &m
     }
     let is_in = |vertex: &&u32| matches!(level.rows.vertices[**vertex as usize], Vertex::In(_));
     let lines = level.rows.rows.first().map(Vec::as_slice).unwrap_or_default().iter().filter(is_in);
+    let first = lines.clone().next().map_or(f64::INFINITY, |line| x[*line as usize]);
+    let short = needed + 14.0 - first;
+    if short > 0.0 && short <= WIDER {
+        x.iter_mut().for_each(|x| *x += short);
+        *width += 2.0 * short;
+    }
     let mut left = 6.0;
     for &line in lines {
         if x[line as usize] - 8.0 - left >= needed {

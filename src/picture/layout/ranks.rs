@@ -70,6 +70,12 @@ const LANES_PER_ITEM: usize = 4;
 const LANES: usize = 2000;
 /// The least limit to the items of a row.
 const MIN_WIDTH: usize = 12;
+/// How many lanes a row has for each item that it may have, and in any case.
+const LANES_IN_ROW: u32 = 2;
+const MIN_LANES_IN_ROW: u32 = 48;
+/// How many rows are looked at for room, for each item and in any case.
+const LOOKS_PER_ITEM: usize = 50;
+const LOOKS: usize = 100_000;
 /// How many rows are tried for something that could stand further down.
 const TRIES: u32 = 64;
 
@@ -181,6 +187,11 @@ fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
     (alone, made)
 }
 
+/// How many items a row may have.
+fn row_width(items: usize) -> u32 {
+    items.isqrt().max(MIN_WIDTH) as u32
+}
+
 /// The row of each item, while rows have a limited width.
 struct Ranks {
     of: Vec<u32>,
@@ -192,8 +203,7 @@ struct Ranks {
 
 impl Ranks {
     fn new(count: usize) -> Self {
-        let width = (count.isqrt()).max(MIN_WIDTH) as u32;
-        Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width }
+        Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width: row_width(count) }
     }
 
     /// The first row from here on that has room.
@@ -263,6 +273,11 @@ struct Builder<'l> {
     ranks: Vec<u32>,
     last: u32,
     rows: Rows,
+    /// How many lanes each row has, and may have.
+    used: Vec<u32>,
+    most: u32,
+    /// How many rows may still be looked at for room.
+    looks: usize,
 }
 
 impl<'l> Builder<'l> {
@@ -278,7 +293,9 @@ impl<'l> Builder<'l> {
             rows.vertices.push(Vertex::Item(item as u32));
             rows.rows[*rank as usize].push(item as u32);
         }
-        Builder { level, ranks, last, rows }
+        let most = (LANES_IN_ROW * row_width(ranks.len())).max(MIN_LANES_IN_ROW);
+        let looks = LOOKS.saturating_add(LOOKS_PER_ITEM * ranks.len());
+        Builder { level, ranks, last, rows, used: vec![0; last as usize + 1], most, looks }
     }
 
     fn build(mut self, position: &[u32]) -> Rows {
@@ -290,7 +307,7 @@ impl<'l> Builder<'l> {
         self.rows
     }
 
-    /// The nets with the targets below their sources, in the order of the rows that they pass.
+    /// The nets with the targets below their sources, those first that pass few rows for each target.
     fn drawn(&mut self, position: &[u32]) -> Vec<(u32, Vec<u32>, bool)> {
         let mut nets = Vec::with_capacity(self.level.nets.len());
         for (i, net) in self.level.nets.iter().enumerate() {
@@ -306,7 +323,8 @@ impl<'l> Builder<'l> {
         }
         let length = |(i, targets, leaves): &(u32, Vec<u32>, bool)| {
             let end = if *leaves { self.last } else { targets.last().map_or(0, |target| self.ranks[*target as usize]) };
-            end.saturating_sub(self.start(*i))
+            let users = targets.len() as u32 + u32::from(*leaves);
+            (end.saturating_sub(self.start(*i)).div_ceil(users.max(1)), *i)
         };
         nets.sort_by_cached_key(length);
         nets
@@ -323,14 +341,23 @@ impl<'l> Builder<'l> {
         id
     }
 
+    /// The first row that has no room for a lane, or the last one that is asked for.
+    fn first_full(&mut self, from: u32, to: u32) -> u32 {
+        let rows = (to.saturating_sub(from) as usize).min(self.looks);
+        let full = (from..to).take(rows).position(|row| self.used[row as usize] >= self.most);
+        self.looks -= full.unwrap_or(rows);
+        from + full.unwrap_or(rows) as u32
+    }
+
     /// Draws a net as far as lanes are left; the rest of its targets are named.
     fn net(&mut self, i: u32, targets: &[u32], leaves: bool, lanes: &mut usize) {
         let start = self.start(i);
-        let reach = |row: u32| row.saturating_sub(start + 1) as usize;
-        let near = targets.partition_point(|target| reach(self.ranks[*target as usize]) <= *lanes);
+        let end = if leaves { self.last } else { targets.last().map_or(start, |target| self.ranks[*target as usize]) };
+        let full = self.first_full(start + 1, end.min(start.saturating_add(*lanes as u32).saturating_add(1)));
+        let near = targets.partition_point(|target| self.ranks[*target as usize] <= full);
         let (near, far) = targets.split_at(near);
         self.rows.named.extend(far.iter().map(|target| (i, *target)));
-        let leaves = leaves && far.is_empty() && reach(self.last) <= *lanes;
+        let leaves = leaves && far.is_empty() && self.last <= full;
         if near.is_empty() && !leaves {
             return;
         }
@@ -343,6 +370,7 @@ impl<'l> Builder<'l> {
             while row + 1 < to {
                 row += 1;
                 let lane = builder.add(Vertex::Lane(i), row);
+                builder.used[row as usize] += 1;
                 builder.rows.edges.push(Edge { upper: at, lower: lane, net: i });
                 at = lane;
                 *lanes = lanes.saturating_sub(1);

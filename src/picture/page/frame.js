@@ -5,7 +5,7 @@
 const ITEM = 0, LANE = 1, IN = 2, OUT = 3;
 const PAD = 16, HEAD = 30, CHIP_TOP = 5, CHIP_HEIGHT = 20;
 const ROW_GAP = 28, ROW_STEP = 0.08, ROW_GAP_MOST = 96;
-const TIP = 8;
+const TIP = 8, WIDER = 60;
 
 /* An item of a group is the number of a box, or minus one minus that of a group. */
 const isGroup = item => item < 0;
@@ -63,8 +63,14 @@ function title(group, frame) {
     frame.x = frame.x.map(x => x + aside);
     frame.w = least;
   }
+  const lines = (level.rows[0] || []).filter(vertex => level.kinds[vertex] === IN);
+  const short = lines.length ? needed + 14 - frame.x[lines[0]] : 0;
+  if (short > 0 && short <= WIDER) {
+    frame.x = frame.x.map(x => x + short);
+    frame.w += 2 * short;
+  }
   let left = 6;
-  for (const vertex of (level.rows[0] || []).filter(vertex => level.kinds[vertex] === IN)) {
+  for (const vertex of lines) {
     if (frame.x[vertex] - 8 - left >= needed) break;
     left = frame.x[vertex] + 8;
   }
