@@ -44,6 +44,8 @@ pub mod migrate;
 pub mod model;
 pub mod nnef;
 mod options;
+#[cfg(feature = "pictures")]
+pub mod picture;
 pub mod source;
 #[cfg(feature = "eval")]
 pub mod tensor;

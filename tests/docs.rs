@@ -17,6 +17,7 @@ const PAGES: &[&str] = &[
     "docs/loops.md",
     "docs/models.md",
     "docs/performance.md",
+    "docs/pictures.md",
     "docs/rules.md",
     "examples/README.md",
 ];

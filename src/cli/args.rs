@@ -12,6 +12,10 @@ Examples:
   nnef-flatten model/ -o flat.nnef               read model/graph.nnef, write a file
   nnef-flatten model/ -o flat.tgz                take weights and quantizations along
   nnef-flatten --lower all --to json graph.nnef  primitives only, as JSON
+  nnef-flatten graph.nnef -o graph.html          a page that shows the graph
+  nnef-flatten --lower none --to svg graph.nnef  a picture of the graph as it is written
+  nnef-flatten --source-map map.json graph.nnef  where each operation comes from
+  nnef-flatten --stats -o flat.nnef graph.nnef   count operations and parameters
   nnef-flatten --keep gelu,lstm graph.nnef       leave these fragments in place
   generate | nnef-flatten -                      read standard input
   nnef-flatten check --strict *.nnef             only look for mistakes
@@ -104,6 +108,13 @@ pub struct Output {
     /// How many threads write the result, which does not depend on it [default: all of the machine].
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Write to this file, as JSON, from which place and through which calls each operation comes.
+    #[arg(long, value_name = "FILE")]
+    pub source_map: Option<PathBuf>,
+    /// Tell, on standard error, how many operations there are of each kind, parameters and
+    /// multiplications.
+    #[arg(long)]
+    pub stats: bool,
 }
 
 /// How the result is compared with its source.
@@ -254,6 +265,12 @@ pub enum To {
     NnefDraft,
     /// The graph as JSON.
     Json,
+    /// A picture in the notation of Graphviz.
+    Dot,
+    /// A picture.
+    Svg,
+    /// A page for browsers: a picture to search and to look into.
+    Html,
 }
 
 /// Forms of messages.

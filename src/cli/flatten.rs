@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::graph::pieces;
+use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
+use nnef_flatten::graph::{pieces, source_map};
 use nnef_flatten::nnef::dialect::Dialect;
+use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
 use nnef_flatten::{Document, Graph, Options};
 
@@ -13,7 +14,7 @@ use super::args::{self, Language, To};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, loops, verify};
+use super::{Failure, Outcome, Status, loops, stats, verify};
 
 /// Flattens one input.
 pub fn run(
@@ -25,6 +26,10 @@ pub fn run(
 ) -> Outcome {
     let to = notation(output);
     let target = models::target(path(output), output.to)?;
+    if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
+        let message = "result and source map cannot both go to standard output; use -o or name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
     if language.from == Some(args::From::Loops) {
         let (sources, result) = match loops::process(input, language) {
             Ok(processed) => processed,
@@ -34,7 +39,12 @@ pub fn run(
             return Err(Failure::Message("--verify is for documents; loops are not verified yet".to_owned()));
         }
         let whole = target.map(Whole::without_data);
-        return finish(&sources, result, output, whole, reporter, |_, _| Ok(true));
+        return finish(&sources, result, output, whole, reporter, |graph, reporter| {
+            if output.stats {
+                stats::tell(None, graph, language, false, reporter);
+            }
+            Ok(true)
+        });
     }
     let opened = models::open(input).and_then(|opened| {
         let processed = process(opened.input, language, to == To::Nnef)?;
@@ -49,7 +59,12 @@ pub fn run(
         Err(unread) => return report_unread(unread, reporter),
     };
     finish(document.sources(), result, output, whole, reporter, |graph, reporter| {
-        Ok(!verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?)
+        let verified =
+            !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
+        if output.stats {
+            stats::tell(Some(&document), graph, language, to == To::Nnef, reporter);
+        }
+        Ok(verified)
     })
 }
 
@@ -73,23 +88,37 @@ fn finish(
     {
         return Ok(Status::Refused);
     }
+    let picture = match graph.as_ref().filter(|_| matches!(to, To::Dot | To::Svg | To::Html)) {
+        Some(graph) => match Picture::new(graph, sources) {
+            Ok(picture) => Some(picture),
+            Err(error) => {
+                let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, error.to_string()));
+                reporter.summary();
+                return Ok(Status::Refused);
+            }
+        },
+        None => None,
+    };
     reporter.summary();
-    match graph {
+    let outcome = match &graph {
         Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
             let written = match whole {
-                Some(whole) => whole.write(&graph, output.threads.unwrap_or_else(pieces::all_threads), reporter),
-                None => write(&graph, output, to),
+                Some(whole) => whole.write(graph, output.threads.unwrap_or_else(pieces::all_threads), reporter),
+                None => write(graph, picture.as_ref(), output, to),
             };
-            let written = written.map(|()| Status::Done);
-            // The process ends here; to take large tables apart would only take time.
-            std::mem::forget(graph);
-            written
+            let written = written.and_then(|()| write_source_map(graph, sources, output));
+            std::mem::forget(picture);
+            written.map(|()| Status::Done)
         }
         None => Ok(Status::Refused),
-    }
+    };
+    // The process ends here; to take large tables apart would only take time.
+    std::mem::forget(graph);
+    outcome
 }
 
 /// A document with its graph and warnings, or with the reasons for its refusal.
@@ -178,22 +207,38 @@ fn notation(output: &args::Output) -> To {
     output.to.unwrap_or_else(|| by_extension(path(output)))
 }
 
-fn write(graph: &Graph, output: &args::Output, to: To) -> Result<(), Failure> {
-    let path = path(output);
+/// Writes the graph or its picture.
+fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: To) -> Result<(), Failure> {
     let threads = output.threads.unwrap_or_else(pieces::all_threads);
-    let mut content = |out: &mut dyn std::io::Write| match to {
-        To::Nnef | To::NnefDraft => graph.write_nnef_with(threads, out),
-        To::Json => graph.write_json_with(threads, out),
+    let mut content = |out: &mut dyn std::io::Write| match (picture, to) {
+        (Some(picture), To::Dot) => picture.write_dot(out),
+        (Some(picture), To::Svg) => picture.write_svg(out),
+        (Some(picture), _) => picture.write_html(out),
+        (None, To::Json) => graph.write_json_with(threads, out),
+        (None, _) => graph.write_nnef_with(threads, out),
     };
-    match path {
+    match path(output) {
         Some(path) => io::write_file(path, &mut content),
         None => io::write_stdout(&mut content),
     }
 }
 
-fn by_extension(path: Option<&Path>) -> To {
-    match path.and_then(Path::extension).and_then(OsStr::to_str) {
-        Some(extension) if extension.eq_ignore_ascii_case("json") => To::Json,
-        _ => To::Nnef,
+/// Writes where the operations come from, if that is asked for.
+fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
+    let mut map = |out: &mut dyn std::io::Write| source_map::write(graph, sources, out);
+    match output.source_map.as_deref() {
+        Some(path) if io::is_stream(path) => io::write_stdout(&mut map),
+        Some(path) => io::write_file(path, &mut map),
+        None => Ok(()),
     }
+}
+
+/// What the extension of the result's path chooses.
+const EXTENSIONS: &[(&str, To)] =
+    &[("json", To::Json), ("dot", To::Dot), ("gv", To::Dot), ("svg", To::Svg), ("html", To::Html), ("htm", To::Html)];
+
+fn by_extension(path: Option<&Path>) -> To {
+    let extension = path.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    known.map_or(To::Nnef, |(_, to)| *to)
 }

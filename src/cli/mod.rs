@@ -16,6 +16,7 @@ mod models;
 mod progress;
 mod report;
 mod run;
+mod stats;
 mod tensors;
 mod verify;
 

@@ -110,6 +110,14 @@ impl Reporter {
         }
     }
 
+    /// Tells what was asked for, in the form that was asked for.
+    pub fn tell(&mut self, text: &str, object: &serde_json::Value) {
+        let _ = match self.format {
+            MessageFormat::Human => self.out.write_all(text.as_bytes()),
+            MessageFormat::Json => writeln!(self.out, "{object}"),
+        };
+    }
+
     /// Says how many findings there were in all, to people.
     pub fn summary(&mut self) {
         if let Some(summary) = self.total.summary() {

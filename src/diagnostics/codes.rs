@@ -195,6 +195,8 @@ codes! {
     LengthBudget          "E0812" E1   error   "array or string too long";
     MemoryBudget          "E0813" E1   error   "too much compile-time data";
     StepBudget            "E0814" E1   error   "evaluation takes too long";
+    // Pictures.
+    PictureTooLarge       "E0818" none error   "graph too large to be drawn";
     // Evaluation of a flat graph on tensors.
     NotEvaluated          "E0821" none error   "operation that cannot be evaluated";
     EvalInput             "E0822" none error   "graph input is missing or does not fit";

@@ -6,6 +6,8 @@ mod packed;
 pub mod pieces;
 pub mod prune;
 pub mod shapes;
+pub mod source_map;
+pub mod stats;
 pub mod symbolic;
 pub mod text;
 pub mod value;
@@ -420,6 +422,11 @@ impl Graph {
     pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
         self.origins.push((parent, place));
         OriginId(self.origins.len() as u32 - 1)
+    }
+
+    /// How many calls are known.
+    pub(crate) fn origin_count(&self) -> usize {
+        self.origins.len()
     }
 
     /// A call through which operations came about; none for [`OriginId::NONE`].

@@ -110,6 +110,13 @@ impl TensorNames {
         self.entries.get(id.0 as usize).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
+    /// What a tensor is called where it is assigned, in the graph or in a fragment; none if it has
+    /// no name there.
+    pub fn source_name(&self, id: NameId) -> Option<Name> {
+        let entry = self.entries.get(id.0 as usize)?;
+        (self.numbers(entry).ordinal == 0).then_some(entry.segment)
+    }
+
     /// Turns a fresh name into one of the document; what was named after it follows.
     pub fn rename(&mut self, id: NameId, name: Name) {
         let entry = &mut self.entries[id.0 as usize];

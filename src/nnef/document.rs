@@ -134,7 +134,7 @@ impl Document {
 
     /// Adds a text that belongs to the document, such as its quantizations, so that findings can
     /// point into it.
-    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<String>) -> crate::source::FileId {
+    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> crate::source::FileId {
         self.sources.add(name, text)
     }
 

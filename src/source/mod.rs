@@ -3,6 +3,8 @@
 //! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
 //! byte [`Span`] within it. Lines and columns are computed only when something is reported.
 
+pub mod places;
+
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -91,11 +93,24 @@ impl SourceFile {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let starts = self.line_starts.get_or_init(|| line_starts(&self.text));
-        let line = starts.partition_point(|&start| start as usize <= offset);
-        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
+        let line = self.line(offset);
+        let start = self.line_starts().get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
         let column = self.text[start..offset].chars().count() as u32 + 1;
         Position { line: line as u32, column }
+    }
+
+    /// The offset at which the line of another offset starts.
+    pub fn line_start(&self, offset: u32) -> u32 {
+        let line = self.line(offset as usize);
+        self.line_starts().get(line.saturating_sub(1)).copied().unwrap_or(0)
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        self.line_starts().partition_point(|&start| start as usize <= offset)
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| line_starts(&self.text))
     }
 }
 

@@ -257,7 +257,7 @@ mod tests {
 
     fn read(text: &str) -> (Quantization, Vec<(String, String)>) {
         let mut sources = Sources::new();
-        let file = sources.add("graph.quant", text);
+        let file = sources.add("graph.quant", text.to_string());
         let mut diagnostics = Diagnostics::new(false);
         let read = parse(text, file, &mut diagnostics);
         let told = |found: &Diagnostic| (found.message.clone(), sources.text(found.at).to_string());

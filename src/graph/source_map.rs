@@ -1,0 +1,89 @@
+//! Where the operations of a flat graph come from, as JSON.
+//!
+//! The form is described in `docs/pictures.md`; [`VERSION`] changes when programs that read it
+//! would have to.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::names::TensorNames;
+use super::{Graph, OriginId, TensorId};
+use crate::source::places::Places;
+use crate::source::{Location, Sources};
+
+/// The version of the form.
+pub const VERSION: u32 = 1;
+
+/// Writes the places and calls of all operations. `sources` are the texts that the graph comes
+/// from.
+pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+    let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32)));
+    let at = graph.operations.iter().map(|operation| operation.at).chain(calls.clone().map(|call| call.at));
+    let map = Map { graph, sources, places: Places::with_ends(sources, at) };
+    write!(out, "{{\"version\": {VERSION}, \"graph\": {},\n\"calls\": ", json!(graph.text_of(graph.name)))?;
+    list(out, calls.map(|call| map.call(call)))?;
+    out.write_all(b",\n\"operations\": ")?;
+    list(out, (0..graph.operations.len()).map(|i| map.operation(i)))?;
+    out.write_all(b",\n\"tensors\": {")?;
+    for i in 0..graph.tensors.len() {
+        let id = TensorId(i as u32);
+        let separator = if i > 0 { "," } else { "" };
+        write!(out, "{separator}\n{}: {}", json!(graph.tensor_name(id)), map.tensor(id))?;
+    }
+    out.write_all(b"}}\n")
+}
+
+fn list(out: &mut dyn Write, items: impl Iterator<Item = Value>) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (i, item) in items.enumerate() {
+        write!(out, "{}\n{item}", if i > 0 { "," } else { "" })?;
+    }
+    out.write_all(b"]")
+}
+
+struct Map<'g> {
+    graph: &'g Graph,
+    sources: &'g Sources,
+    places: Places,
+}
+
+impl Map<'_> {
+    /// A call by its number; none for the body of the graph.
+    fn number(&self, call: OriginId) -> Option<usize> {
+        Some(call.index()).filter(|call| *call < self.graph.origin_count())
+    }
+
+    fn file(&self, at: Location) -> &str {
+        self.sources.file(at.file).name()
+    }
+
+    fn call(&self, call: super::Origin) -> Value {
+        let start = self.places.start(call.at);
+        json!({
+            "fragment": self.graph.text_of(call.fragment),
+            "file": self.file(call.at), "line": start.line, "column": start.column,
+            "parent": self.number(call.parent),
+        })
+    }
+
+    fn operation(&self, index: usize) -> Value {
+        let operation = &self.graph.operations[index];
+        let (start, end) = (self.places.start(operation.at), self.places.end(operation.at));
+        let results: Vec<String> =
+            self.graph.tensors_of(operation).map(|tensor| self.graph.tensor_name(tensor)).collect();
+        json!({
+            "name": self.graph.operation_name(operation), "results": results,
+            "file": self.file(operation.at), "line": start.line, "column": start.column,
+            "end_line": end.line, "end_column": end.column,
+            "call": self.number(operation.origin),
+        })
+    }
+
+    fn tensor(&self, id: TensorId) -> Value {
+        let tensor = &self.graph.tensors[id.index()];
+        let names: &TensorNames = &self.graph.names;
+        let source = names.source_name(tensor.name).map(|name| self.graph.text_of(name));
+        json!({ "source": source, "operation": tensor.producer.map(|operation| operation.index()) })
+    }
+}

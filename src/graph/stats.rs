@@ -1,0 +1,219 @@
+//! What a graph consists of, in numbers.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Graph, Operand, Operation, TensorId};
+use crate::nnef::ast::Primitive;
+
+/// Numbers on a graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// How many operations there are of each kind.
+    pub operations: BTreeMap<String, u64>,
+    /// The items of all variables.
+    pub parameters: u64,
+    /// Their bytes: four for a scalar or an integer, one for a logical.
+    pub bytes: u64,
+    /// How many products of weights are added up; see [`PRODUCTS`].
+    pub multiply_adds: u64,
+    /// How many variables and products have shapes that are not known, and are not counted.
+    pub unknown: u64,
+}
+
+impl Stats {
+    /// Counts.
+    pub fn new(graph: &Graph) -> Self {
+        let mut stats = Stats::default();
+        let mut kinds = vec![0u64; graph.kinds.len()];
+        for operation in &graph.operations {
+            kinds[operation.kind.index()] += 1;
+            let name = graph.operation_name(operation);
+            if name == "variable" {
+                stats.variable(graph, operation);
+            } else if let Some((_, count)) = PRODUCTS.iter().find(|(product, _)| *product == name) {
+                match count(graph, operation) {
+                    Some(count) => stats.multiply_adds = stats.multiply_adds.saturating_add(count),
+                    None => stats.unknown += 1,
+                }
+            }
+        }
+        for (kind, count) in graph.kinds.iter().zip(kinds).filter(|(_, count)| *count > 0) {
+            *stats.operations.entry(graph.text_of(kind.name).to_owned()).or_default() += count;
+        }
+        stats
+    }
+
+    fn variable(&mut self, graph: &Graph, operation: &Operation) {
+        for tensor in graph.tensors_of(operation) {
+            let Some(items) = shape(graph, tensor).as_deref().map(product) else {
+                self.unknown += 1;
+                continue;
+            };
+            let size = if graph.tensors[tensor.index()].dtype == Some(Primitive::Logical) { 1 } else { 4 };
+            self.parameters = self.parameters.saturating_add(items);
+            self.bytes = self.bytes.saturating_add(items.saturating_mul(size));
+        }
+    }
+
+    /// How many operations there are.
+    pub fn total(&self) -> u64 {
+        self.operations.values().sum()
+    }
+
+    /// As JSON; `before` is what the graph consisted of before it was flattened, where known.
+    pub fn to_json(&self, before: Option<&Stats>) -> Value {
+        json!({
+            "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
+            "total": { "before": before.map(Stats::total), "after": self.total() },
+            "parameters": self.parameters,
+            "bytes": self.bytes,
+            "multiply_adds": self.multiply_adds,
+            "unknown": self.unknown,
+        })
+    }
+
+    /// As a table for people.
+    pub fn to_text(&self, before: Option<&Stats>) -> String {
+        let mut kinds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        let none = Stats::default();
+        for (name, count) in &before.unwrap_or(&none).operations {
+            kinds.entry(name).or_default().0 = *count;
+        }
+        for (name, count) in &self.operations {
+            kinds.entry(name).or_default().1 = *count;
+        }
+        let width = kinds.keys().map(|name| name.chars().count()).max().unwrap_or(0).max("multiply-adds".len());
+        let known = |count: u64| if before.is_some() { grouped(count) } else { "?".to_owned() };
+        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>12}  {after:>12}\n");
+        let mut text = row("operation", "before", "after");
+        for (name, (before, after)) in &kinds {
+            text.push_str(&row(name, &known(*before), &grouped(*after)));
+        }
+        text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
+        let numbers = [("parameters", self.parameters), ("bytes", self.bytes), ("multiply-adds", self.multiply_adds)];
+        for (name, number) in numbers {
+            text.push_str(&row(name, "", &grouped(number)));
+        }
+        if self.unknown > 0 {
+            text.push_str(&row("not counted", "", &grouped(self.unknown)));
+        }
+        text
+    }
+}
+
+/// A number with spaces between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How many products an operation adds up; none where a shape is not known.
+type Count = fn(&Graph, &Operation) -> Option<u64>;
+
+/// The operations that are sums of products.
+pub const PRODUCTS: &[(&str, Count)] = &[
+    ("conv", for_each_result),
+    ("planewise_conv", for_each_result),
+    ("deconv", for_each_input),
+    ("planewise_deconv", for_each_input),
+    ("separable_conv", separable),
+    ("linear", for_each_result),
+    ("matmul", matmul),
+];
+
+fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
+    graph.tensors[tensor.index()].shape.as_ref()?.known()
+}
+
+fn product(extents: &[i64]) -> u64 {
+    extents.iter().fold(1u64, |all, extent| all.saturating_mul(u64::try_from(*extent).unwrap_or(0)))
+}
+
+fn argument(graph: &Graph, operation: &Operation, name: &str) -> Option<Vec<i64>> {
+    match graph.argument(operation, name)? {
+        Operand::Tensor(tensor) => shape(graph, tensor),
+        Operand::Value(_) => None,
+    }
+}
+
+fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
+    shape(graph, graph.tensors_of(operation).next()?)
+}
+
+/// The weights that one channel has.
+fn weights(graph: &Graph, operation: &Operation) -> Option<u64> {
+    Some(product(argument(graph, operation, "filter")?.get(1..)?))
+}
+
+fn for_each_result(graph: &Graph, operation: &Operation) -> Option<u64> {
+    Some(product(&result(graph, operation)?).saturating_mul(weights(graph, operation)?))
+}
+
+fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
+    Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
+}
+
+/// Each place of the result takes all weights of both filters once.
+fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let mut places = result(graph, operation)?;
+    *places.get_mut(1)? = 1;
+    let filter = |name| argument(graph, operation, name).map(|filter| product(&filter));
+    Some(product(&places).saturating_mul(filter("plane_filter")?.saturating_add(filter("point_filter")?)))
+}
+
+fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let a = argument(graph, operation, "A")?;
+    let transposed = matches!(graph.attribute(operation, "transposeA"), Some(super::Value::Logical(true)));
+    let inner = if transposed { a.len().checked_sub(2)? } else { a.len().checked_sub(1)? };
+    Some(product(&result(graph, operation)?).saturating_mul(product(&[*a.get(inner)?])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, expand, parse};
+
+    fn stats(body: &str) -> Stats {
+        let options = Options::default();
+        let text = format!("version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1,3,8,8]); {body} }}");
+        let parsed = parse("test", text, &options);
+        Stats::new(&expand(&parsed.document, &options).unwrap().graph)
+    }
+
+    #[test]
+    fn products_are_counted() {
+        let conv = stats("f = variable(shape = [4,3,3,3], label = 'f'); y = conv(x, f);");
+        assert_eq!((conv.parameters, conv.bytes, conv.multiply_adds), (108, 432, 4 * 64 * 27));
+        let linear = stats(
+            "f = variable(shape = [5,192], label = 'f'); z = reshape(x, shape = [1,192]); y = linear(z, f, 0.0);",
+        );
+        assert_eq!((linear.multiply_adds, linear.total()), (5 * 192, 4));
+        assert_eq!(stats("y = matmul(x, x);").multiply_adds, 3 * 8 * 8 * 8);
+        assert_eq!(stats("y = matmul(x, x, transposeA = true);").multiply_adds, 3 * 8 * 8 * 8);
+        let deconv = stats("f = variable(shape = [3,4,3,3], label = 'f'); y = deconv(x, f);");
+        assert_eq!(deconv.multiply_adds, 3 * 64 * 36);
+    }
+
+    #[test]
+    fn huge_shapes_do_not_overflow() {
+        assert_eq!(product(&[i64::MAX, i64::MAX]), u64::MAX);
+        assert_eq!(product(&[i64::MAX, 0]), 0);
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let after = stats("y = relu(x);");
+        let lines: Vec<String> = after.to_text(None).lines().map(str::to_owned).collect();
+        assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()));
+        assert_eq!(grouped(1_234_567), "1 234 567");
+    }
+}

@@ -1,0 +1,142 @@
+//! What operations are about, and the colours of that: one table for all pictures.
+
+/// A family of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// Inputs and outputs of the graph.
+    Port,
+    /// Variables and constants.
+    Data,
+    /// Products with weights.
+    Product,
+    /// Normalization.
+    Normalization,
+    /// Non-linear functions.
+    Activation,
+    /// Windows and axes that become one item.
+    Reduction,
+    /// Arithmetic item by item.
+    Elementwise,
+    /// Items that only move.
+    Layout,
+    /// Joining and choosing.
+    Selection,
+    /// Rounding to fewer levels.
+    Quantization,
+    /// Anything else.
+    Other,
+}
+
+/// How a category is drawn.
+#[derive(Debug)]
+pub struct Style {
+    /// The category.
+    pub category: Category,
+    /// Its name, as a class of style sheets has it.
+    pub class: &'static str,
+    /// Background and accent on a light page.
+    pub light: (&'static str, &'static str),
+    /// Background and accent on a dark page.
+    pub dark: (&'static str, &'static str),
+    /// The operations that belong to it.
+    pub operations: &'static [&'static str],
+}
+
+macro_rules! styles {
+    ($($category:ident $class:literal $fill:literal $line:literal $dark:literal $dark_line:literal [$($operation:literal)*])*) => {
+        &[$(Style {
+            category: Category::$category,
+            class: $class,
+            light: ($fill, $line),
+            dark: ($dark, $dark_line),
+            operations: &[$($operation),*],
+        }),*]
+    };
+}
+
+/// The table, in the order of [`Category`].
+pub const STYLES: &[Style] = styles! {
+    Port "port" "#eef1f5" "#64748b" "#27303d" "#94a3b8" ["external"]
+    Data "data" "#f6f1ea" "#a1845c" "#332c22" "#c9a877" ["variable" "constant" "range" "update"]
+    Product "product" "#eaf1fd" "#3b76d6" "#1d2c47" "#6ea3f5" [
+        "conv" "deconv" "separable_conv" "separable_deconv" "planewise_conv" "planewise_deconv" "linear" "matmul"
+        "einsum" "box" "debox" "rnn_step" "lstm_step" "gru_step" "sdpa" "scaled_dot_product_attention"
+    ]
+    Normalization "normalization" "#f3eefb" "#8456c5" "#2d2340" "#b08be6" [
+        "batch_normalization" "l1_normalization" "l2_normalization" "local_contrast_normalization"
+        "local_mean_normalization" "local_response_normalization" "local_variance_normalization" "layer_norm"
+        "rms_norm" "layer_normalization" "group_normalization" "instance_normalization"
+    ]
+    Activation "activation" "#fdf0ea" "#d26a2e" "#3b261a" "#f0975f" [
+        "relu" "relu6" "prelu" "leaky_relu" "elu" "selu" "gelu" "gelu_approximate" "silu" "sigmoid" "softabs" "softmax"
+        "softplus" "tanh" "hard_swish" "hardswish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
+    ]
+    Reduction "reduction" "#e7f5f2" "#1f8a76" "#17312c" "#4fbfa9" [
+        "max_pool" "avg_pool" "rms_pool" "max_pool_with_index" "argmax_pool" "sum_reduce" "mean_reduce" "max_reduce"
+        "min_reduce" "argmax_reduce" "argmin_reduce" "any_reduce" "all_reduce" "moments" "area_downsample"
+        "nearest_downsample" "avg_roi_pool" "max_roi_pool" "avg_roi_align" "max_roi_align" "sum_of_squares_reduce"
+        "product_reduce" "cumsum" "topk"
+    ]
+    Elementwise "elementwise" "#edf6e7" "#5b8f2e" "#22301a" "#8fc35f" [
+        "add" "sub" "mul" "div" "pow" "exp" "log" "log2" "sin" "cos" "tan" "sinh" "cosh" "asin" "acos" "atan" "asinh"
+        "acosh" "atanh" "abs" "sign" "rcp" "neg" "floor" "ceil" "round" "sqr" "sqrt" "rsqr" "rsqrt" "min" "max" "lt"
+        "gt" "le" "ge" "eq" "ne" "and" "or" "not" "idn" "clamp" "add_n" "xor" "copy" "square" "recip" "round_even"
+        "logical_not" "iff" "cast"
+    ]
+    Layout "layout" "#f0f2f4" "#7b8794" "#282d34" "#a3aebb" [
+        "reshape" "squeeze" "unsqueeze" "transpose" "pad" "tile" "slice" "split" "unstack" "shape_of" "copy_n"
+        "multilinear_upsample" "nearest_upsample" "desample" "sample" "roi_resample" "broadcast" "expand" "flatten"
+        "linear_upsample2x_symmetric" "linear_upsample2x_asymmetric" "bilinear_upsample2x_symmetric"
+        "bilinear_upsample2x_asymmetric" "resize" "dyn_slice" "strided_slice" "trilu" "upcast" "chunk"
+    ]
+    Selection "selection" "#e9eefb" "#5360c4" "#222848" "#8d98ee" [
+        "concat" "stack" "select" "gather" "gather_elements" "gather_nd" "scatter" "scatter_elements" "scatter_nd"
+        "one_hot" "non_zero" "where"
+    ]
+    Quantization "quantization" "#fbeef4" "#c14d87" "#3a2030" "#e98bb8" [
+        "linear_quantize" "min_max_linear_quantize" "zero_point_linear_quantize" "logarithmic_quantize" "quantize"
+        "dequantize" "quantize_linear_u8" "dequantize_linear_f32"
+    ]
+    Other "other" "#ffffff" "#8a94a3" "#20252c" "#8a94a3" []
+};
+
+/// Prefixes of exporters, after which the name of a known operation may follow.
+const PREFIXES: &[&str] = &["tract_core_", "tract_transformers_", "tract_onnx_", "tract_", "nn_"];
+
+/// The category of an operation.
+pub fn of(operation: &str) -> Category {
+    let known = |name: &str| STYLES.iter().find(|style| style.operations.contains(&name)).map(|style| style.category);
+    let bare = PREFIXES.iter().find_map(|prefix| operation.strip_prefix(prefix));
+    known(operation).or_else(|| bare.and_then(known)).unwrap_or(Category::Other)
+}
+
+/// How a category is drawn.
+pub fn style(category: Category) -> &'static Style {
+    &STYLES[category as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order_and_names_nothing_twice() {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, row) in STYLES.iter().enumerate() {
+            assert_eq!(row.category as usize, i);
+            names.extend(row.operations);
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn vendors_names_are_known_by_what_they_end_with() {
+        assert_eq!(of("conv"), Category::Product);
+        assert_eq!(of("tract_core_softmax"), Category::Activation);
+        assert_eq!(of("tract_core_external"), Category::Port);
+        assert_eq!(of("no_such"), Category::Other);
+    }
+}

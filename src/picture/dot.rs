@@ -1,0 +1,182 @@
+//! The notation of Graphviz: boxes, clusters for groups, lines.
+
+use std::io::{self, Write};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::category::{Category, style};
+use super::scene::{Item, Node, Scene, Subject};
+use crate::graph::TensorId;
+
+const HEAD: &str = " {
+  graph [rankdir=TB, nodesep=0.25, ranksep=0.35, fontname=\"Helvetica\", fontsize=11, fontcolor=\"#4b5563\"];
+  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11, margin=\"0.12,0.06\"];
+  edge [color=\"#7b8794\", arrowsize=0.6];
+";
+
+/// Writes a scene.
+pub fn write(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
+    let mut dot = Dot { scene, text: String::from("digraph ") };
+    dot.quoted(scene.graph.text_of(scene.graph.name));
+    dot.text.push_str(HEAD);
+    dot.clusters(out)?;
+    dot.edges(out)?;
+    dot.text.push_str("}\n");
+    out.write_all(dot.text.as_bytes())
+}
+
+struct Dot<'s> {
+    scene: &'s Scene<'s>,
+    text: String,
+}
+
+impl Dot<'_> {
+    /// Writes what has come together, when that is much.
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.text.len() > 1 << 16 {
+            out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, parts: &[&str]) {
+        parts.iter().for_each(|part| self.text.push_str(part));
+    }
+
+    fn indent(&mut self, depth: u32) {
+        (0..=depth).for_each(|_| self.text.push_str("  "));
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.text.push('"');
+        escape(&mut self.text, text);
+        self.text.push('"');
+    }
+
+    /// The boxes, in clusters within clusters.
+    fn clusters(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let mut open: Vec<(u32, usize)> = vec![(0, 0)];
+        while let Some((group, next)) = open.last_mut() {
+            let (id, of) = (*group, &self.scene.groups[*group as usize]);
+            let depth = self.scene.depth(id);
+            let Some(item) = of.items.get(*next) else {
+                open.pop();
+                if id != 0 {
+                    self.indent(depth - 1);
+                    self.text.push_str("}\n");
+                }
+                continue;
+            };
+            *next += 1;
+            match *item {
+                Item::Node(node) => self.node(node, depth),
+                Item::Group(within) => {
+                    self.indent(depth);
+                    self.push(&["subgraph cluster_", &within.to_string(), " {\n"]);
+                    self.indent(depth + 1);
+                    self.text.push_str("label=");
+                    self.quoted(&self.scene.groups[within as usize].title);
+                    let fill = if depth.is_multiple_of(2) { "#f6f8fa" } else { "#eef1f5" };
+                    self.push(&[
+                        "; labeljust=l; style=\"rounded,filled\"; color=\"#cfd6de\"; fillcolor=\"",
+                        fill,
+                        "\";\n",
+                    ]);
+                    open.push((within, 0));
+                }
+            }
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, id: u32, depth: u32) {
+        let node = &self.scene.nodes[id as usize];
+        let (fill, line) = style(node.category).light;
+        self.indent(depth);
+        self.push(&["n", &id.to_string(), " [label="]);
+        self.label(node);
+        self.push(&[", fillcolor=\"", fill, "\", color=\"", line, "\""]);
+        if node.category == Category::Port {
+            self.text.push_str(", shape=oval");
+        }
+        self.text.push_str(", tooltip=");
+        let tooltip = self.tooltip(node);
+        self.quoted(&tooltip);
+        self.text.push_str("];\n");
+    }
+
+    /// Title and note, then the other lines, each on the left.
+    fn label(&mut self, node: &Node) {
+        self.text.push('"');
+        let lines = std::iter::once((&node.title, &node.note)).chain(node.rows.iter().map(|row| (&row.0, &row.1)));
+        for (left, right) in lines {
+            escape(&mut self.text, left);
+            self.text.push_str(if left.is_empty() || right.is_empty() { "" } else { "  " });
+            escape(&mut self.text, right);
+            self.text.push_str(if node.rows.is_empty() { "" } else { "\\l" });
+        }
+        self.text.push('"');
+    }
+
+    fn tooltip(&self, node: &Node) -> String {
+        let graph = self.scene.graph;
+        match node.subject {
+            Subject::Input(tensor) | Subject::Output(tensor) => graph.tensor_name(tensor),
+            Subject::Operation(id) => {
+                let results = graph.tensors_of(&graph.operations[id.index()]).take(8);
+                results.map(|tensor| graph.tensor_name(tensor)).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// The lines: one for each tensor from the box that makes it to each box that uses it.
+    fn edges(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let input = |(i, node): (usize, &Node)| match node.subject {
+            Subject::Input(tensor) => Some((tensor, i as u32)),
+            _ => None,
+        };
+        let free: FxHashMap<TensorId, u32> = self.scene.nodes.iter().enumerate().filter_map(input).collect();
+        let mut used: Vec<TensorId> = Vec::new();
+        let mut seen: FxHashSet<TensorId> = FxHashSet::default();
+        for (id, node) in self.scene.nodes.iter().enumerate() {
+            used.clear();
+            seen.clear();
+            match node.subject {
+                Subject::Input(_) => {}
+                Subject::Output(tensor) => used.push(tensor),
+                Subject::Operation(operation) => {
+                    let operation = &self.scene.graph.operations[operation.index()];
+                    for (_, value) in self.scene.graph.arguments(operation) {
+                        value.each_tensor(&mut |tensor| used.extend(seen.insert(tensor).then_some(tensor)));
+                    }
+                }
+            }
+            for &tensor in &used {
+                let maker = self.scene.graph.tensors[tensor.index()].producer;
+                let maker = maker.and_then(|maker| self.scene.node_of[maker.index()]);
+                if let Some(source) = maker.or_else(|| free.get(&tensor).copied()) {
+                    self.push(&["  n", &source.to_string(), " -> n", &id.to_string(), ";\n"]);
+                }
+            }
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds text to a string of Graphviz, where a backslash and a quote mean something, and so does
+/// the name of a character of HTML.
+fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which calls of fragments are drawn as groups.
+//!
+//! A group is a call through which several operations came about. A call of a fragment by itself,
+//! at the start or the end of what that call does, is drawn beside it: an unrolled recursion is a
+//! row of groups, not a nest of them. Calls nested deeper than [`MAX_DEPTH`] belong to the group
+//! around them.
+
+use crate::graph::{Graph, OriginId};
+
+/// How deep groups are nested.
+pub const MAX_DEPTH: u32 = 12;
+/// Calls with fewer operations are no groups.
+const MIN_OPERATIONS: u32 = 2;
+
+/// No group: the graph itself.
+pub const ROOT: u32 = 0;
+
+/// A group, before anything stands in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The group around it.
+    pub parent: u32,
+    /// The call.
+    pub origin: OriginId,
+}
+
+/// The groups of a graph; number 0 is the graph itself.
+#[derive(Debug)]
+pub struct Groups {
+    /// The groups, each after the one around it.
+    pub calls: Vec<Call>,
+    of: Vec<u32>,
+}
+
+impl Groups {
+    /// The group of what came about through a chain of calls.
+    pub fn of(&self, origin: OriginId) -> u32 {
+        self.of.get(origin.index()).copied().unwrap_or(ROOT)
+    }
+
+    /// Finds the groups for the operations that are drawn.
+    pub fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
+        let spans = Spans::new(graph, drawn);
+        let count = spans.parent.len();
+        // The call that each one is drawn in, and the group of each.
+        let mut within = spans.parent.clone();
+        for call in 0..count {
+            let parent = spans.parent[call];
+            if parent != NONE && spans.repeats(graph, call, parent) {
+                within[call] = within[parent as usize];
+            }
+        }
+        let mut total = spans.own.clone();
+        for call in (0..count).rev().filter(|call| within[*call] != NONE) {
+            total[within[call] as usize] += total[call];
+        }
+        let mut calls = vec![Call { parent: ROOT, origin: OriginId::NONE }];
+        let mut depths = vec![0];
+        let mut of = vec![ROOT; count];
+        for call in 0..count {
+            let around = of.get(within[call] as usize).copied().unwrap_or(ROOT);
+            of[call] = around;
+            if total[call] >= MIN_OPERATIONS && depths[around as usize] < MAX_DEPTH {
+                of[call] = calls.len() as u32;
+                calls.push(Call { parent: around, origin: OriginId(call as u32) });
+                depths.push(depths[around as usize] + 1);
+            }
+        }
+        Groups { calls, of }
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The calls with the operations that came about through them.
+struct Spans {
+    parent: Vec<u32>,
+    /// How many came about in the call's own body.
+    own: Vec<u32>,
+    first: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl Spans {
+    fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
+        let count = graph.origin_count();
+        let parent = |call: usize| {
+            let parent = graph.origin(OriginId(call as u32)).map_or(NONE, |origin| origin.parent.0);
+            if (parent as usize) < call { parent } else { NONE }
+        };
+        let mut spans = Spans {
+            parent: (0..count).map(parent).collect(),
+            own: vec![0; count],
+            first: vec![u32::MAX; count],
+            last: vec![0; count],
+        };
+        for operation in drawn {
+            let call = graph.operations[operation].origin.index();
+            if call < count {
+                spans.own[call] += 1;
+                spans.cover(call, (operation as u32, operation as u32));
+            }
+        }
+        for call in (0..count).rev() {
+            if spans.parent[call] != NONE {
+                spans.cover(spans.parent[call] as usize, (spans.first[call], spans.last[call]));
+            }
+        }
+        spans
+    }
+
+    fn cover(&mut self, call: usize, span: (u32, u32)) {
+        self.first[call] = self.first[call].min(span.0);
+        self.last[call] = self.last[call].max(span.1);
+    }
+
+    /// Whether a fragment calls itself first or last.
+    fn repeats(&self, graph: &Graph, call: usize, parent: u32) -> bool {
+        let fragment = |call: u32| graph.origin(OriginId(call)).map(|origin| origin.fragment);
+        let at_an_end =
+            self.first[call] == self.first[parent as usize] || self.last[call] == self.last[parent as usize];
+        at_an_end && fragment(call as u32) == fragment(parent)
+    }
+}

@@ -1,0 +1,123 @@
+//! Pages: a document with its style, its data and its script, and nothing from elsewhere.
+//!
+//! The data are JSON without the characters that mean something to HTML. The policy in the head
+//! allows the one style and the one script that are named by their digests, and no network.
+
+mod data;
+
+use std::io::{self, Write};
+
+use sha2::{Digest, Sha256};
+
+use super::layout::Arrangement;
+use super::scene::Scene;
+use crate::source::Sources;
+
+const STYLE: &str = include_str!("page/page.css");
+const BODY: &str = include_str!("page/body.html");
+/// The parts of the script, in the order in which they need each other.
+const SCRIPT: &str = concat!(
+    include_str!("page/columns.js"),
+    include_str!("page/frame.js"),
+    include_str!("page/draw.js"),
+    include_str!("page/panel.js"),
+    include_str!("page/main.js"),
+    include_str!("page/input.js"),
+    include_str!("page/start.js"),
+);
+
+/// Writes an arranged scene.
+pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+    let mut name = String::new();
+    escape(&mut name, scene.graph.text_of(scene.graph.name));
+    let (style, script) = (digest(STYLE), digest(SCRIPT));
+    write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{script}'; \
+         style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+    )?;
+    out.write_all(BODY.replace("<!--name-->", &name).as_bytes())?;
+    out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
+    data::write(scene, arrangement, sources, &mut Inert(out))?;
+    write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
+}
+
+/// Adds text to HTML.
+fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// The digest of a text in Base64, as policies have it.
+fn digest(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bytes = Sha256::digest(text.as_bytes());
+    let mut base64 = String::new();
+    for three in bytes.chunks(3) {
+        let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for digit in 0..4 {
+            let used = digit <= three.len();
+            base64.push(if used { char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize]) } else { '=' });
+        }
+    }
+    base64
+}
+
+/// Passes JSON on, with escapes for what HTML would read; that stands in strings only.
+struct Inert<'w>(&'w mut dyn Write);
+
+impl Write for Inert<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut from = 0;
+        for (i, byte) in bytes.iter().enumerate() {
+            if matches!(byte, b'<' | b'>' | b'&') {
+                self.0.write_all(&bytes[from..i])?;
+                write!(self.0, "\\u{byte:04x}")?;
+                from = i + 1;
+            }
+        }
+        self.0.write_all(&bytes[from..])?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_those_of_policies() {
+        assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(digest("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+    }
+
+    #[test]
+    fn markup_in_data_is_inert() {
+        let mut out = Vec::new();
+        Inert(&mut out).write_all(b"\"</script><!--&\"").unwrap();
+        assert_eq!(out, b"\"\\u003c/script\\u003e\\u003c!--\\u0026\"");
+    }
+
+    #[test]
+    fn style_and_script_do_not_end_themselves() {
+        assert!(!STYLE.contains("</") && !SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+        for forbidden in ["innerHTML", "eval(", "http:", "https:", "import(", "fetch("] {
+            assert!(!SCRIPT.contains(forbidden), "{forbidden}");
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The data of a page: boxes, groups and their rows, tensors, calls, places.
+
+use std::io::{self, Write};
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
+use crate::nnef::literals::push_int;
+use crate::picture::category::{self, STYLES};
+use crate::picture::label;
+use crate::picture::layout::Arrangement;
+use crate::picture::layout::frame;
+use crate::picture::layout::ranks::Vertex;
+use crate::picture::scene::{Item, Scene, Subject};
+use crate::source::places::Places;
+use crate::source::{FileId, Location, Sources};
+
+/// The longest value of an attribute, in bytes.
+const VALUE: usize = 2000;
+/// The longest piece of a line of source, in characters, and how much of that is before the place.
+const EXCERPT: (usize, usize) = (240, 60);
+
+/// Writes the data as one JSON object.
+pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+    let graph = scene.graph;
+    let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
+    let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
+    let mut data = Data { scene, graph, sources, places, text: String::new(), excerpts: Excerpts::default() };
+    data.head();
+    data.tensors(out)?;
+    data.calls(out)?;
+    data.groups(arrangement, out)?;
+    data.nodes(out)?;
+    data.excerpts();
+    out.write_all(data.text.as_bytes())
+}
+
+#[derive(Default)]
+struct Excerpts {
+    of: FxHashMap<(FileId, u32, u32), usize>,
+    texts: Vec<String>,
+}
+
+struct Data<'s> {
+    scene: &'s Scene<'s>,
+    graph: &'s Graph,
+    sources: &'s Sources,
+    places: Places,
+    text: String,
+    excerpts: Excerpts,
+}
+
+impl Data<'_> {
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.text.len() > 1 << 16 {
+            out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, key: &str) {
+        if !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+        self.string(key);
+        self.text.push(':');
+    }
+
+    fn string(&mut self, text: &str) {
+        self.text.push_str(&serde_json::Value::from(text).to_string());
+    }
+
+    fn int(&mut self, value: impl Into<i64>) {
+        push_int(&mut self.text, value.into());
+    }
+
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+        self.text.push('[');
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                self.text.push(',');
+            }
+            each(self, item);
+        }
+        self.text.push(']');
+    }
+
+    fn strings(&mut self, texts: &[&str]) {
+        self.list(texts, |data, text| data.string(text));
+    }
+
+    fn ints(&mut self, items: impl IntoIterator<Item = u32>) {
+        self.list(items, |data, item| data.int(item));
+    }
+
+    /// A list that is written while it is made.
+    fn long_list(
+        &mut self,
+        count: usize,
+        out: &mut dyn Write,
+        mut each: impl FnMut(&mut Self, usize),
+    ) -> io::Result<()> {
+        self.text.push('[');
+        for i in 0..count {
+            self.text.push_str(if i > 0 { ",\n" } else { "\n" });
+            each(self, i);
+            self.flush(out)?;
+        }
+        self.text.push(']');
+        Ok(())
+    }
+
+    fn head(&mut self) {
+        self.text.push('{');
+        self.key("files");
+        let files: Vec<&str> = self.sources.iter().map(|(_, file)| file.name()).collect();
+        self.strings(&files);
+        self.key("styles");
+        self.list(STYLES, |data, style| {
+            data.strings(&[style.class, style.light.0, style.light.1, style.dark.0, style.dark.1]);
+        });
+    }
+
+    fn tensors(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.key("tensors");
+        self.long_list(self.graph.tensors.len(), out, |data, i| {
+            let tensor = &data.graph.tensors[i];
+            let name = data.graph.tensor_name(TensorId(i as u32));
+            data.strings(&[&name, tensor.dtype.map_or("", |dtype| dtype.text()), &label::shape(tensor)]);
+        })
+    }
+
+    fn calls(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.key("calls");
+        self.long_list(self.graph.origin_count(), out, |data, i| {
+            let Some(call) = data.graph.origin(OriginId(i as u32)) else { return };
+            data.text.push('[');
+            data.call(call.parent);
+            data.text.push(',');
+            data.string(data.graph.text_of(call.fragment));
+            data.text.push(',');
+            data.place(call.at);
+            data.text.push(']');
+        })
+    }
+
+    fn call(&mut self, call: OriginId) {
+        self.int(if call.index() < self.graph.origin_count() { call.index() as i64 } else { -1 });
+    }
+
+    /// File, line, column, without brackets.
+    fn place(&mut self, at: Location) {
+        let position = self.places.start(at);
+        let file = self.sources.iter().position(|(id, _)| id == at.file).unwrap_or(0);
+        self.int(file as i64);
+        self.text.push(',');
+        self.int(position.line);
+        self.text.push(',');
+        self.int(position.column);
+    }
+
+    fn groups(&mut self, arrangement: &Arrangement, out: &mut dyn Write) -> io::Result<()> {
+        self.key("groups");
+        self.long_list(self.scene.groups.len(), out, |data, i| {
+            let (group, level) = (&data.scene.groups[i], &arrangement.levels[i]);
+            data.text.push('{');
+            data.key("title");
+            data.string(&group.title);
+            for (key, value) in [("parent", group.parent), ("count", group.operations)] {
+                data.key(key);
+                data.int(value);
+            }
+            data.key("f");
+            data.call(group.origin);
+            data.key("titleWidth");
+            data.int(frame::title_width(&group.title) as i64);
+            let (width, height) = frame::closed_size(group);
+            data.key("closed");
+            data.text.push_str(&format!("{{\"w\":{width},\"h\":{height}}}"));
+            data.key("items");
+            data.list(&group.items, |data, item| match *item {
+                Item::Node(node) => data.int(node),
+                Item::Group(group) => data.int(-1 - i64::from(group)),
+            });
+            let vertices = &level.rows.vertices[group.items.len()..];
+            let (kinds, of): (Vec<u32>, Vec<u32>) = vertices.iter().map(|vertex| kind(*vertex)).unzip();
+            data.key("kinds");
+            data.ints(kinds);
+            data.key("of");
+            data.ints(of);
+            data.key("rows");
+            data.list(&level.rows.rows, |data, row| data.ints(row.iter().copied()));
+            data.key("edges");
+            data.ints(level.rows.edges.iter().flat_map(|edge| [edge.upper, edge.lower, edge.net]));
+            data.key("nets");
+            data.ints(level.tensors.iter().map(|tensor| tensor.0));
+            data.text.push('}');
+        })
+    }
+
+    /// The boxes; then the variables and constants that have none, so that they can be found.
+    fn nodes(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let boxes = self.scene.nodes.len();
+        let undrawn = |i: &usize| self.scene.node_of[*i].is_none();
+        let others: Vec<usize> = (0..self.graph.operations.len()).filter(undrawn).collect();
+        self.key("nodes");
+        self.long_list(boxes + others.len(), out, |data, i| match i.checked_sub(boxes) {
+            None => data.node(i),
+            Some(other) => data.undrawn(others[other]),
+        })?;
+        Ok(())
+    }
+
+    fn node(&mut self, index: usize) {
+        let node = &self.scene.nodes[index];
+        let (width, height) = frame::box_size(node);
+        let (kind, name) = match node.subject {
+            Subject::Operation(id) => (0, self.graph.operation_name(&self.graph.operations[id.index()]).to_owned()),
+            Subject::Input(tensor) => (1, self.graph.tensor_name(tensor)),
+            Subject::Output(tensor) => (2, self.graph.tensor_name(tensor)),
+        };
+        self.begin(kind, &name, node.category, i64::from(node.group));
+        for (key, text) in [("t", &node.title), ("n", &node.note)] {
+            self.key(key);
+            self.string(text);
+        }
+        self.key("r");
+        self.list(&node.rows, |data, (key, value)| data.strings(&[key, value]));
+        for (key, value) in [("w", width), ("h", height)] {
+            self.key(key);
+            self.int(value as i64);
+        }
+        match node.subject {
+            Subject::Operation(id) => self.operation(id),
+            Subject::Input(tensor) => self.text.push_str(&format!(",\"o\":[[\"tensor\",[{}]]],\"i\":[]", tensor.0)),
+            Subject::Output(tensor) => {
+                self.text.push_str(&format!(",\"o\":[],\"i\":[[\"tensor\",\"\",[{}]]]", tensor.0));
+            }
+        }
+        self.text.push('}');
+    }
+
+    fn undrawn(&mut self, index: usize) {
+        let operation = &self.graph.operations[index];
+        let name = self.graph.operation_name(operation);
+        self.begin(3, name, category::of(name), 0);
+        self.operation(OperationId::at(index));
+        self.text.push('}');
+    }
+
+    fn begin(&mut self, kind: u32, name: &str, category: category::Category, group: i64) {
+        self.text.push('{');
+        self.key("k");
+        self.int(kind);
+        self.key("name");
+        self.string(name);
+        self.key("c");
+        self.int(category as u32);
+        self.key("g");
+        self.int(group);
+    }
+
+    /// Results, arguments with the defaults of those that were not given, place and calls.
+    fn operation(&mut self, id: OperationId) {
+        let graph = self.graph;
+        let operation = &graph.operations[id.index()];
+        let kind = graph.kind(operation);
+        self.key("o");
+        self.list(graph.outputs_of(operation).enumerate(), |data, (i, output)| {
+            data.text.push('[');
+            data.string(kind.results.get(i).map_or("", |name| graph.text_of(*name)));
+            data.text.push(',');
+            data.ints(output.tensors().iter().map(|tensor| tensor.0));
+            data.text.push(']');
+        });
+        let mut given: Vec<(&str, Operand, bool)> = Vec::new();
+        for (key, value) in graph.arguments(operation) {
+            let name = match key {
+                Key::Param(i) => kind.params[i as usize].name,
+                Key::Named(name) => name,
+                Key::Positional => {
+                    given.push(("", value, false));
+                    continue;
+                }
+            };
+            given.push((graph.text_of(name), value, false));
+        }
+        for (i, param) in kind.params.iter().enumerate() {
+            let is_given = graph.arguments(operation).any(|(key, _)| key == Key::Param(i as u32));
+            if let (false, Some(default)) = (is_given, &param.default) {
+                given.push((graph.text_of(param.name), default.into(), true));
+            }
+        }
+        self.key("i");
+        self.list(given, |data, (name, value, usual)| data.argument(name, value, usual));
+        self.key("s");
+        self.text.push('[');
+        self.place(operation.at);
+        self.text.push(']');
+        let excerpt = self.excerpt(operation.at);
+        self.key("e");
+        self.int(excerpt as i64);
+        self.key("f");
+        self.call(operation.origin);
+    }
+
+    fn argument(&mut self, name: &str, value: Operand, usual: bool) {
+        let mut tensors = Vec::new();
+        value.each_tensor(&mut |tensor| tensors.push(tensor.0));
+        self.text.push('[');
+        self.string(name);
+        self.text.push(',');
+        let text = if tensors.is_empty() { label::operand(self.graph, value, VALUE) } else { String::new() };
+        self.string(&text);
+        self.text.push(',');
+        self.ints(tensors);
+        self.text.push_str(if usual { ",1]" } else { "]" });
+    }
+
+    /// The number of the line of a place among the excerpts.
+    fn excerpt(&mut self, at: Location) -> usize {
+        let position = self.places.start(at);
+        // Long lines have several: one for each piece.
+        let key = (at.file, position.line, position.column / EXCERPT.1 as u32);
+        if let Some(known) = self.excerpts.of.get(&key) {
+            return *known;
+        }
+        self.excerpts.texts.push(excerpt(self.sources, at));
+        let index = self.excerpts.texts.len() - 1;
+        self.excerpts.of.insert(key, index);
+        index
+    }
+
+    fn excerpts(&mut self) {
+        self.key("excerpts");
+        let texts = std::mem::take(&mut self.excerpts.texts);
+        self.list(&texts, |data, text| data.string(text));
+        self.text.push_str("}\n");
+    }
+}
+
+/// The number of what a vertex is, and its net.
+fn kind(vertex: Vertex) -> (u32, u32) {
+    match vertex {
+        Vertex::Item(item) => (0, item),
+        Vertex::Lane(net) => (1, net),
+        Vertex::In(net) => (2, net),
+        Vertex::Out(net) => (3, net),
+    }
+}
+
+/// The line around a place, without what is far away.
+fn excerpt(sources: &Sources, at: Location) -> String {
+    let file = sources.file(at.file);
+    let text = file.text();
+    let (line, start) = (file.line_start(at.span.start) as usize, at.span.start as usize);
+    let before = text.get(line..start).unwrap_or("");
+    let rest = text.get(start..).unwrap_or("");
+    let after: String = rest.chars().take(EXCERPT.0).take_while(|c| *c != '\n' && *c != '\r').collect();
+    let skipped = before.chars().rev().take(EXCERPT.1 + 1).count() > EXCERPT.1;
+    let near: usize = before.chars().rev().take(EXCERPT.1).map(char::len_utf8).sum();
+    let mut excerpt = String::from(if skipped { "…" } else { "" });
+    excerpt.push_str(&before[before.len() - near..]);
+    excerpt.push_str(&after);
+    if after.chars().count() == EXCERPT.0 {
+        excerpt.push('…');
+    }
+    excerpt.trim().to_owned()
+}

@@ -1,0 +1,143 @@
+//! Texts of pictures: what boxes say, how wide that is, and values in few characters.
+
+use crate::graph::{Graph, Operand, Shape, Tensor, Value};
+use crate::nnef::literals::{push_int, push_scalar, push_string};
+
+/// The text of a shape, as in `1×64×56×56`; none where nothing is known.
+pub fn shape(tensor: &Tensor) -> String {
+    tensor.shape.as_ref().map_or_else(String::new, extents)
+}
+
+fn extents(shape: &Shape) -> String {
+    if shape.rank() == 0 {
+        return "scalar".to_owned();
+    }
+    let extent =
+        |extent: &crate::graph::Extent| extent.known().map_or_else(|| "?".to_owned(), |known| known.to_string());
+    shape.extents().iter().map(extent).collect::<Vec<_>>().join("×")
+}
+
+/// A text of at most so many characters; what is longer loses its middle.
+pub fn shorten(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let tail = most.saturating_sub(1) / 3;
+    let head = most.saturating_sub(1) - tail;
+    text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(count - tail)).collect()
+}
+
+/// How wide a text is, at a size of one: a little more than in most fonts without serifs.
+pub fn width(text: &str) -> f64 {
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.31,
+        'f' | 'r' | 't' | ' ' | '(' | ')' | '[' | ']' | '{' | '}' | '-' | '/' | '\\' | '"' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 0.95,
+        'A'..='Z' | '_' | '&' | '#' | '+' | '<' | '>' | '=' | '~' => 0.7,
+        'a'..='z' | '0'..='9' => 0.61,
+        '×' => 0.75,
+        '\u{0}'..='\u{2ff}' => 0.66,
+        _ => 1.05,
+    }
+}
+
+/// The same for a box: scalars with six digits.
+pub fn short_operand(graph: &Graph, value: Operand) -> String {
+    match value {
+        Operand::Value(Value::Scalar(scalar)) => {
+            let rounded = format!("{scalar:.5e}").parse().unwrap_or(*scalar);
+            let mut text = String::new();
+            push_scalar(&mut text, rounded);
+            text
+        }
+        value => operand(graph, value, 64),
+    }
+}
+
+/// Values nested deeper are not spelled out.
+const MAX_DEPTH: u32 = 16;
+
+/// Spells values in at most some bytes; what is longer ends with `…`.
+pub struct Spelling<'g> {
+    graph: &'g Graph,
+    most: usize,
+    text: String,
+}
+
+/// The text of an argument, of about so many bytes at most.
+pub fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
+    let mut spelling = Spelling { graph, most, text: String::new() };
+    match operand {
+        Operand::Tensor(tensor) => spelling.text = graph.tensor_name(tensor),
+        Operand::Value(value) => spelling.value(value, 0),
+    }
+    let mut text = spelling.text;
+    if text.len() > most {
+        text.truncate(start(&text, most).len());
+        text.push('…');
+    }
+    text
+}
+
+/// The start of a text, of so many bytes at most.
+fn start(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
+impl Spelling<'_> {
+    fn value(&mut self, value: &Value, depth: u32) {
+        match value {
+            Value::Int(i) => push_int(&mut self.text, *i),
+            Value::Scalar(s) => push_scalar(&mut self.text, *s),
+            Value::Logical(b) => self.text.push_str(if *b { "true" } else { "false" }),
+            Value::String(text) => push_string(&mut self.text, start(text, self.most)),
+            Value::Tensor(tensor) => self.text.push_str(&self.graph.tensor_name(*tensor)),
+            Value::Symbol(symbolic) => self.text.push_str(symbolic.text()),
+            Value::Integers(items) => self.items("[]", items, |out, i| push_int(&mut out.text, *i)),
+            Value::Scalars(items) => self.items("[]", items, |out, s| push_scalar(&mut out.text, *s)),
+            Value::Array(_) | Value::Tuple(_) if depth >= MAX_DEPTH => self.text.push('…'),
+            Value::Array(items) => self.items("[]", items, |out, item| out.value(item, depth + 1)),
+            Value::Tuple(items) => self.items("()", items, |out, item| out.value(item, depth + 1)),
+        }
+    }
+
+    fn items<T>(&mut self, brackets: &str, items: &[T], each: impl Fn(&mut Self, &T)) {
+        let (open, close) = brackets.split_at(1);
+        self.text.push_str(open);
+        for (i, item) in items.iter().enumerate() {
+            if self.text.len() > self.most {
+                return;
+            }
+            if i > 0 {
+                self.text.push_str(", ");
+            }
+            each(self, item);
+        }
+        self.text.push_str(close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shorten("abcdefghijk", 10), "abcdef…ijk");
+        assert_eq!(shorten("äöüäöü", 4), "äö…ü");
+    }
+
+    #[test]
+    fn shapes_have_question_marks_where_nothing_is_known() {
+        assert_eq!(extents(&Shape::of(&[1, 64, 56])), "1×64×56");
+        assert_eq!(extents(&Shape::new(&[crate::graph::Extent::UNKNOWN, crate::graph::Extent::ONE])), "?×1");
+        assert_eq!(extents(&Shape::default()), "scalar");
+    }
+}

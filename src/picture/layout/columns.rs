@@ -1,0 +1,247 @@
+//! Where in a row things stand: the method of Brandes and Köpf, with ends of lines that are not in
+//! the middle of what they lead to.
+//!
+//! Vertices are aligned with a neighbour in the row before, so that long lines are straight; what
+//! is aligned is moved together as far to one side as there is room. That is done from all four
+//! corners, and a vertex gets the middle of its four places; then things settle a little. `page/columns.js` does the same.
+
+use super::order::Incident;
+use super::ranks::{Rows, Vertex};
+use super::settle::Settling;
+
+/// What is known of the sizes of a level.
+pub struct Sizes<'s> {
+    /// How wide each item is.
+    pub widths: &'s [f64],
+    /// Where the lines end: to the right of the middle of what they lead to, upper and lower end.
+    pub ends: &'s [(f64, f64)],
+}
+
+/// The room between two things in a row, and beside a line.
+pub const GAP: f64 = 26.0;
+/// The room beside a line.
+pub const LINE_GAP: f64 = 13.0;
+
+/// The middle of each vertex, the smallest left side being 0; and the width of all.
+pub fn columns(rows: &Rows, sizes: &Sizes) -> (Vec<f64>, f64) {
+    let layout = Columns::new(rows, sizes);
+    let conflicts = layout.conflicts();
+    let mut all: Vec<Vec<f64>> = Vec::with_capacity(4);
+    for down in [true, false] {
+        for left in [true, false] {
+            all.push(layout.run(&conflicts, down, left));
+        }
+    }
+    layout.balance(all)
+}
+
+struct Columns<'r> {
+    rows: &'r Rows,
+    sizes: &'r Sizes<'r>,
+    position: Vec<u32>,
+    up: Incident,
+    down: Incident,
+}
+
+/// Vertices that stand one above the other: where each is beside the first of its block.
+struct Blocks {
+    root: Vec<u32>,
+    shift: Vec<f64>,
+}
+
+impl<'r> Columns<'r> {
+    fn new(rows: &'r Rows, sizes: &'r Sizes<'r>) -> Self {
+        let count = rows.vertices.len();
+        let mut position = vec![0; count];
+        for row in &rows.rows {
+            row.iter().enumerate().for_each(|(i, vertex)| position[*vertex as usize] = i as u32);
+        }
+        let up = Incident::new(count, rows.edges.iter().map(|edge| edge.lower));
+        let down = Incident::new(count, rows.edges.iter().map(|edge| edge.upper));
+        Columns { rows, sizes, position, up, down }
+    }
+
+    fn is_item(&self, vertex: u32) -> bool {
+        matches!(self.rows.vertices[vertex as usize], Vertex::Item(_))
+    }
+
+    fn half(&self, vertex: u32) -> f64 {
+        match self.rows.vertices[vertex as usize] {
+            Vertex::Item(item) => self.sizes.widths[item as usize] / 2.0,
+            _ => 0.0,
+        }
+    }
+
+    /// How far apart the middles of neighbours are at least.
+    fn distance(&self, a: u32, b: u32) -> f64 {
+        let gap = if self.is_item(a) && self.is_item(b) { GAP } else { LINE_GAP };
+        self.half(a) + gap + self.half(b)
+    }
+
+    /// Whether a line is part of a longer one; those shall be straight.
+    fn is_inner(&self, edge: usize) -> bool {
+        let edge = self.rows.edges[edge];
+        !self.is_item(edge.upper) && !self.is_item(edge.lower)
+    }
+
+    /// The lines that cross parts of longer ones.
+    fn conflicts(&self) -> Vec<bool> {
+        let mut found = vec![false; self.rows.edges.len()];
+        for row in self.rows.rows.iter().skip(1) {
+            let above = |edge: &u32| self.position[self.rows.edges[*edge as usize].upper as usize];
+            let inner = |vertex: u32| self.up.of(vertex).iter().find(|edge| self.is_inner(**edge as usize)).map(above);
+            let (mut from, mut low) = (0, 0);
+            for (i, &vertex) in row.iter().enumerate() {
+                let high = match inner(vertex) {
+                    Some(high) => high,
+                    None if i + 1 == row.len() => u32::MAX,
+                    None => continue,
+                };
+                for &edge in row[from..=i].iter().flat_map(|vertex| self.up.of(*vertex)) {
+                    let at = above(&edge);
+                    if (at < low || at > high) && !self.is_inner(edge as usize) {
+                        found[edge as usize] = true;
+                    }
+                }
+                (from, low) = (i + 1, high);
+            }
+        }
+        found
+    }
+
+    /// One of the four layouts.
+    fn run(&self, conflicts: &[bool], down: bool, left: bool) -> Vec<f64> {
+        let blocks = self.align(conflicts, down, left);
+        let x = self.compact(&blocks, left);
+        let sign = if left { 1.0 } else { -1.0 };
+        (0..x.len()).map(|v| sign * (x[blocks.root[v] as usize] + blocks.shift[v])).collect()
+    }
+
+    /// Aligns each vertex with the middle one of its neighbours in the row before, where no line
+    /// between is crossed.
+    fn align(&self, conflicts: &[bool], down: bool, left: bool) -> Blocks {
+        let count = self.rows.vertices.len();
+        let mut blocks = Blocks { root: (0..count as u32).collect(), shift: vec![0.0; count] };
+        let mut taken = vec![false; count];
+        let mut near: Vec<(u32, u32)> = Vec::new();
+        for i in 0..self.rows.rows.len() {
+            let row = &self.rows.rows[if down { i } else { self.rows.rows.len() - 1 - i }];
+            let mut last = i64::MIN;
+            for j in 0..row.len() {
+                let vertex = row[if left { j } else { row.len() - 1 - j }];
+                self.neighbours(vertex, down, &mut near);
+                let place = |at: u32| if left { i64::from(at) } else { -i64::from(at) };
+                for middle in middles(near.len(), left) {
+                    let (at, edge) = near[middle];
+                    let other = self.other(edge, down);
+                    if conflicts[edge as usize] || place(at) <= last || taken[other as usize] {
+                        continue;
+                    }
+                    taken[other as usize] = true;
+                    last = place(at);
+                    let sign = if left { 1.0 } else { -1.0 };
+                    let (upper, lower) = self.sizes.ends[edge as usize];
+                    let step = sign * if down { upper - lower } else { lower - upper };
+                    blocks.root[vertex as usize] = blocks.root[other as usize];
+                    blocks.shift[vertex as usize] = blocks.shift[other as usize] + step;
+                    break;
+                }
+            }
+        }
+        blocks
+    }
+
+    fn other(&self, edge: u32, down: bool) -> u32 {
+        let edge = self.rows.edges[edge as usize];
+        if down { edge.upper } else { edge.lower }
+    }
+
+    /// The neighbours in the row before, from the left: position and line.
+    fn neighbours(&self, vertex: u32, down: bool, near: &mut Vec<(u32, u32)>) {
+        let edges = if down { self.up.of(vertex) } else { self.down.of(vertex) };
+        near.clear();
+        near.extend(edges.iter().map(|&edge| (self.position[self.other(edge, down) as usize], edge)));
+        near.sort_unstable();
+    }
+
+    /// Moves blocks to one side as far as there is room, then back where that costs no width.
+    fn compact(&self, blocks: &Blocks, left: bool) -> Vec<f64> {
+        let count = self.rows.vertices.len();
+        let mut constraints: Vec<(u32, u32, f64)> = Vec::with_capacity(count);
+        for row in &self.rows.rows {
+            for pair in row.windows(2) {
+                let (a, b) = if left { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+                let distance = self.distance(a, b) + blocks.shift[a as usize] - blocks.shift[b as usize];
+                constraints.push((blocks.root[a as usize], blocks.root[b as usize], distance));
+            }
+        }
+        let after = Incident::new(count, constraints.iter().map(|constraint| constraint.0));
+        let mut waiting = vec![0u32; count];
+        constraints.iter().for_each(|constraint| waiting[constraint.1 as usize] += 1);
+        let mut order: Vec<u32> =
+            (0..count as u32).filter(|&v| blocks.root[v as usize] == v && waiting[v as usize] == 0).collect();
+        let mut x = vec![0.0f64; count];
+        let mut next = 0;
+        while next < order.len() {
+            let block = order[next];
+            for &constraint in after.of(block) {
+                let (_, to, distance) = constraints[constraint as usize];
+                x[to as usize] = x[to as usize].max(x[block as usize] + distance);
+                waiting[to as usize] -= 1;
+                if waiting[to as usize] == 0 {
+                    order.push(to);
+                }
+            }
+            next += 1;
+        }
+        for &block in order.iter().rev() {
+            let room = after.of(block).iter().map(|&constraint| {
+                let (_, to, distance) = constraints[constraint as usize];
+                x[to as usize] - distance
+            });
+            let room = room.fold(f64::INFINITY, f64::min);
+            if room.is_finite() {
+                x[block as usize] = x[block as usize].max(room);
+            }
+        }
+        x
+    }
+
+    /// Lays the four on the narrowest one, and takes the mean of the middle two for each vertex.
+    fn balance(&self, mut all: Vec<Vec<f64>>) -> (Vec<f64>, f64) {
+        let count = self.rows.vertices.len();
+        let side = |x: &[f64], sign: f64| {
+            (0..count).map(|v| sign * x[v] + self.half(v as u32)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let bounds: Vec<(f64, f64)> = all.iter().map(|x| (-side(x, -1.0), side(x, 1.0))).collect();
+        let width = |bounds: &(f64, f64)| bounds.1 - bounds.0;
+        let narrowest = bounds.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b)));
+        let Some((low, high)) = narrowest.filter(|_| count > 0) else { return (Vec::new(), 0.0) };
+        for (i, x) in all.iter_mut().enumerate() {
+            // The first and the third went to the left.
+            let by = if i % 2 == 0 { low - bounds[i].0 } else { high - bounds[i].1 };
+            x.iter_mut().for_each(|x| *x += by);
+        }
+        let mut middle: Vec<f64> = (0..count)
+            .map(|v| {
+                let mut places = [all[0][v], all[1][v], all[2][v], all[3][v]];
+                places.sort_by(f64::total_cmp);
+                (places[1] + places[2]) / 2.0
+            })
+            .collect();
+        let Columns { rows, sizes, position, up, down } = self;
+        let settling = Settling { rows, sizes, position, up, down };
+        settling.settle(&mut middle, |a, b| self.distance(a, b));
+        let (low, high) = (-side(&middle, -1.0), side(&middle, 1.0));
+        middle.iter_mut().for_each(|x| *x -= low);
+        (middle, high - low)
+    }
+}
+
+/// The one or two in the middle, in the order in which they are tried.
+fn middles(count: usize, left: bool) -> impl Iterator<Item = usize> {
+    let (low, high) = (count.saturating_sub(1) / 2, count / 2);
+    let (first, second) = if left { (low, high) } else { (high, low) };
+    let second = (second != first).then_some(second);
+    (count > 0).then_some(first).into_iter().chain(second.filter(|_| count > 0))
+}

@@ -1,0 +1,310 @@
+//! Places and sizes: of boxes, of groups around them, and of lines.
+//!
+//! Groups are laid out from the inside out, and put into place from the outside in.
+//! `page/frame.js` does the same for groups that are open or closed.
+
+use rustc_hash::FxHashMap;
+
+use super::columns::{self, Sizes};
+use super::ranks::Vertex;
+use super::{Arranged, Arrangement};
+use crate::graph::TensorId;
+use crate::picture::label;
+use crate::picture::scene::{Group, Item, Node, Scene};
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rect {
+    /// Its left side.
+    pub x: f64,
+    /// Its upper side.
+    pub y: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+}
+
+/// A line between two rows: straight down, a curve, straight down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Route {
+    /// Where it starts.
+    pub from: (f64, f64),
+    /// Where the curve starts and ends.
+    pub bend: (f64, f64),
+    /// Where it ends.
+    pub to: (f64, f64),
+    /// Whether it ends at a box.
+    pub arrow: bool,
+    /// The tensor.
+    pub tensor: TensorId,
+}
+
+/// A picture with everything in its place.
+#[derive(Debug, Default)]
+pub struct Placed {
+    /// The boxes.
+    pub nodes: Vec<Rect>,
+    /// The groups.
+    pub groups: Vec<Rect>,
+    /// The titles of the groups.
+    pub titles: Vec<Rect>,
+    /// The lines.
+    pub routes: Vec<Route>,
+}
+
+/// Sizes of fonts.
+pub const TITLE_SIZE: f64 = 12.0;
+/// Of what stands beside and below titles.
+pub const NOTE_SIZE: f64 = 10.5;
+/// Bold letters are wider.
+const BOLD: f64 = 1.1;
+/// The room beside and above the text of a box.
+pub const BOX_PAD: (f64, f64) = (12.0, 5.0);
+/// The heights of the lines of a box.
+pub const TITLE_LINE: f64 = 18.0;
+/// The height of the lines below.
+pub const ROW_LINE: f64 = 14.5;
+/// The room between the parts of a line of text.
+const WORD_GAP: f64 = 12.0;
+/// The room within the sides of a group.
+const PAD: f64 = 16.0;
+/// The height of the upper edge of a group, and of the title in it.
+const HEAD: f64 = 30.0;
+const CHIP: (f64, f64) = (5.0, 20.0);
+/// What a title has beside its text.
+const CHIP_PAD: f64 = 30.0;
+/// How much wider each half of a group becomes so that its title stands on the left.
+const WIDER: f64 = 60.0;
+/// The room between rows: at least, for each step aside, at most.
+const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
+/// The straight end of a line that an arrowhead needs.
+const TIP: f64 = 8.0;
+
+/// A group with its items in place, the group's upper left corner being 0.
+#[derive(Debug, Default)]
+struct Frame {
+    width: f64,
+    height: f64,
+    /// The middle of each vertex.
+    x: Vec<f64>,
+    /// The top and the bottom of each row.
+    rows: Vec<(f64, f64)>,
+    /// Where lines meet items, beside their middle: upper and lower end.
+    ends: Vec<(f64, f64)>,
+    /// The title.
+    title: Rect,
+    ins: FxHashMap<TensorId, f64>,
+    outs: FxHashMap<TensorId, f64>,
+}
+
+/// The size of a box.
+pub fn box_size(node: &Node) -> (f64, f64) {
+    let title = label::width(&node.title) * TITLE_SIZE * BOLD;
+    let note = label::width(&node.note) * NOTE_SIZE;
+    let beside = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a + WORD_GAP + b } else { a + b };
+    let row = |row: &(String, String)| beside(label::width(&row.0) * NOTE_SIZE, label::width(&row.1) * NOTE_SIZE);
+    let text = node.rows.iter().map(row).fold(beside(title, note), f64::max);
+    let height = TITLE_LINE + ROW_LINE * node.rows.len() as f64 + 2.0 * BOX_PAD.1;
+    ((text + 2.0 * BOX_PAD.0).max(56.0).ceil(), height.ceil())
+}
+
+/// The size of a group that is closed, on a page: its title, and how many operations it has.
+pub fn closed_size(group: &Group) -> (f64, f64) {
+    let title = label::width(&group.title) * TITLE_SIZE * BOLD;
+    let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
+    ((title + WORD_GAP + note + 2.0 * BOX_PAD.0 + 16.0).ceil(), TITLE_LINE + 2.0 * BOX_PAD.1 + 5.0)
+}
+
+/// The width of the title of a group.
+pub fn title_width(title: &str) -> f64 {
+    (label::width(title) * NOTE_SIZE * BOLD + CHIP_PAD).ceil()
+}
+
+/// Puts everything into place, all groups open.
+pub fn place(scene: &Scene, arrangement: &Arrangement) -> Placed {
+    let sizes: Vec<(f64, f64)> = scene.nodes.iter().map(box_size).collect();
+    let mut frames: Vec<Frame> = Vec::new();
+    frames.resize_with(scene.groups.len(), Frame::default);
+    for group in (0..frames.len()).rev() {
+        frames[group] = frame(scene, &arrangement.levels[group], group, &sizes, &frames);
+    }
+    let mut placed = Placed {
+        nodes: vec![Rect::default(); scene.nodes.len()],
+        groups: vec![Rect::default(); scene.groups.len()],
+        titles: vec![Rect::default(); scene.groups.len()],
+        routes: Vec::new(),
+    };
+    placed.groups[0] = Rect { x: 0.0, y: 0.0, width: frames[0].width, height: frames[0].height };
+    for group in 0..frames.len() {
+        put(scene, &arrangement.levels[group], group, &sizes, &frames, &mut placed);
+    }
+    placed
+}
+
+/// The size of an item.
+fn size_of(item: Item, sizes: &[(f64, f64)], frames: &[Frame]) -> (f64, f64) {
+    match item {
+        Item::Node(node) => sizes[node as usize],
+        Item::Group(group) => (frames[group as usize].width, frames[group as usize].height),
+    }
+}
+
+/// Lays out a group; those within are laid out already.
+fn frame(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame]) -> Frame {
+    let items = &scene.groups[group].items;
+    let widths: Vec<f64> = items.iter().map(|item| size_of(*item, sizes, frames).0).collect();
+    let port = |vertex: u32, net: u32, top: bool| match level.rows.vertices[vertex as usize] {
+        Vertex::Item(item) => match items[item as usize] {
+            Item::Group(within) => {
+                let frame = &frames[within as usize];
+                let ports = if top { &frame.ins } else { &frame.outs };
+                ports.get(&level.tensors[net as usize]).map_or(0.0, |x| x - frame.width / 2.0)
+            }
+            Item::Node(_) => 0.0,
+        },
+        _ => 0.0,
+    };
+    let edges = level.rows.edges.iter();
+    let ends: Vec<(f64, f64)> =
+        edges.map(|edge| (port(edge.upper, edge.net, false), port(edge.lower, edge.net, true))).collect();
+    let (mut x, mut width) = columns::columns(&level.rows, &Sizes { widths: &widths, ends: &ends });
+    x.iter_mut().for_each(|x| *x += PAD);
+    width += 2.0 * PAD;
+    let title = if group == 0 { Rect::default() } else { title(scene, level, group, &mut x, &mut width) };
+    let mut frame = Frame { width, x, ends, title, ..Frame::default() };
+    frame.rows(level, group, |item| size_of(items[item as usize], sizes, frames).1);
+    for (i, vertex) in level.rows.vertices.iter().enumerate() {
+        match vertex {
+            Vertex::In(net) => frame.ins.insert(level.tensors[*net as usize], frame.x[i]),
+            Vertex::Out(net) => frame.outs.insert(level.tensors[*net as usize], frame.x[i]),
+            _ => None,
+        };
+    }
+    frame
+}
+
+/// Finds room for the title of a group between the lines that come in; makes the group wider
+/// where there is none.
+fn title(scene: &Scene, level: &Arranged, group: usize, x: &mut [f64], width: &mut f64) -> Rect {
+    let needed = title_width(&scene.groups[group].title);
+    let least = needed + 12.0;
+    if *width < least {
+        let aside = (least - *width) / 2.0;
+        x.iter_mut().for_each(|x| *x += aside);
+        *width = least;
+    }
+    let is_in = |vertex: &&u32| matches!(level.rows.vertices[**vertex as usize], Vertex::In(_));
+    let lines = level.rows.rows.first().map(Vec::as_slice).unwrap_or_default().iter().filter(is_in);
+    let first = lines.clone().next().map_or(f64::INFINITY, |line| x[*line as usize]);
+    let short = needed + 14.0 - first;
+    if short > 0.0 && short <= WIDER {
+        x.iter_mut().for_each(|x| *x += short);
+        *width += 2.0 * short;
+    }
+    let mut left = 6.0;
+    for &line in lines {
+        if x[line as usize] - 8.0 - left >= needed {
+            break;
+        }
+        left = x[line as usize] + 8.0;
+    }
+    *width = width.max(left + needed + 6.0);
+    Rect { x: left, y: CHIP.0, width: needed, height: CHIP.1 }
+}
+
+impl Frame {
+    /// The heights of the rows, and the room between them.
+    fn rows(&mut self, level: &Arranged, group: usize, height: impl Fn(u32) -> f64) {
+        let rows = &level.rows;
+        let aside = self.aside(level);
+        let (ins, outs) = (!level.ins.is_empty(), !level.outs.is_empty());
+        let mut y = if group == 0 { PAD } else { HEAD };
+        for (i, row) in rows.rows.iter().enumerate() {
+            if ins && i == 0 {
+                self.rows.push((0.0, HEAD));
+                continue;
+            }
+            let gap = (ROW_GAP.0 + aside[i] * ROW_GAP.1).min(ROW_GAP.2);
+            // Below the upper edge of a group lines only step aside.
+            y += if i > usize::from(ins) {
+                gap
+            } else if ins {
+                gap - 12.0
+            } else {
+                0.0
+            };
+            let tall = |vertex: &u32| match rows.vertices[*vertex as usize] {
+                Vertex::Item(item) => height(item),
+                _ => 0.0,
+            };
+            let tallest = row.iter().map(tall).fold(0.0, f64::max);
+            self.rows.push((y, y + tallest));
+            y += tallest;
+        }
+        self.height = if outs { y } else { y + PAD };
+    }
+
+    /// How far the lines to each row step aside at most.
+    fn aside(&self, level: &Arranged) -> Vec<f64> {
+        let mut row_of = vec![0u32; level.rows.vertices.len()];
+        for (i, row) in level.rows.rows.iter().enumerate() {
+            row.iter().for_each(|vertex| row_of[*vertex as usize] = i as u32);
+        }
+        let mut aside = vec![0.0f64; level.rows.rows.len()];
+        for (edge, ends) in level.rows.edges.iter().zip(&self.ends) {
+            let step = self.x[edge.upper as usize] + ends.0 - self.x[edge.lower as usize] - ends.1;
+            let row = &mut aside[row_of[edge.lower as usize] as usize];
+            *row = row.max(step.abs());
+        }
+        aside
+    }
+}
+
+/// Puts the items and lines of a group into place; the group itself is there already.
+fn put(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame], placed: &mut Placed) {
+    let (frame, Rect { x, y, .. }) = (&frames[group], placed.groups[group]);
+    placed.titles[group] = Rect { x: frame.title.x + x, y: frame.title.y + y, ..frame.title };
+    let mut row_of = vec![0u32; level.rows.vertices.len()];
+    let mut heights = vec![0.0; level.rows.vertices.len()];
+    for (i, row) in level.rows.rows.iter().enumerate() {
+        let (top, bottom) = frame.rows[i];
+        for &vertex in row {
+            row_of[vertex as usize] = i as u32;
+            let Vertex::Item(item) = level.rows.vertices[vertex as usize] else { continue };
+            let item = scene.groups[group].items[item as usize];
+            let (width, height) = size_of(item, sizes, frames);
+            heights[vertex as usize] = height;
+            let (left, above) = (frame.x[vertex as usize] - width / 2.0, (top + bottom - height) / 2.0);
+            let rect = Rect { x: x + left, y: y + above, width, height };
+            match item {
+                Item::Node(node) => placed.nodes[node as usize] = rect,
+                Item::Group(within) => placed.groups[within as usize] = rect,
+            }
+        }
+    }
+    for (edge, ends) in level.rows.edges.iter().zip(&frame.ends) {
+        let (upper, lower) = (edge.upper as usize, edge.lower as usize);
+        let (above, below) = (frame.rows[row_of[upper] as usize], frame.rows[row_of[lower] as usize]);
+        let start = match level.rows.vertices[upper] {
+            Vertex::Item(_) => (above.0 + above.1 + heights[upper]) / 2.0,
+            Vertex::In(_) => above.0,
+            _ => above.1,
+        };
+        let (end, arrow) = match level.rows.vertices[lower] {
+            Vertex::Item(item) => {
+                let node = matches!(scene.groups[group].items[item as usize], Item::Node(_));
+                ((below.0 + below.1 - heights[lower]) / 2.0, node)
+            }
+            Vertex::Out(_) => (frame.height, false),
+            _ => (below.1, false),
+        };
+        placed.routes.push(Route {
+            from: (x + frame.x[upper] + ends.0, y + start),
+            bend: (y + above.1, y + below.0 - if arrow { TIP } else { 0.0 }),
+            to: (x + frame.x[lower] + ends.1, y + end),
+            arrow,
+            tensor: level.tensors[edge.net as usize],
+        });
+    }
+}

@@ -1,0 +1,136 @@
+//! The layout of a picture: rows from top to bottom, groups within groups.
+//!
+//! Each group is a level of its own: its items stand in rows ([`ranks`]), rows are ordered so that
+//! few lines cross ([`order`]), and get their places ([`columns`], [`frame`]). A group within is
+//! one item there, and lines end at its ports, which have an order of their own. So rows and
+//! orders do not depend on which groups are open: a page computes places only.
+//!
+//! Everything is linear or sorts, and nothing recurses.
+
+pub mod columns;
+pub mod frame;
+pub mod order;
+pub mod ranks;
+pub mod settle;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::scene::{self, Item, Scene};
+use crate::graph::TensorId;
+use ranks::{Rows, Vertex};
+
+/// The rows of all groups of a scene.
+#[derive(Debug)]
+pub struct Arrangement {
+    /// For each group.
+    pub levels: Vec<Arranged>,
+}
+
+/// The rows of a group.
+#[derive(Debug)]
+pub struct Arranged {
+    /// The rows, in order.
+    pub rows: Rows,
+    /// The tensor of each net.
+    pub tensors: Vec<TensorId>,
+    /// The tensors that come in and that leave, from the left.
+    pub ins: Vec<TensorId>,
+    /// The tensors that leave.
+    pub outs: Vec<TensorId>,
+}
+
+/// Arranges a scene. Boxes get a row for each tensor that no line leads to them.
+pub fn arrange(scene: &mut Scene) -> Arrangement {
+    let mut levels = rank_all(scene);
+    for group in (0..levels.len()).rev() {
+        let ends = ends(scene, &levels, group);
+        order::order(&mut levels[group].rows, &ends);
+        let level = &mut levels[group];
+        let named = |nets: Vec<u32>, tensors: &[TensorId]| nets.iter().map(|net| tensors[*net as usize]).collect();
+        let last = level.rows.rows.len().saturating_sub(1);
+        let is_in = |vertex: &u32| matches!(level.rows.vertices[*vertex as usize], Vertex::In(_));
+        let first_is_in = level.rows.rows.first().is_some_and(|row| row.iter().any(is_in));
+        level.ins = if first_is_in { named(order::ports(&level.rows, 0), &level.tensors) } else { Vec::new() };
+        let is_out = |vertex: &u32| matches!(level.rows.vertices[*vertex as usize], Vertex::Out(_));
+        let last_is_out = level.rows.rows.last().is_some_and(|row| row.iter().any(is_out));
+        level.outs = if last_is_out { named(order::ports(&level.rows, last), &level.tensors) } else { Vec::new() };
+    }
+    Arrangement { levels }
+}
+
+/// Ranks every group, those around others first: what has no line to a group is named within.
+fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
+    let count = scene.groups.len();
+    let mut dropped: Vec<FxHashSet<TensorId>> = vec![FxHashSet::default(); count];
+    let mut named: Vec<(u32, TensorId)> = Vec::new();
+    let mut levels = Vec::with_capacity(count);
+    for group in 0..count {
+        let mut level = scene.level(group as u32);
+        let mut tensors: Vec<TensorId> = scene.groups[group].nets.keys().copied().collect();
+        let mut lost: Vec<(TensorId, u32)> = Vec::new();
+        if !dropped[group].is_empty() {
+            let mut kept = Vec::new();
+            let nets = std::mem::take(&mut level.nets);
+            for (net, tensor) in nets.into_iter().zip(&tensors) {
+                if net.source.is_none() && dropped[group].contains(tensor) {
+                    lost.extend(net.targets.iter().map(|target| (*tensor, *target)));
+                } else {
+                    kept.push(*tensor);
+                    level.nets.push(net);
+                }
+            }
+            tensors = kept;
+        }
+        let rows = ranks::rank(&level);
+        lost.extend(rows.named.iter().map(|(net, target)| (tensors[*net as usize], *target)));
+        for (tensor, target) in lost {
+            match scene.groups[group].items[target as usize] {
+                Item::Node(node) => named.push((node, tensor)),
+                Item::Group(within) => {
+                    dropped[within as usize].insert(tensor);
+                }
+            }
+        }
+        levels.push(Arranged { rows, tensors, ins: Vec::new(), outs: Vec::new() });
+    }
+    tell(scene, named);
+    levels
+}
+
+/// Adds the rows that name tensors.
+fn tell(scene: &mut Scene, mut named: Vec<(u32, TensorId)>) {
+    named.sort_unstable();
+    named.dedup();
+    for of_one in named.chunk_by(|a, b| a.0 == b.0) {
+        let row = |(_, tensor): &(u32, TensorId)| scene::row("from", &scene.graph.tensor_name(*tensor));
+        let told: Vec<(String, String)> = of_one.iter().take(scene::ROWS - 1).map(row).collect();
+        let more = of_one.len() - told.len();
+        let rows = &mut scene.nodes[of_one[0].0 as usize].rows;
+        rows.extend(told);
+        if more > 0 {
+            rows.push((String::new(), format!("… {more} more")));
+        }
+    }
+}
+
+/// Where the lines of a level meet groups within: parts of their width.
+fn ends(scene: &Scene, levels: &[Arranged], group: usize) -> Vec<order::Ends> {
+    let level = &levels[group];
+    let mut places: FxHashMap<(u32, TensorId, bool), f32> = FxHashMap::default();
+    for item in &scene.groups[group].items {
+        let Item::Group(within) = *item else { continue };
+        for (ports, top) in [(&levels[within as usize].ins, true), (&levels[within as usize].outs, false)] {
+            let part = |i: usize| (i as f32 + 0.5) / ports.len() as f32 - 0.5;
+            places.extend(ports.iter().enumerate().map(|(i, tensor)| ((within, *tensor, top), part(i) * 0.9)));
+        }
+    }
+    let part = |vertex: u32, net: u32, top: bool| match level.rows.vertices[vertex as usize] {
+        Vertex::Item(item) => match scene.groups[group].items[item as usize] {
+            Item::Group(within) => places.get(&(within, level.tensors[net as usize], top)).copied().unwrap_or(0.0),
+            Item::Node(_) => 0.0,
+        },
+        _ => 0.0,
+    };
+    let edges = level.rows.edges.iter();
+    edges.map(|edge| (part(edge.upper, edge.net, false), part(edge.lower, edge.net, true))).collect()
+}

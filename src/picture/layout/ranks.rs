@@ -1,0 +1,390 @@
+//! Ranks: which row each item of a level stands in, and which lanes lead nets past other items.
+//!
+//! A net is a tensor: one source, some targets. Its line runs down from the source through one
+//! lane in each row that it passes, whatever the number of its targets, and branches off above
+//! each. Lanes are limited: what is too far away, or would lead upwards, is named in the box of
+//! its target instead.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a level draws: items by number, and nets between them.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// The number of items. Smaller numbers stand further up where nothing else decides.
+    pub items: u32,
+    /// The nets.
+    pub nets: Vec<Net>,
+}
+
+/// A tensor on a level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Net {
+    /// The item that makes it; none if it comes from outside.
+    pub source: Option<u32>,
+    /// The items that use it.
+    pub targets: Vec<u32>,
+    /// Whether it is used outside.
+    pub leaves: bool,
+}
+
+/// What stands in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vertex {
+    /// An item.
+    Item(u32),
+    /// The line of a net on its way.
+    Lane(u32),
+    /// Where a net comes in.
+    In(u32),
+    /// Where a net leaves.
+    Out(u32),
+}
+
+/// A line between neighbouring rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The vertex above.
+    pub upper: u32,
+    /// The vertex below.
+    pub lower: u32,
+    /// The net.
+    pub net: u32,
+}
+
+/// The rows of a level.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The vertices; items come first, under their numbers.
+    pub vertices: Vec<Vertex>,
+    /// Which vertices stand in each row, from the left.
+    pub rows: Vec<Vec<u32>>,
+    /// The lines.
+    pub edges: Vec<Edge>,
+    /// Targets that no line leads to: net and item.
+    pub named: Vec<(u32, u32)>,
+}
+
+/// Lanes for each item, and in any case.
+const LANES_PER_ITEM: usize = 4;
+const LANES: usize = 2000;
+/// The least limit to the items of a row.
+const MIN_WIDTH: usize = 12;
+/// How many lanes a row has for each item that it may have, and in any case.
+const LANES_IN_ROW: u32 = 2;
+const MIN_LANES_IN_ROW: u32 = 48;
+/// How many rows are looked at for room, for each item and in any case.
+const LOOKS_PER_ITEM: usize = 50;
+const LOOKS: usize = 100_000;
+/// How many rows are tried for something that could stand further down.
+const TRIES: u32 = 64;
+
+/// Finds the rows of a level.
+pub fn rank(level: &Level) -> Rows {
+    let count = level.items as usize;
+    let graph = Graph::new(level);
+    let (order, against) = graph.order(count);
+    let mut ranks = Ranks::new(count);
+    ranks.assign(&graph, &order, &against);
+    ranks.pull_down(&graph, level, &order, &against);
+    let ranks = ranks.close_gaps();
+    Builder::new(level, ranks).build(&against)
+}
+
+/// The neighbours of each item, as ranges of one table.
+struct Graph {
+    after: Table,
+    before: Table,
+}
+
+struct Table {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Table {
+    fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0u32; count + 1];
+        pairs.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);
+        (0..count).for_each(|i| starts[i + 1] += starts[i]);
+        let mut next = starts.clone();
+        let mut items = vec![0; pairs.len()];
+        for (from, to) in pairs {
+            items[next[*from as usize] as usize] = *to;
+            next[*from as usize] += 1;
+        }
+        Table { starts, items }
+    }
+
+    fn of(&self, i: u32) -> &[u32] {
+        &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
+    }
+}
+
+impl Graph {
+    fn new(level: &Level) -> Self {
+        let mut pairs = Vec::new();
+        for net in &level.nets {
+            if let Some(source) = net.source {
+                pairs.extend(net.targets.iter().filter(|target| **target != source).map(|&target| (source, target)));
+            }
+        }
+        let after = Table::new(level.items as usize, &pairs);
+        pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0));
+        Graph { after, before: Table::new(level.items as usize, &pairs) }
+    }
+
+    /// An order in which sources precede targets, smaller numbers first. Where there are circles,
+    /// the smallest number that is left goes first; so some nets lead against the order. Gives the
+    /// position of each item, too.
+    fn order(&self, count: usize) -> (Vec<u32>, Vec<u32>) {
+        let mut left: Vec<u32> = (0..count as u32).map(|i| self.before.of(i).len() as u32).collect();
+        let mut ready: BinaryHeap<Reverse<u32>> =
+            (0..count as u32).filter(|&i| left[i as usize] == 0).map(Reverse).collect();
+        let (mut order, mut position) = (Vec::with_capacity(count), vec![u32::MAX; count]);
+        let mut smallest = 0u32;
+        while order.len() < count {
+            let next = match ready.pop() {
+                Some(Reverse(item)) => item,
+                None => {
+                    while position[smallest as usize] != u32::MAX {
+                        smallest += 1;
+                    }
+                    smallest
+                }
+            };
+            if position[next as usize] != u32::MAX {
+                continue;
+            }
+            position[next as usize] = order.len() as u32;
+            order.push(next);
+            for &target in self.after.of(next) {
+                left[target as usize] = left[target as usize].saturating_sub(1);
+                if left[target as usize] == 0 && position[target as usize] == u32::MAX {
+                    ready.push(Reverse(target));
+                }
+            }
+        }
+        (order, position)
+    }
+}
+
+/// For each item, how many lines become longer when it moves down, because it alone uses them, and
+/// how many become shorter.
+fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut alone, mut made) = (vec![0; count], vec![0; count]);
+    for net in &level.nets {
+        if let Some(&first) = net.targets.first()
+            && net.targets.iter().all(|target| *target == first)
+            && !net.leaves
+        {
+            alone[first as usize] += 1;
+        }
+        if let Some(source) = net.source {
+            made[source as usize] += 1;
+        }
+    }
+    (alone, made)
+}
+
+/// How many items a row may have.
+fn row_width(items: usize) -> u32 {
+    items.isqrt().max(MIN_WIDTH) as u32
+}
+
+/// The row of each item, while rows have a limited width.
+struct Ranks {
+    of: Vec<u32>,
+    used: Vec<u32>,
+    /// The next row that may have room, for each row.
+    next: Vec<u32>,
+    width: u32,
+}
+
+impl Ranks {
+    fn new(count: usize) -> Self {
+        Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width: row_width(count) }
+    }
+
+    /// The first row from here on that has room.
+    fn room(&mut self, from: u32) -> u32 {
+        let mut row = from;
+        while let Some(&next) = self.next.get(row as usize).filter(|next| **next != row) {
+            let further = self.next.get(next as usize).copied().unwrap_or(next);
+            self.next[row as usize] = further;
+            row = next;
+        }
+        row
+    }
+
+    fn put(&mut self, item: u32, row: u32) {
+        let needed = row as usize + 1;
+        while self.used.len() < needed {
+            self.next.push(self.used.len() as u32);
+            self.used.push(0);
+        }
+        self.used[row as usize] += 1;
+        if self.used[row as usize] >= self.width {
+            self.next[row as usize] = row + 1;
+        }
+        self.of[item as usize] = row;
+    }
+
+    /// Each item below all that it needs.
+    fn assign(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
+        for &item in order {
+            let earlier = |source: &&u32| position[**source as usize] < position[item as usize];
+            let above = graph.before.of(item).iter().filter(earlier).map(|source| self.of[*source as usize] + 1).max();
+            let row = self.room(above.unwrap_or(0));
+            self.put(item, row);
+        }
+    }
+
+    /// Moves items down to just above their first user, where that makes lines no longer: where
+    /// they use tensors that lead further down anyway, or make more than they use.
+    fn pull_down(&mut self, graph: &Graph, level: &Level, order: &[u32], position: &[u32]) {
+        let (alone, made) = lengths(level, self.of.len());
+        for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
+            let later = |target: &&u32| position[**target as usize] > position[item as usize];
+            let first = graph.after.of(item).iter().filter(later).map(|target| self.of[*target as usize]).min();
+            let (Some(first), now) = (first, self.of[item as usize]) else { continue };
+            let wanted = (now + 1..first).rev().take(TRIES as usize).find(|row| self.used[*row as usize] < self.width);
+            if let Some(row) = wanted {
+                self.used[now as usize] -= 1;
+                self.put(item, row);
+            }
+        }
+    }
+
+    /// Leaves out rows in which nothing stands.
+    fn close_gaps(self) -> Vec<u32> {
+        let mut new = Vec::with_capacity(self.used.len());
+        let mut rows = 0;
+        for used in &self.used {
+            new.push(rows);
+            rows += u32::from(*used > 0);
+        }
+        self.of.iter().map(|row| new[*row as usize]).collect()
+    }
+}
+
+struct Builder<'l> {
+    level: &'l Level,
+    ranks: Vec<u32>,
+    last: u32,
+    rows: Rows,
+    /// How many lanes each row has, and may have.
+    used: Vec<u32>,
+    most: u32,
+    /// How many rows may still be looked at for room.
+    looks: usize,
+}
+
+impl<'l> Builder<'l> {
+    fn new(level: &'l Level, mut ranks: Vec<u32>) -> Self {
+        // Ports have rows of their own, the first and the last one.
+        if level.nets.iter().any(|net| net.source.is_none()) {
+            ranks.iter_mut().for_each(|rank| *rank += 1);
+        }
+        let leaves = level.nets.iter().any(|net| net.leaves);
+        let last = ranks.iter().max().map_or(0, |rank| *rank) + u32::from(leaves);
+        let mut rows = Rows { rows: vec![Vec::new(); last as usize + 1], ..Rows::default() };
+        for (item, rank) in ranks.iter().enumerate() {
+            rows.vertices.push(Vertex::Item(item as u32));
+            rows.rows[*rank as usize].push(item as u32);
+        }
+        let most = (LANES_IN_ROW * row_width(ranks.len())).max(MIN_LANES_IN_ROW);
+        let looks = LOOKS.saturating_add(LOOKS_PER_ITEM * ranks.len());
+        Builder { level, ranks, last, rows, used: vec![0; last as usize + 1], most, looks }
+    }
+
+    fn build(mut self, position: &[u32]) -> Rows {
+        let mut lanes = LANES.saturating_add(LANES_PER_ITEM * self.ranks.len());
+        for (i, targets, leaves) in self.drawn(position) {
+            self.net(i, &targets, leaves, &mut lanes);
+        }
+        self.rows.named.sort_unstable();
+        self.rows
+    }
+
+    /// The nets with the targets below their sources, those first that pass few rows for each target.
+    fn drawn(&mut self, position: &[u32]) -> Vec<(u32, Vec<u32>, bool)> {
+        let mut nets = Vec::with_capacity(self.level.nets.len());
+        for (i, net) in self.level.nets.iter().enumerate() {
+            let down = |target: &u32| match net.source {
+                Some(source) => position[source as usize] < position[*target as usize],
+                None => true,
+            };
+            let (mut down, up): (Vec<u32>, Vec<u32>) = net.targets.iter().partition(|target| down(target));
+            self.rows.named.extend(up.into_iter().map(|target| (i as u32, target)));
+            down.sort_unstable_by_key(|target| (self.ranks[*target as usize], *target));
+            down.dedup();
+            nets.push((i as u32, down, net.leaves));
+        }
+        let length = |(i, targets, leaves): &(u32, Vec<u32>, bool)| {
+            let end = if *leaves { self.last } else { targets.last().map_or(0, |target| self.ranks[*target as usize]) };
+            let users = targets.len() as u32 + u32::from(*leaves);
+            (end.saturating_sub(self.start(*i)).div_ceil(users.max(1)), *i)
+        };
+        nets.sort_by_cached_key(length);
+        nets
+    }
+
+    fn start(&self, net: u32) -> u32 {
+        self.level.nets[net as usize].source.map_or(0, |source| self.ranks[source as usize])
+    }
+
+    fn add(&mut self, vertex: Vertex, row: u32) -> u32 {
+        self.rows.vertices.push(vertex);
+        let id = self.rows.vertices.len() as u32 - 1;
+        self.rows.rows[row as usize].push(id);
+        id
+    }
+
+    /// The first row that has no room for a lane, or the last one that is asked for.
+    fn first_full(&mut self, from: u32, to: u32) -> u32 {
+        let rows = (to.saturating_sub(from) as usize).min(self.looks);
+        let full = (from..to).take(rows).position(|row| self.used[row as usize] >= self.most);
+        self.looks -= full.unwrap_or(rows);
+        from + full.unwrap_or(rows) as u32
+    }
+
+    /// Draws a net as far as lanes are left; the rest of its targets are named.
+    fn net(&mut self, i: u32, targets: &[u32], leaves: bool, lanes: &mut usize) {
+        let start = self.start(i);
+        let end = if leaves { self.last } else { targets.last().map_or(start, |target| self.ranks[*target as usize]) };
+        let full = self.first_full(start + 1, end.min(start.saturating_add(*lanes as u32).saturating_add(1)));
+        let near = targets.partition_point(|target| self.ranks[*target as usize] <= full);
+        let (near, far) = targets.split_at(near);
+        self.rows.named.extend(far.iter().map(|target| (i, *target)));
+        let leaves = leaves && far.is_empty() && self.last <= full;
+        if near.is_empty() && !leaves {
+            return;
+        }
+        let mut at = match self.level.nets[i as usize].source {
+            Some(source) => source,
+            None => self.add(Vertex::In(i), 0),
+        };
+        let mut row = start;
+        let mut lead = |builder: &mut Self, to: u32| {
+            while row + 1 < to {
+                row += 1;
+                let lane = builder.add(Vertex::Lane(i), row);
+                builder.used[row as usize] += 1;
+                builder.rows.edges.push(Edge { upper: at, lower: lane, net: i });
+                at = lane;
+                *lanes = lanes.saturating_sub(1);
+            }
+            at
+        };
+        for &target in near {
+            let upper = lead(self, self.ranks[target as usize]);
+            self.rows.edges.push(Edge { upper, lower: target, net: i });
+        }
+        if leaves {
+            let upper = lead(self, self.last);
+            let port = self.add(Vertex::Out(i), self.last);
+            self.rows.edges.push(Edge { upper, lower: port, net: i });
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A last step of placing columns: what stands straight above each other moves, as one, towards
+//! what it is connected with, as far as there is room. `page/columns.js` does the same.
+
+use super::columns::Sizes;
+use super::order::Incident;
+use super::ranks::Rows;
+
+/// How often everything is moved.
+const ROUNDS: usize = 20;
+/// What counts as straight.
+const STRAIGHT: f64 = 1e-6;
+
+/// The rows with their lines and positions.
+pub struct Settling<'s> {
+    /// The rows.
+    pub rows: &'s Rows,
+    /// Where lines end.
+    pub sizes: &'s Sizes<'s>,
+    /// The place of each vertex in its row.
+    pub position: &'s [u32],
+    /// The lines of each vertex to the row above.
+    pub up: &'s Incident,
+    /// The lines of each vertex to the row below.
+    pub down: &'s Incident,
+}
+
+/// Vertices that move together.
+struct Blocks {
+    of: Vec<u32>,
+    members: Vec<Vec<u32>>,
+    /// The row of each vertex.
+    row_of: Vec<u32>,
+}
+
+impl Settling<'_> {
+    /// Moves the vertices; `distance` is that of the middles of neighbours at least.
+    pub fn settle(&self, x: &mut [f64], distance: impl Fn(u32, u32) -> f64) {
+        let blocks = self.blocks(x);
+        for round in 0..ROUNDS {
+            for i in 0..blocks.members.len() {
+                let block = if round % 2 == 1 { blocks.members.len() - 1 - i } else { i };
+                let by = self.step(&blocks, block, x, &distance);
+                if by != 0.0 {
+                    blocks.members[block].iter().for_each(|vertex| x[*vertex as usize] += by);
+                }
+            }
+        }
+    }
+
+    /// How far the end of a line at the vertex below is left of the end above.
+    fn aside(&self, edge: u32, x: &[f64]) -> f64 {
+        let (line, ends) = (self.rows.edges[edge as usize], self.sizes.ends[edge as usize]);
+        x[line.upper as usize] + ends.0 - x[line.lower as usize] - ends.1
+    }
+
+    fn blocks(&self, x: &[f64]) -> Blocks {
+        let mut blocks = Blocks { of: vec![0; x.len()], members: Vec::new(), row_of: vec![0; x.len()] };
+        for (i, row) in self.rows.rows.iter().enumerate() {
+            for &vertex in row {
+                blocks.row_of[vertex as usize] = i as u32;
+                let above = self.up.of(vertex).iter().find(|edge| self.aside(**edge, x).abs() < STRAIGHT);
+                let block = match above {
+                    Some(edge) => blocks.of[self.rows.edges[*edge as usize].upper as usize],
+                    None => {
+                        blocks.members.push(Vec::new());
+                        blocks.members.len() as u32 - 1
+                    }
+                };
+                blocks.of[vertex as usize] = block;
+                blocks.members[block as usize].push(vertex);
+            }
+        }
+        blocks
+    }
+
+    /// How far a block moves: to the mean of what it wants, within the room there is.
+    fn step(&self, blocks: &Blocks, block: usize, x: &[f64], distance: &impl Fn(u32, u32) -> f64) -> f64 {
+        let (mut sum, mut lines) = (0.0, 0u32);
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let at = |vertex: u32| x[vertex as usize];
+        for &vertex in &blocks.members[block] {
+            let row = &self.rows.rows[blocks.row_of[vertex as usize] as usize];
+            let place = self.position[vertex as usize] as usize;
+            if let Some(&left) = place.checked_sub(1).and_then(|left| row.get(left)) {
+                low = low.max(at(left) + distance(left, vertex) - at(vertex));
+            }
+            if let Some(&right) = row.get(place + 1) {
+                high = high.min(at(right) - distance(vertex, right) - at(vertex));
+            }
+            let outside = |other: u32| blocks.of[other as usize] as usize != block;
+            for &edge in self.up.of(vertex) {
+                if outside(self.rows.edges[edge as usize].upper) {
+                    sum += self.aside(edge, x);
+                    lines += 1;
+                }
+            }
+            for &edge in self.down.of(vertex) {
+                if outside(self.rows.edges[edge as usize].lower) {
+                    sum -= self.aside(edge, x);
+                    lines += 1;
+                }
+            }
+        }
+        if lines == 0 { 0.0 } else { (sum / f64::from(lines)).min(high.max(0.0)).max(low.min(0.0)) }
+    }
+}

@@ -1,0 +1,94 @@
+//! Pictures of flat graphs: SVG, a page for browsers, and the notation of Graphviz.
+//!
+//! ```
+//! use nnef_flatten::{Options, expand, parse, picture::Picture};
+//!
+//! let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = relu(x); }";
+//! let parsed = parse("example.nnef", text.to_string(), &Options::default());
+//! let expansion = expand(&parsed.document, &Options::default()).expect("a valid document");
+//! let picture = Picture::new(&expansion.graph, parsed.document.sources()).expect("a small graph");
+//! let mut svg = Vec::new();
+//! picture.write_svg(&mut svg)?;
+//! assert!(String::from_utf8_lossy(&svg).contains(">relu</text>"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! The same graph gives the same bytes on any machine.
+
+mod category;
+mod dot;
+mod groups;
+mod html;
+mod label;
+mod layout;
+mod scene;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::graph::Graph;
+use crate::source::Sources;
+use layout::Arrangement;
+use scene::Scene;
+
+/// Graphs of more operations are not drawn.
+pub const MAX_OPERATIONS: usize = 400_000;
+
+/// A graph is too large to be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// How many operations it has.
+    pub operations: usize,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the graph has {} operations; pictures show at most {MAX_OPERATIONS}", self.operations)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// A graph, arranged to be drawn.
+#[derive(Debug)]
+pub struct Picture<'g> {
+    scene: Scene<'g>,
+    arrangement: Arrangement,
+    sources: &'g Sources,
+}
+
+impl<'g> Picture<'g> {
+    /// Arranges a graph. `sources` are the texts that it comes from.
+    ///
+    /// # Errors
+    ///
+    /// The graph has more than [`MAX_OPERATIONS`] operations.
+    pub fn new(graph: &'g Graph, sources: &'g Sources) -> Result<Self, TooLarge> {
+        let operations = graph.operations.len();
+        if operations > MAX_OPERATIONS {
+            return Err(TooLarge { operations });
+        }
+        let mut scene = Scene::new(graph);
+        let arrangement = layout::arrange(&mut scene);
+        Ok(Picture { scene, arrangement, sources })
+    }
+
+    /// Writes the picture as SVG, with all groups open.
+    pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
+        svg::write(&self.scene, &self.arrangement, self.sources, out)
+    }
+
+    /// Writes a page that shows the graph, lets one search it, and tells what is known of each
+    /// operation. It needs no other file and no network.
+    pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
+        html::write(&self.scene, &self.arrangement, self.sources, out)
+    }
+
+    /// Writes the graph in the notation of Graphviz, which arranges it itself.
+    pub fn write_dot(&self, out: &mut dyn Write) -> io::Result<()> {
+        dot::write(&self.scene, out)
+    }
+}

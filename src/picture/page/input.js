@@ -1,0 +1,148 @@
+// Mouse, touch and keys.
+'use strict';
+
+/* How far a pointer may move while it clicks. */
+const STILL = 4;
+
+Object.assign(Page.prototype, {
+  listen() {
+    const on = (id, action) => document.getElementById(id).addEventListener('click', action);
+    on('fit', () => this.fit());
+    on('in', () => this.zoom(1.3));
+    on('out', () => this.zoom(1 / 1.3));
+    on('open', () => this.all(true));
+    on('shut', () => this.all(false));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    this.pointers();
+    this.canvas.addEventListener('wheel', event => {
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 16 : 1;
+      if (event.shiftKey) this.pan(-event.deltaY * unit, 0);
+      else this.zoom(Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.0015)), event.offsetX, event.offsetY);
+    }, { passive: false });
+    this.canvas.addEventListener('dblclick', event => {
+      const hit = this.hit(event.offsetX, event.offsetY);
+      if (hit && isGroup(hit.item)) this.toggle(groupOf(hit.item));
+    });
+    document.addEventListener('keydown', event => this.key(event));
+  },
+
+  /* Dragging pans, two fingers zoom, anything else is a click. */
+  pointers() {
+    const down = new Map();
+    let moved = 0;
+    const middle = () => {
+      const all = [...down.values()];
+      const x = all.reduce((sum, at) => sum + at.x, 0) / all.length, y = all.reduce((sum, at) => sum + at.y, 0) / all.length;
+      return { x, y, apart: all.length > 1 ? Math.hypot(all[0].x - all[1].x, all[0].y - all[1].y) : 0 };
+    };
+    this.canvas.addEventListener('pointerdown', event => {
+      this.canvas.setPointerCapture(event.pointerId);
+      if (!down.size) moved = 0;
+      down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+    });
+    this.canvas.addEventListener('pointermove', event => {
+      if (!down.has(event.pointerId)) {
+        const hit = this.hit(event.offsetX, event.offsetY);
+        this.canvas.style.cursor = hit ? 'pointer' : 'grab';
+        return;
+      }
+      const before = middle();
+      down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+      const after = middle();
+      moved += Math.hypot(after.x - before.x, after.y - before.y) + Math.abs(after.apart - before.apart);
+      if (moved <= STILL) return;
+      this.pan(after.x - before.x, after.y - before.y);
+      if (before.apart && after.apart) this.zoom(after.apart / before.apart, after.x, after.y);
+    });
+    const up = event => {
+      const clicked = down.delete(event.pointerId) && moved <= STILL && event.type === 'pointerup';
+      if (clicked && !down.size) this.click(event.offsetX, event.offsetY);
+    };
+    this.canvas.addEventListener('pointerup', up);
+    this.canvas.addEventListener('pointercancel', up);
+  },
+
+  /* What is at a place of the canvas: a box, or the title of a group; `sign` on its plus or minus. */
+  hit(canvasX, canvasY) {
+    const x = (canvasX - this.view.x) / this.view.scale, y = (canvasY - this.view.y) / this.view.scale;
+    const within = box => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h;
+    const box = this.shown.boxes.find(within);
+    if (box) return { item: box.item, sign: isGroup(box.item) && x < box.x + 24 };
+    for (const group of this.shown.groups.slice().reverse()) {
+      const { title } = group;
+      const head = { x: group.x + title.x, y: group.y + title.y, w: title.w, h: title.h };
+      if (within(head)) return { item: -1 - group.group, sign: x < head.x + 18 };
+    }
+    return null;
+  },
+
+  click(x, y) {
+    const hit = this.hit(x, y);
+    if (!hit) this.clear();
+    else if (hit.sign) this.toggle(groupOf(hit.item));
+    else this.select(hit.item);
+  },
+
+  key(event) {
+    const search = document.getElementById('search');
+    if (event.target === search || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '/') search.focus();
+    else if (event.key === 'Escape') this.clear();
+    else if (event.target !== this.canvas && event.target !== document.body) return;
+    else if (event.key === '+' || event.key === '=') this.zoom(1.3);
+    else if (event.key === '-') this.zoom(1 / 1.3);
+    else if (event.key === '0') this.fit();
+    else if (event.key === 'Enter' || event.key === ' ') this.enter();
+    else if (event.key.startsWith('Arrow')) this.arrow(event.key.slice(5), event.shiftKey);
+    else return;
+    event.preventDefault();
+  },
+
+  /* Opens the group that is selected, or closes the one around what is selected. */
+  enter() {
+    const { item } = this.selected;
+    if (item === null) return;
+    const group = isGroup(item) ? groupOf(item) : this.data.nodes[item].g;
+    if (group < 1) return;
+    this.toggle(group);
+    if (!isGroup(item)) this.select(-1 - group);
+  },
+
+  /* Goes to what is used, what uses, or what stands beside; pans if nothing is selected. */
+  arrow(direction, shift) {
+    const { item } = this.selected, step = 80;
+    const by = { Up: [0, step], Down: [0, -step], Left: [step, 0], Right: [-step, 0] }[direction];
+    const box = item === null ? null : this.boxOf(item);
+    if (shift || !box) {
+      this.pan(...by);
+      return;
+    }
+    const x = box.x + box.w / 2, y = box.y + box.h / 2;
+    const sideways = direction === 'Left' || direction === 'Right';
+    const sign = direction === 'Left' || direction === 'Up' ? -1 : 1;
+    const linked = sideways ? null : this.linked(item, direction);
+    let best = null, least = Infinity;
+    for (const other of this.shown.boxes) {
+      if (other === box || (linked && linked.size && !linked.has(other.item))) continue;
+      const dx = other.x + other.w / 2 - x, dy = other.y + other.h / 2 - y;
+      const [along, aside] = sideways ? [dx * sign, Math.abs(dy)] : [dy * sign, Math.abs(dx)];
+      if (along <= 0 || (sideways && aside > box.h)) continue;
+      const far = along + 2 * aside;
+      if (far < least) [best, least] = [other, far];
+    }
+    if (!best) return;
+    this.select(best.item);
+    this.look(best.x + best.w / 2, best.y + best.h / 2, this.view.scale);
+  },
+
+  /* The items above or below that a line connects with. */
+  linked(item, direction) {
+    if (isGroup(item)) return null;
+    const node = this.data.nodes[item];
+    const ids = direction === 'Up'
+      ? node.i.flatMap(([, , tensors]) => tensors).map(tensor => this.index.maker.get(tensor))
+      : node.o.flatMap(([, tensors]) => tensors).flatMap(tensor => this.index.users.get(tensor) || []);
+    return new Set(ids.filter(id => id !== undefined && this.data.nodes[id].k !== 3).map(id => this.visible(id)));
+  },
+});

@@ -1,0 +1,230 @@
+// The page: what is open, what is selected, where one looks.
+'use strict';
+
+/* Groups are opened at first as long as no more boxes than this are shown. */
+const FEW = 200;
+const SCALES = [0.01, 4];
+
+/* Unpacks the data: levels as objects, groups with their state. */
+function unpack(data) {
+  data.groups.forEach((group, index) => {
+    const items = group.items.length;
+    group.open = index === 0;
+    group.note = `${group.count} operation${group.count === 1 ? '' : 's'}`;
+    group.depth = index ? data.groups[group.parent].depth + 1 : 0;
+    const edges = [];
+    for (let i = 0; i < group.edges.length; i += 3) edges.push(group.edges.slice(i, i + 3));
+    group.level = {
+      kinds: new Array(items).fill(ITEM).concat(group.kinds),
+      of: group.items.map((_, i) => i).concat(group.of),
+      rows: group.rows, edges, nets: group.nets,
+    };
+  });
+  data.nodes.forEach(node => { if (node.s && !node.x) node.x = data.excerpts[node.e] || ''; });
+}
+
+/* Opens groups, those with the fewest items first, while few boxes are shown. */
+function openFew(data) {
+  let boxes = data.groups[0].items.length;
+  const ready = data.groups[0].items.filter(isGroup).map(groupOf);
+  while (ready.length) {
+    let next = 0;
+    ready.forEach((group, i) => { if (data.groups[group].items.length < data.groups[ready[next]].items.length) next = i; });
+    const [group] = ready.splice(next, 1);
+    boxes += data.groups[group].items.length - 1;
+    if (boxes > FEW) return;
+    data.groups[group].open = true;
+    ready.push(...data.groups[group].items.filter(isGroup).map(groupOf));
+  }
+}
+
+/* Who makes and who uses each tensor, and what one can search for. */
+function indexOf(data) {
+  const maker = new Map(), users = new Map(), names = [], texts = [];
+  data.nodes.forEach((node, id) => {
+    if (node.k !== 2) node.o.forEach(([, ids]) => ids.forEach(tensor => maker.set(tensor, id)));
+    node.i.forEach(([, , ids]) => ids.forEach(tensor => {
+      if (!users.has(tensor)) users.set(tensor, []);
+      users.get(tensor).push(id);
+    }));
+    const results = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
+    names.push(results.slice(0, 3).join(', '));
+    const label = node.i.find(([name]) => name === 'label');
+    texts.push(results.concat(node.name, label ? label[1] : []).join('\n').toLowerCase());
+  });
+  return { maker, users, names, texts };
+}
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    unpack(data);
+    if (data.nodes.length <= FEW) data.groups.forEach(group => { group.open = true; });
+    else openFew(data);
+    this.index = indexOf(data);
+    this.canvas = document.getElementById('canvas');
+    this.painter = new Painter(this.canvas, data);
+    this.view = { x: 0, y: 0, scale: 1 };
+    this.none = { item: null, made: new Set(), used: new Set() };
+    this.selected = this.none;
+    const actions = { select: id => this.go(id), clear: () => this.clear(), toggle: id => this.toggle(id) };
+    this.panel = new Panel(document.getElementById('panel'), data, this.index, actions);
+    this.search = new Search(
+      document.getElementById('search'), document.getElementById('found'), data, this.index, id => {
+        this.go(id);
+        this.canvas.focus();
+      });
+    this.dark = matchMedia('(prefers-color-scheme: dark)');
+    this.dark.addEventListener('change', () => this.theme());
+    this.theme();
+    this.place();
+    this.listen();
+    this.begin();
+    const operations = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
+    document.getElementById('count').textContent = `${operations} operation${operations === 1 ? '' : 's'}`;
+    this.canvas.dataset.ready = 'yes';
+  }
+
+  theme() {
+    this.painter.colors = palette(this.data, this.dark.matches);
+    this.draw();
+  }
+
+  /* Computes all places anew. */
+  place() {
+    this.shown = placeAll(this.data);
+    this.canvas.dataset.shown = this.shown.boxes.length;
+    this.draw();
+  }
+
+  /* Draws before the next frame, once. */
+  draw() {
+    if (this.waiting || !this.shown) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const drawn = this.painter.paint(this.shown, this.view, this.selected);
+      Object.assign(this.canvas.dataset, {
+        drawn, x: this.view.x, y: this.view.y, scale: this.view.scale, selected: this.selected.item ?? '',
+      });
+    });
+  }
+
+  size() {
+    return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+  }
+
+  /* All of it. */
+  fit() {
+    const { width, height } = this.size(), pad = 24;
+    const scale = Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, 1.5);
+    this.look(this.shown.w / 2, this.shown.h / 2, Math.max(scale, SCALES[0]));
+  }
+
+  /* All of it, or as much from the top as can be read. */
+  begin() {
+    this.fit();
+    if (this.view.scale >= 0.6 || !this.shown.boxes.length) return;
+    const { width, height } = this.size();
+    const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), 0.6);
+    const first = this.shown.boxes.reduce((a, b) => b.y < a.y ? b : a);
+    const middle = this.shown.w * scale <= width ? this.shown.w / 2 : first.x + first.w / 2;
+    this.look(middle, height / 2 / scale - 16 / scale, scale);
+  }
+
+  /* Puts a place of the picture into the middle. */
+  look(x, y, scale) {
+    const { width, height } = this.size();
+    this.view = { x: width / 2 - x * scale, y: height / 2 - y * scale, scale };
+    this.draw();
+  }
+
+  zoom(factor, x = this.size().width / 2, y = this.size().height / 2) {
+    const scale = Math.min(Math.max(this.view.scale * factor, SCALES[0]), SCALES[1]);
+    const by = scale / this.view.scale;
+    this.view = { x: x - (x - this.view.x) * by, y: y - (y - this.view.y) * by, scale };
+    this.draw();
+  }
+
+  pan(x, y) {
+    this.view = { ...this.view, x: this.view.x + x, y: this.view.y + y };
+    this.draw();
+  }
+
+  boxOf(item) {
+    return this.shown.boxes.find(box => box.item === item) ||
+      this.shown.groups.find(box => -1 - box.group === item);
+  }
+
+  /* The item that shows a box: itself, or the closed group that it is in. */
+  visible(id) {
+    let item = id;
+    for (let group = this.data.nodes[id].g; group > 0; group = this.data.groups[group].parent) {
+      if (!this.data.groups[group].open) item = -1 - group;
+    }
+    return item;
+  }
+
+  /* Selects a box and shows it, opening the groups around it. Data is shown at its first user. */
+  go(id) {
+    const node = this.data.nodes[id];
+    const at = node.k === 3 ? this.index.users.get(node.o[0][1][0])?.[0] ?? id : id;
+    let changed = false;
+    for (let group = this.data.nodes[at].g; group > 0; group = this.data.groups[group].parent) {
+      if (this.data.groups[group].open) continue;
+      this.data.groups[group].open = changed = true;
+      forget(this.data, group);
+    }
+    if (changed) this.place();
+    this.select(at);
+    if (at !== id) this.panel.node(id, this.painter.colors);
+    const box = this.boxOf(at);
+    if (box) this.look(box.x + box.w / 2, box.y + box.h / 2, Math.max(this.view.scale, 0.8));
+  }
+
+  select(item) {
+    if (isGroup(item)) {
+      this.selected = { ...this.none, item };
+      this.panel.group(groupOf(item));
+    } else {
+      const node = this.data.nodes[item];
+      const made = node.k === 2 ? [] : node.o.flatMap(([, ids]) => ids);
+      this.selected = { item, made: new Set(made), used: new Set(node.i.flatMap(([, , ids]) => ids)) };
+      this.panel.node(item, this.painter.colors);
+    }
+    this.draw();
+  }
+
+  clear() {
+    this.selected = this.none;
+    this.panel.hide();
+    this.draw();
+  }
+
+  /* Opens or closes a group; its upper left corner stays where it is. */
+  toggle(id) {
+    const before = this.boxOf(-1 - id);
+    this.data.groups[id].open = !this.data.groups[id].open;
+    forget(this.data, id);
+    this.place();
+    const after = this.boxOf(-1 - id);
+    if (before && after) this.pan((before.x - after.x) * this.view.scale, (before.y - after.y) * this.view.scale);
+    if (this.selected.item !== null) this.reselect();
+  }
+
+  /* What is selected may be hidden now. */
+  reselect() {
+    const { item } = this.selected;
+    this.select(isGroup(item) ? item : this.visible(item));
+  }
+
+  all(open) {
+    this.data.groups.forEach((group, index) => {
+      group.open = open || index === 0;
+      group.frame = null;
+    });
+    this.place();
+    this.begin();
+    if (this.selected.item !== null) this.reselect();
+  }
+}

@@ -1,0 +1,214 @@
+// The panel with what is known of what is selected, and the search. Everything that comes from the
+// model is set as text, never as markup.
+'use strict';
+
+function element(tag, text, className) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function section(panel, title) {
+  const made = element('section');
+  made.append(element('h3', title));
+  panel.append(made);
+  return made;
+}
+
+function button(text, action, className) {
+  const made = element('button', text, className);
+  made.type = 'button';
+  made.addEventListener('click', action);
+  return made;
+}
+
+class Panel {
+  constructor(root, data, index, actions) {
+    Object.assign(this, { root, data, index, actions });
+  }
+
+  hide() {
+    this.root.hidden = true;
+    this.root.replaceChildren();
+  }
+
+  /* A tensor, as a link to where it is made. */
+  tensor(id) {
+    const [name, dtype, shape] = this.data.tensors[id];
+    const line = element('span', undefined, 'tensor');
+    const maker = this.index.maker.get(id);
+    line.append(maker === undefined ? element('span', name) : button(name, () => this.actions.select(maker), 'link'));
+    const kind = [dtype, shape].filter(Boolean).join(' ');
+    if (kind) line.append(element('small', kind));
+    return line;
+  }
+
+  place([file, line, column]) {
+    return `${this.data.files[file]}:${line}:${column}`;
+  }
+
+  start(title, subtitle, style) {
+    this.root.replaceChildren();
+    this.root.hidden = false;
+    const head = element('header');
+    if (style) {
+      const mark = element('i', undefined, 'mark');
+      mark.style.background = style.line;
+      head.append(mark);
+    }
+    head.append(element('h2', title), button('×', () => this.actions.clear(), 'close'));
+    head.lastChild.setAttribute('aria-label', 'Close');
+    this.root.append(head);
+    if (subtitle) this.root.append(element('p', subtitle, 'subtitle'));
+  }
+
+  node(id, colors) {
+    const node = this.data.nodes[id];
+    const kinds = { 1: 'input of the graph', 2: 'output of the graph' };
+    this.start(node.name, kinds[node.k] || this.data.styles[node.c][0], colors.styles[node.c]);
+    this.list('Results', node.o.map(([name, ids]) => [name, ids]));
+    this.list('Inputs', node.i.filter(([, , ids]) => ids.length).map(([name, , ids]) => [name, ids]));
+    const values = node.i.filter(([, , ids]) => !ids.length);
+    if (values.length) {
+      const table = element('table');
+      for (const [name, text, , usual] of values) {
+        const row = element('tr', undefined, usual ? 'usual' : '');
+        if (usual) row.title = 'the default';
+        row.append(element('th', name), element('td', text));
+        table.append(row);
+      }
+      section(this.root, 'Attributes').append(table);
+    }
+    const users = [...new Set(node.o.flatMap(([, ids]) => ids).flatMap(tensor => this.index.users.get(tensor) || []))];
+    if (users.length) {
+      const list = element('ul');
+      for (const user of users.slice(0, 50)) {
+        const item = element('li');
+        const of = this.data.nodes[user];
+        item.append(button(of.name, () => this.actions.select(user), 'link'), element('small', this.index.names[user]));
+        list.append(item);
+      }
+      if (users.length > 50) list.append(element('li', `… ${users.length - 50} more`));
+      section(this.root, 'Used by').append(list);
+    }
+    if (node.s) this.source(node.s, node.x);
+    this.calls(node.f);
+  }
+
+  list(title, entries) {
+    if (!entries.length) return;
+    const list = element('dl');
+    for (const [name, ids] of entries) {
+      list.append(element('dt', name));
+      const value = element('dd');
+      ids.slice(0, 50).forEach(id => value.append(this.tensor(id)));
+      if (ids.length > 50) value.append(element('span', `… ${ids.length - 50} more`));
+      list.append(value);
+    }
+    section(this.root, title).append(list);
+  }
+
+  source(place, excerpt) {
+    const made = section(this.root, 'Source');
+    made.append(element('p', this.place(place), 'place'));
+    if (excerpt) made.append(element('pre', excerpt));
+  }
+
+  /* The chain of calls, innermost first; the middle of a long one is left out. */
+  calls(call) {
+    if (call < 0) return;
+    const chain = [];
+    for (let next = call; next >= 0; next = this.data.calls[next][0]) chain.push(next);
+    const list = element('ol');
+    chain.forEach((next, i) => {
+      if (chain.length > 40 && i >= 20 && i < chain.length - 20) {
+        if (i === 20) list.append(element('li', `… ${chain.length - 40} more`));
+        return;
+      }
+      const [, fragment, ...place] = this.data.calls[next];
+      const item = element('li');
+      item.append(element('b', fragment), element('small', this.place(place)));
+      list.append(item);
+    });
+    section(this.root, 'Called through').append(list);
+  }
+
+  group(id) {
+    const group = this.data.groups[id];
+    this.start(group.title, `fragment, ${group.note}`);
+    const text = group.open ? 'Close this group' : 'Open this group';
+    this.root.append(button(text, () => this.actions.toggle(id), 'wide'));
+    this.calls(group.f);
+  }
+}
+
+/* The search: names of operations and tensors, labels. */
+class Search {
+  constructor(input, list, data, index, select) {
+    Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
+    input.addEventListener('input', () => this.run());
+    input.addEventListener('keydown', event => this.key(event));
+    input.addEventListener('blur', () => setTimeout(() => { list.hidden = true; }, 150));
+    input.addEventListener('focus', () => { if (this.found.length) list.hidden = false; });
+  }
+
+  /* Those first whose name is what is searched, then those whose name starts with it. */
+  run() {
+    const wanted = this.input.value.trim().toLowerCase();
+    const equal = [], starts = [], contain = [];
+    if (wanted) {
+      this.index.texts.forEach((text, node) => {
+        const lines = `\n${text}\n`;
+        if (lines.includes(`\n${wanted}\n`)) equal.push(node);
+        else if (lines.includes(`\n${wanted}`)) starts.push(node);
+        else if (text.includes(wanted)) contain.push(node);
+      });
+    }
+    const all = equal.concat(starts, contain);
+    this.total = all.length;
+    this.found = all.slice(0, 40);
+    this.at = this.found.length ? 0 : -1;
+    this.show(wanted);
+  }
+
+  show(wanted) {
+    this.list.replaceChildren();
+    this.list.hidden = !wanted;
+    this.found.forEach((node, i) => {
+      const item = element('li');
+      item.id = `found-${i}`;
+      item.setAttribute('role', 'option');
+      item.setAttribute('aria-selected', i === this.at);
+      item.append(element('b', this.data.nodes[node].name), element('span', this.index.names[node]));
+      item.addEventListener('mousedown', event => {
+        event.preventDefault();
+        this.choose(i);
+      });
+      this.list.append(item);
+    });
+    const more = this.total - this.found.length;
+    if (wanted && !this.total) this.list.append(element('li', 'nothing found', 'none'));
+    if (more > 0) this.list.append(element('li', `… ${more} more`, 'none'));
+    this.input.setAttribute('aria-activedescendant', this.at < 0 ? '' : `found-${this.at}`);
+    document.getElementById(`found-${this.at}`)?.scrollIntoView({ block: 'nearest' });
+  }
+
+  choose(i) {
+    if (this.found[i] === undefined) return;
+    this.list.hidden = true;
+    this.select(this.found[i]);
+  }
+
+  key(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && this.found.length) {
+      this.at = (this.at + step + this.found.length) % this.found.length;
+      this.show(this.input.value.trim());
+    } else if (event.key === 'Enter') this.choose(this.at);
+    else if (event.key === 'Escape') this.input.blur();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

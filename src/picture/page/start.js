@@ -1,0 +1,4 @@
+// Starts the page.
+'use strict';
+
+const page = new Page(JSON.parse(document.getElementById('data').textContent));

@@ -1,0 +1,338 @@
+//! What a picture shows of a graph: boxes, the groups that they stand in, and nets between them.
+//!
+//! Variables and constants have no box of their own: the operations that use them name them.
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::category::{self, Category};
+use super::groups::{Groups, ROOT};
+use super::label;
+use super::layout::ranks::{Level, Net};
+use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
+
+/// What a box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An operation.
+    Operation(OperationId),
+    /// A tensor that nothing in the graph makes.
+    Input(TensorId),
+    /// An output of the graph.
+    Output(TensorId),
+}
+
+/// A box.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it stands for.
+    pub subject: Subject,
+    /// The group it stands in.
+    pub group: u32,
+    /// Its title.
+    pub title: String,
+    /// What stands beside the title: the shape of the result.
+    pub note: String,
+    /// Lines below: what a variable or a constant is for, and its shape or value.
+    pub rows: Vec<(String, String)>,
+    /// What it is about.
+    pub category: Category,
+}
+
+/// A group, and what stands in it.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The group around it.
+    pub parent: u32,
+    /// Which of its items it is.
+    pub item: u32,
+    /// The name of the fragment.
+    pub title: String,
+    /// The call.
+    pub origin: OriginId,
+    /// How many operations stand in it, in groups within included.
+    pub operations: u32,
+    /// What stands in it.
+    pub items: Vec<Item>,
+    /// The tensors between its items.
+    pub nets: IndexMap<TensorId, Net, FxBuildHasher>,
+    depth: u32,
+}
+
+/// What stands in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A box.
+    Node(u32),
+    /// A group.
+    Group(u32),
+}
+
+/// All that a picture shows.
+#[derive(Debug)]
+pub struct Scene<'g> {
+    /// The graph.
+    pub graph: &'g Graph,
+    /// The boxes.
+    pub nodes: Vec<Node>,
+    /// The groups; the first one is the graph itself.
+    pub groups: Vec<Group>,
+    /// The box of each operation; none for variables and constants that others name.
+    pub node_of: Vec<Option<u32>>,
+    /// Where a box stands among the items of its group.
+    items: Vec<u32>,
+}
+
+impl<'g> Scene<'g> {
+    /// Finds out what to show.
+    pub fn new(graph: &'g Graph) -> Self {
+        let folded = folded(graph);
+        let drawn = (0..graph.operations.len()).filter(|i| !folded[*i]);
+        let groups = Groups::new(graph, drawn);
+        let mut scene = Scene {
+            graph,
+            nodes: Vec::new(),
+            groups: groups.calls.iter().map(|call| group(graph, call.parent, call.origin)).collect(),
+            node_of: vec![None; graph.operations.len()],
+            items: Vec::new(),
+        };
+        for i in 1..scene.groups.len() {
+            scene.groups[i].depth = scene.groups[scene.groups[i].parent as usize].depth + 1;
+        }
+        scene.inputs();
+        for (i, operation) in graph.operations.iter().enumerate().filter(|(i, _)| !folded[*i]) {
+            let node = operation_node(graph, &folded, i, groups.of(operation.origin));
+            scene.node_of[i] = Some(scene.nodes.len() as u32);
+            scene.add(node);
+        }
+        scene.connect();
+        scene.outputs();
+        scene
+    }
+
+    /// The level of a group, without the nets that come in and that no line leads to.
+    pub fn level(&self, group: u32) -> Level {
+        let group = &self.groups[group as usize];
+        Level { items: group.items.len() as u32, nets: group.nets.values().cloned().collect() }
+    }
+
+    /// How many groups stand around a group.
+    pub fn depth(&self, group: u32) -> u32 {
+        self.groups[group as usize].depth
+    }
+
+    fn add(&mut self, node: Node) {
+        let (group, id) = (node.group, self.nodes.len() as u32);
+        self.nodes.push(node);
+        let item = self.enter(group, Item::Node(id));
+        self.items.push(item);
+        let mut around = group;
+        while around != ROOT {
+            self.groups[around as usize].operations += 1;
+            around = self.groups[around as usize].parent;
+        }
+    }
+
+    /// Adds an item to a group, and the group to the one around it when it gets its first item.
+    fn enter(&mut self, group: u32, item: Item) -> u32 {
+        let first = self.groups[group as usize].items.is_empty();
+        if first && group != ROOT {
+            self.groups[group as usize].item = self.enter(self.groups[group as usize].parent, Item::Group(group));
+        }
+        let items = &mut self.groups[group as usize].items;
+        items.push(item);
+        items.len() as u32 - 1
+    }
+
+    /// Boxes for the tensors that nothing makes.
+    fn inputs(&mut self) {
+        for &tensor in self.graph.inputs.iter().filter(|input| self.graph.tensors[input.index()].producer.is_none()) {
+            self.add(port(self.graph, Subject::Input(tensor), tensor));
+        }
+    }
+
+    fn outputs(&mut self) {
+        let free = self.free_inputs();
+        for &tensor in &self.graph.outputs {
+            let id = self.nodes.len() as u32;
+            self.add(port(self.graph, Subject::Output(tensor), tensor));
+            self.net(&free, tensor, id);
+        }
+    }
+
+    fn free_inputs(&self) -> FxHashMap<TensorId, u32> {
+        let input = |(i, node): (usize, &Node)| match node.subject {
+            Subject::Input(tensor) => Some((tensor, i as u32)),
+            _ => None,
+        };
+        self.nodes.iter().enumerate().filter_map(input).collect()
+    }
+
+    fn connect(&mut self) {
+        let free = self.free_inputs();
+        for (i, operation) in self.graph.operations.iter().enumerate() {
+            let Some(node) = self.node_of[i] else { continue };
+            for (_, value) in self.graph.arguments(operation) {
+                value.each_tensor(&mut |tensor| self.net(&free, tensor, node));
+            }
+        }
+    }
+
+    /// Leads a tensor to a box: out of the groups around its source, into those around the box.
+    fn net(&mut self, free: &FxHashMap<TensorId, u32>, tensor: TensorId, user: u32) {
+        let made = self.graph.tensors[tensor.index()].producer.and_then(|operation| self.node_of[operation.index()]);
+        let Some(source) = made.or_else(|| free.get(&tensor).copied()) else { return };
+        let (mut from, mut to) = (self.place(source), self.place(user));
+        while from.0 != to.0 {
+            if self.groups[from.0 as usize].depth >= self.groups[to.0 as usize].depth {
+                let net = self.groups[from.0 as usize].nets.entry(tensor).or_default();
+                (net.source, net.leaves) = (Some(from.1), true);
+                from = self.around(from.0);
+            } else {
+                self.groups[to.0 as usize].nets.entry(tensor).or_default().targets.push(to.1);
+                to = self.around(to.0);
+            }
+        }
+        let net = self.groups[from.0 as usize].nets.entry(tensor).or_default();
+        net.source = Some(from.1);
+        net.targets.push(to.1);
+    }
+
+    /// The group of a box, and its place among the items there.
+    fn place(&self, node: u32) -> (u32, u32) {
+        (self.nodes[node as usize].group, self.items[node as usize])
+    }
+
+    fn around(&self, group: u32) -> (u32, u32) {
+        let group = &self.groups[group as usize];
+        (group.parent, group.item)
+    }
+}
+
+fn group(graph: &Graph, parent: u32, origin: OriginId) -> Group {
+    let call = graph.origin(origin);
+    let title = call.map_or(graph.name, |call| call.fragment);
+    Group {
+        parent,
+        item: 0,
+        title: label::shorten(graph.text_of(title), 32),
+        origin,
+        operations: 0,
+        items: Vec::new(),
+        nets: IndexMap::default(),
+        depth: 0,
+    }
+}
+
+/// Operations that hold data, and are no operations to whoever looks at a network.
+const DATA: &[&str] = &["variable", "constant"];
+
+/// Which operations are named by those that use them, instead of having boxes.
+fn folded(graph: &Graph) -> Vec<bool> {
+    let mut used = vec![false; graph.tensors.len()];
+    for operation in &graph.operations {
+        graph.arguments(operation).for_each(|(_, value)| value.each_tensor(&mut |tensor| used[tensor.index()] = true));
+    }
+    graph.outputs.iter().for_each(|tensor| used[tensor.index()] = false);
+    let fold = |operation: &Operation| {
+        DATA.contains(&graph.operation_name(operation))
+            && graph.tensors_of(operation).all(|tensor| used[tensor.index()])
+    };
+    graph.operations.iter().map(fold).collect()
+}
+
+/// The longest title, note, and parts of a row.
+const TITLE: usize = 30;
+const NOTE: usize = 28;
+const ROW: (usize, usize) = (18, 28);
+/// How many rows are told.
+pub const ROWS: usize = 5;
+
+fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
+    Node {
+        subject,
+        group: ROOT,
+        title: label::shorten(&graph.tensor_name(tensor), TITLE),
+        note: label::shorten(&label::shape(&graph.tensors[tensor.index()]), NOTE),
+        rows: Vec::new(),
+        category: Category::Port,
+    }
+}
+
+fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node {
+    let operation = &graph.operations[i];
+    let name = graph.operation_name(operation);
+    let category = category::of(name);
+    let first = graph.tensors_of(operation).next();
+    let title = match first {
+        Some(tensor) if category == Category::Port => graph.tensor_name(tensor),
+        _ => name.to_owned(),
+    };
+    let note = first.map(|tensor| label::shape(&graph.tensors[tensor.index()])).unwrap_or_default();
+    let rows = if category == Category::Port { Vec::new() } else { rows(graph, folded, operation) };
+    Node {
+        subject: Subject::Operation(OperationId::at(i)),
+        group,
+        title: label::shorten(&title, TITLE),
+        note: label::shorten(&note, NOTE),
+        rows: limit(rows),
+        category,
+    }
+}
+
+/// Adds what stands for rows that there is no room for.
+pub fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
+    if rows.len() > ROWS {
+        let more = rows.len() - (ROWS - 1);
+        rows.truncate(ROWS - 1);
+        rows.push((String::new(), format!("… {more} more")));
+    }
+    rows
+}
+
+/// A row of a box.
+pub fn row(key: &str, value: &str) -> (String, String) {
+    (label::shorten(key, ROW.0), label::shorten(value, ROW.1))
+}
+
+/// The variables and constants that an operation is given.
+fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, String)> {
+    let kind = graph.kind(operation);
+    let mut rows = Vec::new();
+    for (key, value) in graph.arguments(operation) {
+        // What a parameter has in any case is not worth a line.
+        let (name, takes_tensors) = match key {
+            Key::Param(i) => {
+                let param = &kind.params[i as usize];
+                let usual = value.value().is_some() && value.value() == param.default.as_ref();
+                (graph.text_of(param.name), param.tensor && !usual)
+            }
+            Key::Named(name) => (graph.text_of(name), false),
+            Key::Positional => ("", true),
+        };
+        let mut has_tensor = false;
+        value.each_tensor(&mut |tensor| {
+            has_tensor = true;
+            if let Some(data) = data(graph, folded, tensor) {
+                rows.push(row(name, &data));
+            }
+        });
+        if takes_tensors && !has_tensor {
+            rows.push(row(name, &label::short_operand(graph, value)));
+        }
+    }
+    rows
+}
+
+/// What to say of a tensor that is a variable or a constant.
+fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
+    let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
+    let maker = &graph.operations[maker.index()];
+    let value = graph.attribute(maker, "value").map(|value| label::short_operand(graph, value.into()));
+    let shape = label::shape(&graph.tensors[tensor.index()]);
+    Some(match value {
+        Some(value) if value.len() <= 16 => value,
+        _ if shape.is_empty() => graph.tensor_name(tensor),
+        _ => shape,
+    })
+}

@@ -1,0 +1,281 @@
+//! Tests of whole layouts: nothing overlaps, lines lead down, and large graphs are no trouble.
+
+use proptest::prelude::*;
+use std::time::Instant;
+
+use super::layout::frame::{Placed, Rect, place};
+use super::layout::ranks::{Level, Net, Vertex, rank};
+use super::layout::{arrange, columns, order};
+use super::scene::Scene;
+use super::*;
+use crate::{Expansion, Lower, Options, expand, parse};
+
+fn with_graph<T>(text: &str, lower: Lower, f: impl FnOnce(&Graph, &Sources) -> T) -> T {
+    let options = Options { lower, ..Options::default() };
+    let parsed = parse("test.nnef", text.to_owned(), &options);
+    assert!(!parsed.diagnostics.has_errors(), "{:?}", parsed.diagnostics.iter().next());
+    let Expansion { graph, .. } = expand(&parsed.document, &options).unwrap_or_else(|found| {
+        panic!("{:?}", found.iter().map(|one| one.message.clone()).collect::<Vec<_>>());
+    });
+    f(&graph, parsed.document.sources())
+}
+
+fn placed(graph: &Graph) -> (Scene<'_>, Placed) {
+    let mut scene = Scene::new(graph);
+    let arrangement = arrange(&mut scene);
+    let placed = place(&scene, &arrangement);
+    (scene, placed)
+}
+
+fn overlap(a: Rect, b: Rect) -> bool {
+    a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+fn within(inner: Rect, outer: Rect) -> bool {
+    inner.x >= outer.x - 0.01
+        && inner.y >= outer.y - 0.01
+        && inner.x + inner.width <= outer.x + outer.width + 0.01
+        && inner.y + inner.height <= outer.y + outer.height + 0.01
+}
+
+/// Boxes do not overlap and are within their groups, lines lead down and through no box.
+fn check(scene: &Scene, placed: &Placed) {
+    for (i, a) in placed.nodes.iter().enumerate() {
+        assert!(within(*a, placed.groups[scene.nodes[i].group as usize]), "{}", scene.nodes[i].title);
+        for b in &placed.nodes[i + 1..] {
+            assert!(!overlap(*a, *b), "{a:?} {b:?}");
+        }
+    }
+    for (i, group) in scene.groups.iter().enumerate().skip(1) {
+        assert!(within(placed.groups[i], placed.groups[group.parent as usize]));
+        for j in i + 1..scene.groups.len() {
+            let (a, b) = (placed.groups[i], placed.groups[j]);
+            assert!(!overlap(a, b) || within(a, b) || within(b, a), "{a:?} {b:?}");
+        }
+    }
+    for route in &placed.routes {
+        assert!(route.from.1 <= route.bend.0 + 0.01, "{route:?}");
+        assert!(route.bend.0 < route.bend.1, "{route:?}");
+        assert!(route.bend.1 <= route.to.1 + 0.01, "{route:?}");
+        // The straight parts touch no box but those at their ends.
+        for node in &placed.nodes {
+            for (x, from, to) in [(route.from.0, route.from.1, route.bend.0), (route.to.0, route.bend.1, route.to.1)] {
+                let inside = x > node.x + 0.1 && x < node.x + node.width - 0.1;
+                let passes = from < node.y + node.height - 0.1 && to > node.y + 0.1;
+                assert!(!(inside && passes), "{route:?} {node:?}");
+            }
+        }
+    }
+    for (i, title) in placed.titles.iter().enumerate().skip(1) {
+        assert!(within(*title, placed.groups[i]), "{title:?}");
+    }
+}
+
+#[test]
+fn examples_are_laid_out_well() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for name in ["dense", "gru", "moments", "pyramid", "quantized", "repeat", "residual", "transformer"] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.nnef"))).unwrap();
+        for lower in [Lower::Custom, Lower::All] {
+            with_graph(&text, lower, |graph, _| {
+                let (scene, placed) = placed(graph);
+                check(&scene, &placed);
+            });
+        }
+    }
+}
+
+const RECURSION: &str = "version 1.0;
+fragment deep( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+{
+    y = deep(relu(tanh(x)), n - 1) if n > 0 else x;
+}
+fragment inner( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+{
+    y = tanh(inner(relu(x), n - 1)) if n > 0 else sigmoid(exp(x));
+}
+graph G( x ) -> ( y ) { x = external<scalar>(shape = [2]); a = deep(x, 30); y = inner(a, 30); }";
+
+#[test]
+fn recursion_is_a_row_of_groups_where_it_can_be() {
+    with_graph(RECURSION, Lower::Custom, |graph, _| {
+        let (scene, placed) = placed(graph);
+        let depths: Vec<u32> = (0..scene.groups.len() as u32).map(|group| scene.depth(group)).collect();
+        let of = |name: &str| (0..depths.len()).filter(|i| scene.groups[*i].title == name).map(|i| depths[i]).max();
+        assert_eq!(of("deep"), Some(1));
+        assert!(of("inner").unwrap() <= groups::MAX_DEPTH);
+        check(&scene, &placed);
+    });
+}
+
+fn level(items: u32, nets: &[(u32, &[u32])]) -> Level {
+    let net =
+        |(source, targets): &(u32, &[u32])| Net { source: Some(*source), targets: targets.to_vec(), leaves: false };
+    Level { items, nets: nets.iter().map(net).collect() }
+}
+
+#[test]
+fn a_net_that_passes_rows_has_one_lane_in_each() {
+    let rows = rank(&level(5, &[(0, &[1, 3, 4]), (1, &[2]), (2, &[3, 4])]));
+    let lanes = rows.vertices.iter().filter(|vertex| matches!(vertex, Vertex::Lane(_))).count();
+    assert_eq!((rows.rows.len(), lanes, rows.named.len()), (4, 2, 0));
+}
+
+#[test]
+fn what_leads_upwards_is_named() {
+    let rows = rank(&level(2, &[(0, &[1]), (1, &[0])]));
+    assert_eq!(rows.named, [(1, 0)]);
+    assert_eq!(rows.edges.len(), 1);
+}
+
+#[test]
+fn far_targets_are_named() {
+    // Everything is used at the end: that many lines nobody could follow.
+    let count = 3000u32;
+    let mut nets: Vec<(u32, Vec<u32>)> = (0..count - 1).map(|i| (i, vec![i + 1, count - 1])).collect();
+    nets[count as usize - 2].1.pop();
+    let nets: Vec<(u32, &[u32])> = nets.iter().map(|(source, targets)| (*source, targets.as_slice())).collect();
+    let rows = rank(&level(count, &nets));
+    assert!(rows.named.len() > 2000 && rows.vertices.len() < 20_000);
+}
+
+#[test]
+fn crossings_are_undone() {
+    let level = level(6, &[(0, &[5]), (1, &[4]), (2, &[3])]);
+    let mut rows = rank(&level);
+    let ends = vec![(0.0, 0.0); rows.edges.len()];
+    order::order(&mut rows, &ends);
+    let at = |vertex: u32| rows.rows.iter().find_map(|row| row.iter().position(|other| *other == vertex));
+    assert_eq!([at(5), at(4), at(3)], [at(0), at(1), at(2)]);
+}
+
+#[test]
+fn long_chains_and_wide_fans_are_no_trouble() {
+    let start = Instant::now();
+    let count = 100_000u32;
+    let chain: Vec<Net> = (0..count - 1)
+        .map(|i| Net { source: Some(i), targets: vec![i + 1, (i + 9).min(count - 1)], leaves: false })
+        .collect();
+    let fan = vec![Net { source: Some(0), targets: (1..count).collect(), leaves: false }];
+    let hub: Vec<Net> = chain.iter().cloned().chain(fan.iter().cloned()).collect();
+    for nets in [chain, fan, hub] {
+        let mut rows = rank(&Level { items: count, nets });
+        let ends = vec![(0.0, 0.0); rows.edges.len()];
+        order::order(&mut rows, &ends);
+        let (widths, ends) = (vec![80.0; count as usize], vec![(0.0, 0.0); rows.edges.len()]);
+        let (x, width) = columns::columns(&rows, &columns::Sizes { widths: &widths, ends: &ends });
+        assert!(x.iter().all(|x| x.is_finite() && *x >= 0.0 && *x <= width));
+    }
+    // Far more than it takes; what is quadratic takes hours.
+    assert!(start.elapsed().as_secs() < 120);
+}
+
+fn write(text: &str) -> [String; 3] {
+    with_graph(text, Lower::Custom, |graph, sources| {
+        let picture = Picture::new(graph, sources).unwrap();
+        let mut out = [Vec::new(), Vec::new(), Vec::new()];
+        picture.write_svg(&mut out[0]).unwrap();
+        picture.write_dot(&mut out[1]).unwrap();
+        picture.write_html(&mut out[2]).unwrap();
+        out.map(|bytes| String::from_utf8(bytes).unwrap())
+    })
+}
+
+const HOSTILE: &str = "version 1.0;
+graph G( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1]);
+    v = variable<scalar>(shape = [1], label = '</script><!--\\x1b&\"\\\\');
+    y = vendor(x, v, mode = ']]></text>\u{1}\u{7}', list = [v, v]);
+}";
+
+#[test]
+fn pictures_are_well_formed_whatever_the_names() {
+    let [svg, dot, html] = write(HOSTILE);
+    roxmltree::Document::parse(&svg).unwrap();
+    assert_eq!(dot.matches(" -> ").count(), 2);
+    // The data, the script and the end of each.
+    assert_eq!((html.matches("<script").count(), html.matches("</script>").count()), (2, 2));
+    let data = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    assert!(!data.contains('<') && !data.contains('&'));
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let label = "</script><!--";
+    assert!(data["nodes"].as_array().unwrap().iter().any(|node| node["i"].to_string().contains(label)));
+}
+
+#[test]
+fn pictures_are_the_same_each_time() {
+    assert_eq!(write(RECURSION), write(RECURSION));
+}
+
+#[test]
+fn large_graphs_are_refused() {
+    let error = TooLarge { operations: 1_000_000 };
+    assert!(error.to_string().contains("at most 400000"));
+}
+
+/// A document of calls of fragments on earlier tensors.
+fn document() -> impl Strategy<Value = String> {
+    let statement = (0..4usize, any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    prop::collection::vec(statement, 1..60).prop_map(|statements| {
+        let mut text = String::from(
+            "version 1.0;
+fragment f( a: tensor<scalar>, b: tensor<scalar> ) -> ( y: tensor<scalar>, z: tensor<scalar> )
+{ t = add(a, b); y = relu(t); z = mul(t, a); }
+fragment g( a: tensor<scalar>, b: tensor<scalar> ) -> ( y: tensor<scalar> ) { (c, d) = f(a, b); (e, h) = f(c, a); y = max(e, d); }
+fragment r( a: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+{ y = add(r(exp(a), n - 1), a) if n > 1 else r(tanh(sigmoid(a)), n - 1) if n > 0 else a; }
+graph G( t0 ) -> ( out )
+{
+t0 = external<scalar>(shape = [2]);
+w = variable<scalar>(shape = [2], label = 'w');
+",
+        );
+        for (i, (kind, a, b)) in statements.iter().enumerate() {
+            let (a, b) = (a.index(i + 1), b.index(i + 1));
+            let call = match kind {
+                0 => format!("sub(t{a}, t{b})"),
+                1 => format!("mul(t{a}, w)"),
+                2 => format!("g(t{a}, t{b})"),
+                3 => format!("r(t{a}, {})", b % 4),
+                _ => format!("add(t{a}, t{b})"),
+            };
+            text.push_str(&format!("t{} = {call};\n", i + 1));
+        }
+        text + &format!("out = relu(t{});\n}}\n", statements.len())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_graph_is_laid_out_well(text in document()) {
+        with_graph(&text, Lower::Custom, |graph, sources| {
+            let (scene, placed) = placed(graph);
+            check(&scene, &placed);
+            let picture = Picture::new(graph, sources).unwrap();
+            let mut svg = Vec::new();
+            picture.write_svg(&mut svg).unwrap();
+            roxmltree::Document::parse(std::str::from_utf8(&svg).unwrap()).unwrap();
+        });
+    }
+
+    /// Rows of any nets, circles among them.
+    #[test]
+    fn any_nets_have_rows(nets in prop::collection::vec((0..40u32, prop::collection::vec(0..40u32, 0..6), any::<bool>()), 0..60)) {
+        let net = |(source, targets, leaves): (u32, Vec<u32>, bool)| {
+            Net { source: (source > 3).then_some(source), targets, leaves }
+        };
+        let level = Level { items: 40, nets: nets.into_iter().map(net).collect() };
+        let rows = rank(&level);
+        let mut row_of = vec![usize::MAX; rows.vertices.len()];
+        for (i, row) in rows.rows.iter().enumerate() {
+            row.iter().for_each(|vertex| row_of[*vertex as usize] = i);
+        }
+        prop_assert!(row_of.iter().all(|row| *row < rows.rows.len()));
+        for edge in &rows.edges {
+            prop_assert_eq!(row_of[edge.upper as usize] + 1, row_of[edge.lower as usize]);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Lines and columns of many places at once.
+
+use rustc_hash::FxHashMap;
+
+use super::{FileId, Location, Position, Sources};
+
+/// Where places start. Each text is gone through once, however long its lines are.
+#[derive(Debug, Default)]
+pub struct Places {
+    starts: FxHashMap<(FileId, u32), Position>,
+}
+
+impl Places {
+    /// Finds lines and columns.
+    pub fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
+        Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
+    }
+
+    /// Finds the lines and columns of ends, too.
+    pub fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
+        let both = |at: Location| [(at.file, at.span.start), (at.file, at.span.end)];
+        Self::of_offsets(sources, places.into_iter().flat_map(both).collect())
+    }
+
+    fn of_offsets(sources: &Sources, mut wanted: Vec<(FileId, u32)>) -> Self {
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut starts = FxHashMap::default();
+        for of_file in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let file = sources.file(of_file[0].0);
+            let mut known: Option<(u32, Position)> = None;
+            for &(id, offset) in of_file {
+                let line_start = file.line_start(offset);
+                let position = match known {
+                    Some((before, position)) if before >= line_start => {
+                        let between = file.text().get(before as usize..offset as usize);
+                        let more = between.map_or(0, |text| text.chars().count() as u32);
+                        Position { column: position.column + more, ..position }
+                    }
+                    _ => file.position(offset),
+                };
+                known = Some((offset, position));
+                starts.insert((id, offset), position);
+            }
+        }
+        Places { starts }
+    }
+
+    /// Where a place starts; the first character for a place that was not asked for.
+    pub fn start(&self, at: Location) -> Position {
+        self.position(at.file, at.span.start)
+    }
+
+    /// Where a place ends, if ends were asked for.
+    pub fn end(&self, at: Location) -> Position {
+        self.position(at.file, at.span.end)
+    }
+
+    fn position(&self, file: FileId, offset: u32) -> Position {
+        self.starts.get(&(file, offset)).copied().unwrap_or(Position { line: 1, column: 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+
+    #[test]
+    fn places_are_where_single_ones_are() {
+        let mut sources = Sources::new();
+        let text = "ab\ncé x\r\nlast\rmac é é é\n\n";
+        let file = sources.add("t", text);
+        let offsets = (0..=text.len() as u32).filter(|i| text.is_char_boundary(*i as usize));
+        let all: Vec<Location> = offsets.rev().map(|i| Location::new(file, Span::new(i, i))).collect();
+        let places = Places::new(&sources, all.iter().copied());
+        for at in all {
+            assert_eq!(places.start(at), sources.start(at), "{at:?}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Uses the pages of `--to html` in a real browser, Chromium without a window.
+
+Drives it through its DevTools over a pipe; needs nothing but Python and Chromium. Exit status 0 if all is as it
+should be, 1 if not, 3 if there is no browser.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+LIMIT = 60
+
+
+class Browser:
+    """A browser with one tab."""
+
+    def __init__(self, program, profile):
+        to_browser, self.out = os.pipe()
+        self.into, from_browser = os.pipe()
+
+        def descriptors():
+            # The pipes are descriptors 3 and 4 there; they must not be closed by being copied over each other.
+            reads, writes = os.dup(to_browser), os.dup(from_browser)
+            while reads in (3, 4) or writes in (3, 4):
+                reads, writes = os.dup(reads), os.dup(writes)
+            os.dup2(reads, 3)
+            os.dup2(writes, 4)
+
+        args = [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,900",
+                "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+        self.process = subprocess.Popen(args, preexec_fn=descriptors, close_fds=False, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.buffer, self.count, self.messages, self.session = b"", 0, [], None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        target = next(target for target in targets if target["type"] == "page")
+        attached = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ["Page", "Runtime", "Log"]:
+            self.call(f"{domain}.enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+    def read(self):
+        import select
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.into], [], [], LIMIT)
+            if not ready:
+                raise TimeoutError("the browser does not answer")
+            piece = os.read(self.into, 1 << 16)
+            if not piece:
+                raise EOFError("the browser is gone")
+            self.buffer += piece
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.count:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+                self.messages.append(answer)
+
+    def eval(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def open(self, path):
+        self.messages.clear()
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        end = time.monotonic() + LIMIT
+        while self.eval("document.getElementById('canvas')?.dataset.drawn") is None:
+            if self.messages or time.monotonic() > end:
+                raise RuntimeError(f"{path.name} does not show: {self.messages}")
+            time.sleep(0.05)
+
+    def key(self, key, code=None):
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code or 0, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code or 0)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def click(self, x, y, count=1):
+        for kind in ["mousePressed", "mouseReleased"]:
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
+        self.frame()
+
+    def frame(self):
+        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def data(self, name):
+        return self.eval(f"document.getElementById('canvas').dataset[{json.dumps(name)}]")
+
+    def panel(self):
+        return self.eval("document.getElementById('panel').hidden ? null : document.getElementById('panel').innerText")
+
+    def picture(self, path):
+        import base64
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+
+def search(browser, text):
+    """Searches with the keyboard alone and goes to the first that is found."""
+    browser.key("/", 191)
+    assert browser.eval("document.activeElement.id") == "search", "a slash does not lead to the search"
+    browser.eval("document.activeElement.select()")
+    browser.type(text)
+    found = browser.eval("document.querySelectorAll('#found li[role=option]').length")
+    assert found > 0, f"{text} is not found"
+    browser.key("Enter", 13)
+    browser.frame()
+
+
+def middle(browser):
+    """The middle of the canvas, where what was searched for is."""
+    box = "document.getElementById('canvas').getBoundingClientRect()"
+    return browser.eval(f"[{box}.x + {box}.width / 2, {box}.y + {box}.height / 2]")
+
+
+def check_small(browser, page, svg):
+    """A page with groups: search, click, groups."""
+    browser.open(page)
+    # All groups are open: the page places everything where the picture has it.
+    width = float(svg.read_text().split('width="', 1)[1].split('"', 1)[0])
+    assert abs(browser.eval("page.shown.w") - (width - 16)) < 0.11, "page and picture differ"
+    search(browser, "softmax")
+    panel = browser.panel()
+    assert "softmax" in panel and "examples/transformer.nnef:" in panel, panel
+    assert "axes" in panel and "encoder_layer" in panel, panel
+    browser.key("Escape", 27)
+    assert browser.panel() is None, "Escape does not close the panel"
+    browser.click(*middle(browser))
+    assert "softmax" in browser.panel(), "a click does not select"
+    before = int(browser.data("shown"))
+    browser.key("Enter", 13)
+    browser.frame()
+    closed = int(browser.data("shown"))
+    assert closed < before, "closing a group hides nothing"
+    assert "Open this group" in browser.panel(), browser.panel()
+    browser.key("Enter", 13)
+    browser.frame()
+    assert int(browser.data("shown")) == before, "opening the group does not show it again"
+    browser.eval("document.getElementById('shut').click()")
+    browser.frame()
+    assert int(browser.data("shown")) < closed
+    search(browser, "softmax")
+    assert "softmax" in browser.panel()
+    browser.key("ArrowDown", 40)
+    browser.frame()
+    assert "softmax" not in browser.panel().split("\n")[0], "an arrow does not go on"
+    before = float(browser.data("scale"))
+    browser.key("+", 187)
+    browser.frame()
+    assert float(browser.data("scale")) > before, "plus does not zoom"
+
+
+def check_large(browser, page, operations):
+    """A page with thousands of operations is usable."""
+    browser.open(page)
+    assert f"{operations} operations" in browser.eval("document.getElementById('count').textContent")
+    browser.eval("document.getElementById('open').click()")
+    browser.frame()
+    assert int(browser.data("shown")) >= operations // 2
+    browser.eval("document.getElementById('fit').click()")
+    browser.frame()
+    started = time.monotonic()
+    for _ in range(10):
+        browser.eval("document.getElementById('in').click()")
+        browser.frame()
+    frames = (time.monotonic() - started) / 10
+    search(browser, "layer_400")
+    assert browser.panel() is not None
+    return frames
+
+
+def check_hostile(browser, page):
+    """Strings that look like markup stay strings."""
+    browser.open(page)
+    search(browser, "script")
+    assert "</script><script>" in browser.panel(), browser.panel()
+    assert browser.eval("window.broken") is None
+
+
+def large_document():
+    """About 5,000 operations in 500 calls of a fragment."""
+    body = "".join(f"    layer_{i + 1} = layer(layer_{i}, w);\n" for i in range(500))
+    ops = "y = relu(a); a = add(d, x); d = mul(c, c); c = tanh(b); b = sigmoid(e); e = exp(f); f = sub(g, x); "
+    ops += "g = max(h, x); h = conv(x, w, 0.0, padding = [(1,1),(1,1)]); "
+    statements = "".join(reversed([part + "; " for part in ops.split("; ") if part]))
+    return f"""version 1.0;
+extension KHR_enable_fragment_definitions;
+fragment layer( x: tensor<scalar>, w: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {statements} }}
+graph large( layer_0 ) -> ( layer_500 )
+{{
+    layer_0 = external<scalar>(shape = [1,4,8,8]);
+    w = variable<scalar>(shape = [4,4,3,3], label = 'w');
+{body}}}
+""", 4502
+
+
+HOSTILE = """version 1.0;
+graph hostile( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1]);
+    v = variable<scalar>(shape = [1], label = '</script><script>window.broken = 1</script><!--');
+    y = add(x, v);
+}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default="target/release/nnef-flatten")
+    parser.add_argument("--browser")
+    parser.add_argument("--pictures", type=pathlib.Path, help="keep pictures of the pages in this folder")
+    args = parser.parse_args()
+    program = args.browser or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        print("no Chromium")
+        return 3
+    root = pathlib.Path(__file__).resolve().parents[2]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+
+        def make(source, name):
+            page = folder / name
+            subprocess.run([os.path.abspath(args.bin), "-q", source, "-o", page], check=True, cwd=root)
+            return page
+
+        text, operations = large_document()
+        (folder / "large.nnef").write_text(text)
+        (folder / "hostile.nnef").write_text(HOSTILE)
+        browser = Browser(program, folder / "profile")
+        try:
+            example = "examples/transformer.nnef"
+            steps = [
+                ("small", lambda: check_small(browser, make(example, "small.html"), make(example, "small.svg"))),
+                ("large", lambda: check_large(browser, make(folder / "large.nnef", "large.html"), operations)),
+                ("hostile", lambda: check_hostile(browser, make(folder / "hostile.nnef", "hostile.html"))),
+            ]
+            for name, step in steps:
+                frames = step()
+                assert not browser.messages, f"{name}: {browser.messages}"
+                print(f"{name}: ok" + (f", {frames * 1000:.0f} ms a frame" if frames else ""))
+                if args.pictures:
+                    args.pictures.mkdir(parents=True, exist_ok=True)
+                    browser.picture(args.pictures / f"{name}.png")
+        finally:
+            browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

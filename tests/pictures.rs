@@ -1,0 +1,136 @@
+//! Pictures, source maps and statistics, as the command writes them.
+//!
+//! With `UPDATE_SNAPSHOTS=1` in the environment the recorded pictures are written anew.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(args: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn text(args: &[&str]) -> String {
+    String::from_utf8(run(args).stdout).unwrap()
+}
+
+/// Compares with a recorded file.
+fn recorded(path: &str, found: &str) {
+    let path = root().join(path);
+    if std::env::var("UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1") {
+        std::fs::write(&path, found).unwrap();
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(wanted == found, "{}; UPDATE_SNAPSHOTS=1 records what is found:\n{found}", path.display());
+}
+
+#[test]
+fn pictures_are_as_recorded() {
+    let svg = text(&["--to", "svg", "examples/repeat.nnef"]);
+    roxmltree::Document::parse(&svg).unwrap();
+    recorded("docs/repeat.svg", &svg);
+    recorded("tests/data/repeat.dot", &text(&["--to", "dot", "examples/repeat.nnef"]));
+}
+
+#[test]
+fn extensions_choose_the_form() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, start) in [
+        ("a.svg", "<svg "),
+        ("a.dot", "digraph "),
+        ("a.gv", "digraph "),
+        ("a.html", "<!DOCTYPE html>"),
+        ("a.HTM", "<!DOCTYPE html>"),
+    ] {
+        let path = folder.path().join(name);
+        let output = run(&["-o", path.to_str().unwrap(), "examples/gru.nnef"]);
+        assert!(output.stdout.is_empty());
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with(start), "{name}");
+    }
+}
+
+#[test]
+fn pages_need_nothing_from_elsewhere() {
+    let page = text(&["--to", "html", "examples/transformer.nnef"]);
+    assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
+    // The only address is that of no page: the name of the language of SVG is in no page.
+    for elsewhere in ["http:", "https:", " src=", " href=", "@import", "url("] {
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}
+
+#[test]
+fn networks_with_loops_are_drawn() {
+    let svg = text(&["--from", "loops", "--unroll", "--to", "svg", "examples/loops/fibonacci.json"]);
+    roxmltree::Document::parse(&svg).unwrap();
+}
+
+#[test]
+fn source_maps_tell_places_calls_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.json");
+    let flat = text(&["--source-map", path.to_str().unwrap(), "examples/repeat.nnef"]);
+    let map: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&map["version"], &map["graph"]), (&1.into(), &"repeated".into()));
+    let source = std::fs::read_to_string(root().join("examples/repeat.nnef")).unwrap();
+    let lines: Vec<&str> = source.lines().collect();
+    let operations = map["operations"].as_array().unwrap();
+    assert_eq!(
+        operations.len(),
+        flat.matches(" = ").count() - flat.matches("shape = ").count() - flat.matches("label = ").count()
+    );
+    let chain = |operation: &Value| {
+        let mut chain = Vec::new();
+        let mut call = operation["call"].as_u64();
+        while let Some(next) = call {
+            let of = &map["calls"][next as usize];
+            chain.push(of["fragment"].as_str().unwrap().to_owned());
+            call = of["parent"].as_u64();
+        }
+        chain
+    };
+    let conv = operations.iter().rfind(|operation| operation["name"] == "conv").unwrap();
+    assert_eq!(conv["results"], serde_json::json!(["score_conv1_2"]));
+    assert_eq!(chain(conv), ["repeat", "repeat"]);
+    let at = |key: &str| conv[key].as_u64().unwrap() as usize;
+    let found: String = lines[at("line") - 1].chars().skip(at("column") - 1).take(4).collect();
+    assert_eq!(found, "conv");
+    assert!((at("end_line"), at("end_column")) > (at("line"), at("column")));
+    assert_eq!(map["tensors"]["filters1"]["source"], "filters1");
+    assert_eq!(map["tensors"]["score_conv1_2"]["source"], Value::Null);
+    let maker = map["tensors"]["score"]["operation"].as_u64().unwrap();
+    assert_eq!(operations[maker as usize]["name"], "relu");
+}
+
+#[test]
+fn two_results_do_not_share_standard_output() {
+    let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+        .args(["--source-map", "-", "examples/repeat.nnef"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn statistics_are_a_table_or_json() {
+    let output = run(&["--stats", "examples/repeat.nnef"]);
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("version 1.0;"));
+    let table = String::from_utf8(output.stderr).unwrap();
+    assert!(table.contains("repeat                    1             0\n"), "{table}");
+    let output = run(&["--stats", "--message-format", "json", "examples/repeat.nnef"]);
+    let stats: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let stats = &stats["stats"];
+    assert_eq!(stats["total"], serde_json::json!({ "before": 4, "after": 9 }));
+    assert_eq!((stats["operations"]["after"]["conv"].as_u64(), stats["parameters"].as_u64()), (Some(2), Some(1152)));
+    assert_eq!(stats["multiply_adds"], 2 * 8 * 32 * 32 * 8 * 9);
+}
