@@ -108,3 +108,34 @@ impl Index {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> ModelFile {
+        ModelFile::new(path.to_string(), 1, Place::Kept(Box::default()))
+    }
+
+    #[test]
+    fn a_name_is_one_thing() {
+        let mut index = Index::default();
+        for path in ["a/b/c", "a/b/d", "a/e", "f"] {
+            assert_eq!(index.add(file(path)), Ok(()));
+        }
+        for path in ["f", "a", "a/b", "f/g", "a/b/c/d"] {
+            assert_eq!(index.add(file(path)).map_err(|(code, _)| code), Err(Code::ModelDuplicate), "{path}");
+        }
+        assert_eq!(index.find("a/b/d").map(ModelFile::path), Some("a/b/d"));
+        assert!(index.find("a/b").is_none() && index.find("x").is_none());
+    }
+
+    #[test]
+    fn folders_count_too() {
+        let mut index = Index::default();
+        assert_eq!(index.add(file("a/b/c")), Ok(()));
+        let limits = |entries, names| Limits { entries, names, ..Limits::default() };
+        assert!(!index.exceeds(&limits(3, 9)));
+        assert!(index.exceeds(&limits(2, 9)) && index.exceeds(&limits(3, 8)));
+    }
+}

@@ -122,3 +122,41 @@ impl Input for Packed<'_, '_> {
         self.position
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn packed(content: &[u8]) -> File {
+        let mut encoder = flate2::write::GzEncoder::new(tempfile::tempfile().unwrap(), flate2::Compression::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn unpacking_ends_at_the_limit() {
+        let file = packed(&[0; 200_000]);
+        let count = Cell::new(0);
+        let read = |limits: &Limits| io::copy(&mut Packed::new(&file, &count, limits).unwrap(), &mut io::sink());
+        assert_eq!(read(&Limits::default()).unwrap(), 200_000);
+        let strict = Limits { unpacked: 100_000, ratio: 1, ..Limits::default() };
+        assert_eq!(read(&strict).unwrap_err().kind(), io::ErrorKind::QuotaExceeded);
+        assert_eq!(read(&Limits { ratio: 10_000, ..strict }).unwrap(), 200_000);
+    }
+
+    #[test]
+    fn no_more_is_passed_over_than_is_there() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"abcdef").unwrap();
+        let mut plain = Plain::new(&file).unwrap();
+        assert_eq!((plain.advance(2).unwrap(), plain.position()), (2, 2));
+        let mut next = [0];
+        plain.read_exact(&mut next).unwrap();
+        assert_eq!(next, *b"c");
+        assert_eq!((plain.advance(u64::MAX).unwrap(), plain.position()), (3, 6));
+        let (file, count, limits) = (packed(b"abcdef"), Cell::new(0), Limits::default());
+        let mut unpacked = Packed::new(&file, &count, &limits).unwrap();
+        assert_eq!((unpacked.advance(4).unwrap(), unpacked.advance(9).unwrap(), unpacked.position()), (4, 2, 6));
+    }
+}

@@ -252,3 +252,77 @@ fn sparse<T>() -> Result<T> {
 fn bad_name<T>(name: &str, why: &str) -> Result<T> {
     refuse(Code::ModelPath, format!("the name of entry `{}` {why}", name.escape_debug()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An archive in memory.
+    struct Memory<'b> {
+        bytes: &'b [u8],
+        position: u64,
+    }
+
+    impl Read for Memory<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.bytes.read(buffer)?;
+            self.position += count as u64;
+            Ok(count)
+        }
+    }
+
+    impl Input for Memory<'_> {
+        fn advance(&mut self, count: u64) -> io::Result<u64> {
+            io::copy(&mut self.take(count), &mut io::sink())
+        }
+
+        fn position(&self) -> u64 {
+            self.position
+        }
+    }
+
+    fn archive(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, kind, content) in entries {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_size(content.len() as u64);
+            builder.append_data(&mut header, name, *content).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn entries_have_names_sizes_and_places() {
+        let long = "n/".repeat(80) + "end";
+        let bytes = archive(&[
+            ("a/", EntryType::Directory, b""),
+            ("./a/b", EntryType::Regular, b"first"),
+            (&long, EntryType::Regular, &[7; 600]),
+            ("c", EntryType::Regular, b""),
+        ]);
+        let mut entries = Entries::new(Memory { bytes: &bytes, position: 0 });
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next().unwrap() {
+            let at = entry.offset as usize;
+            let mut content = Vec::new();
+            // What is left of an entry is passed over.
+            (&mut entries).take(300).read_to_end(&mut content).unwrap();
+            assert_eq!(content, bytes[at..][..content.len()]);
+            found.push((entry.path, entry.size, entry.folder));
+        }
+        let wanted = [("a", 0, true), ("a/b", 5, false), (long.as_str(), 600, false), ("c", 0, false)];
+        assert_eq!(found, wanted.map(|(path, size, folder)| (path.to_string(), size, folder)));
+        assert!(entries.drain().is_ok());
+    }
+
+    #[test]
+    fn what_is_no_archive_is_refused() {
+        for bytes in [&b""[..], b"short", &[1; 512], &[0x1F, 0x8B, 0], &[b'a'; 2000]] {
+            let refused = Entries::new(Memory { bytes, position: 0 }).next();
+            assert!(matches!(refused, Err(EntryError::Refused(Code::ModelArchive, _))), "{bytes:?}");
+        }
+        // Zeros alone are an archive of nothing.
+        assert!(Entries::new(Memory { bytes: &[0; 1024], position: 0 }).next().unwrap().is_none());
+    }
+}

@@ -172,3 +172,30 @@ fn copy(from: &mut dyn Read, to: &mut dyn Write, size: u64, progress: &mut dyn F
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_so_many_bytes_are_copied() {
+        let copied = |bytes: &[u8], size: u64| {
+            let (mut out, mut told) = (Vec::new(), 0);
+            copy(&mut &*bytes, &mut out, size, &mut |count| told += count).map(|()| (out, told))
+        };
+        assert_eq!(copied(b"abc", 3).unwrap(), (b"abc".to_vec(), 3));
+        assert_eq!(copied(b"", 0).unwrap(), (Vec::new(), 0));
+        assert!(copied(b"abc", 4).is_err() && copied(b"abc", 2).is_err());
+    }
+
+    #[test]
+    fn a_target_is_apart_from_its_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("m");
+        fs::create_dir(&source).unwrap();
+        for (target, fine) in [("m", false), ("m/x", false), ("", false), ("n", true), ("mm", true), ("no/such", true)]
+        {
+            assert_eq!(apart(&folder.path().join(target), &source).is_ok(), fine, "{target}");
+        }
+    }
+}
