@@ -75,6 +75,28 @@ fn networks_with_loops_are_drawn() {
 }
 
 #[test]
+fn graphs_too_large_to_draw_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.nnef");
+    let text = "version 1.0;
+extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) { y = f(relu(x), n - 1) if n > 0 else x; }
+graph G( x ) -> ( y ) { x = external(shape = [1]); y = f(x, 400001); }
+";
+    std::fs::write(&path, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+        .args(["--to", "svg", "--message-format", "json"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    // Before it there may be warnings.
+    let told = String::from_utf8(output.stderr).unwrap();
+    let last: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["code"], &last["line"]), (&"E0818".into(), &4.into()), "{told}");
+}
+
+#[test]
 fn source_maps_tell_places_calls_and_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("map.json");

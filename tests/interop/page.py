@@ -144,8 +144,10 @@ def check_small(browser, page, svg):
     """A page with groups: search, click, groups."""
     browser.open(page)
     # All groups are open: the page places everything where the picture has it.
-    width = float(svg.read_text().split('width="', 1)[1].split('"', 1)[0])
-    assert abs(browser.eval("page.shown.w") - (width - 16)) < 0.11, "page and picture differ"
+    browser.eval("document.getElementById('open').click()")
+    for name, side in [("width", "w"), ("height", "h")]:
+        there = float(svg.read_text().split(f'{name}="', 1)[1].split('"', 1)[0])
+        assert abs(browser.eval(f"page.shown.{side}") - (there - 16)) < 0.11, "page and picture differ"
     search(browser, "softmax")
     panel = browser.panel()
     assert "softmax" in panel and "examples/transformer.nnef:" in panel, panel

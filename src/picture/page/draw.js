@@ -202,7 +202,7 @@ class Painter {
   /* A closed group: the edge of a second sheet shows below. */
   closed(box) {
     const { ctx, colors } = this, group = this.picture.groups[groupOf(box.item)];
-    ctx.fillStyle = colors.closed;
+    ctx.fillStyle = this.scale < FAR ? colors.tip : colors.closed;
     ctx.strokeStyle = colors.tip;
     ctx.lineWidth = 1;
     roundRect(ctx, { x: box.x + 4, y: box.y + 4, w: box.w - 8, h: box.h }, 7);
