@@ -54,6 +54,10 @@ pub struct Options {
     pub migrate: bool,
     /// Shapes that replace those of externals.
     pub input_shapes: Vec<(String, Vec<i64>)>,
+    /// Unroll scans whose number of steps is known.
+    pub unroll: bool,
+    /// Refuse scans that stay.
+    pub flat: bool,
 }
 
 impl Default for Options {
@@ -69,6 +73,8 @@ impl Default for Options {
             libraries: Vec::new(),
             migrate: false,
             input_shapes: Vec::new(),
+            unroll: false,
+            flat: false,
         }
     }
 }

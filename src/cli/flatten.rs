@@ -113,6 +113,8 @@ pub fn options(language: &Language) -> Result<Options, Unread> {
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
+        unroll: language.unroll,
+        flat: language.flat,
         ..Options::default()
     };
     if let Some(lower) = &language.lower {

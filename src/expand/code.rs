@@ -52,6 +52,11 @@ pub enum Instr {
     Call(u32),
     /// Pop the arguments of a site and add the operation to the graph.
     Emit(u32),
+    /// Pop the arguments of a site and start the scan that it is, or add it to the graph as it is
+    /// and leave out the next instruction.
+    Scan(u32),
+    /// Start the next step of a scan, or end it and push its results.
+    Trip,
     /// Pop an array or tuple of so many items and push them, the first one on top.
     Unpack(u32),
     /// Pop so many arrays and start to run over them.

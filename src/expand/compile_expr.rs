@@ -5,7 +5,7 @@ use super::code::{Hint, Instr, Loop, Site};
 use super::compile::Compiler;
 use super::list::List;
 use super::value::Value;
-use crate::graph::Key;
+use crate::graph::{Key, scan};
 use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, UnaryOp};
 use crate::nnef::check::FragmentId;
 use crate::nnef::document::ModuleId;
@@ -237,8 +237,7 @@ impl Compiler<'_, '_> {
             args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
         // The order of evaluation is that of the text.
         args.iter().for_each(|arg| self.expr(arg.value, Hint::None));
-        let site = self.site(site, &keys);
-        self.emit(Instr::Emit(site), call.name.span);
+        self.operation(site, &keys);
     }
 
     /// Pushes one argument, turned into what the parameter takes.
@@ -269,9 +268,20 @@ impl Compiler<'_, '_> {
                 keys.push(Key::Param(i as u32));
             }
         }
-        let span = site.span;
-        let site = self.site(site, &keys);
-        self.emit(Instr::Emit(site), span);
+        self.operation(site, &keys);
+    }
+
+    /// An operation that stays, its arguments pushed. Scans may be unrolled after all.
+    fn operation(&mut self, site: Site, keys: &[Key]) {
+        let (name, span) = (site.name, site.span);
+        let site = self.site(site, keys);
+        let loops = self.lowering.unroll || self.lowering.flat;
+        if loops && self.checked.text(name) == scan::NAME {
+            self.emit(Instr::Scan(site), span);
+            self.emit(Instr::Trip, span);
+        } else {
+            self.emit(Instr::Emit(site), span);
+        }
     }
 
     fn inlined_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {

@@ -13,6 +13,7 @@ use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
 use super::lowering::Lowering;
+use super::scan::Unrolling;
 use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
@@ -146,6 +147,7 @@ machine! {
     targets: Vec<Target>,
     active: Vec<Active>,
     loops: Vec<Running>,
+    scans: Vec<Unrolling>,
     forces: Vec<u32>,
     space: Space,
     kinds: Vec<Option<KindId>>,
@@ -186,6 +188,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
+            scans: Vec::new(),
             forces: Vec::new(),
             space: Space {
                 meter: Rc::new(Meter::default()),
@@ -393,6 +396,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Builtin(function) => self.builtin(function)?,
                 Instr::Call(site) => self.call(site)?,
                 Instr::Emit(site) => self.emit(site)?,
+                Instr::Scan(site) => self.scan(site)?,
+                Instr::Trip => self.trip()?,
                 Instr::Unpack(count) => self.unpack(count)?,
                 Instr::IterBegin(count) => self.iter_begin(count)?,
                 Instr::IterNext(index) => self.iter_next(index)?,

@@ -16,6 +16,7 @@ pub mod list;
 mod lowering;
 mod machine;
 mod rules;
+mod scan;
 mod shapes;
 mod trace;
 pub mod value;

@@ -49,7 +49,7 @@ const STANDARD: &[(Dialect, &str, &str)] = &[
 ];
 
 /// Names that the expansion may need although no text has them.
-const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT];
+const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT, super::standard::TRIP];
 
 /// The state of reading.
 struct Reader {

@@ -11,4 +11,5 @@ mod flattening;
 mod meaning;
 mod model;
 mod real;
+mod scans;
 mod tape;
