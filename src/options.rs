@@ -54,8 +54,12 @@ pub struct Options {
     pub migrate: bool,
     /// Shapes that replace those of externals.
     pub input_shapes: Vec<(String, Vec<i64>)>,
-    /// Unroll scans whose number of steps is known.
+    /// Unroll scans whose number of steps is known, and all loops.
     pub unroll: bool,
+    /// Expand all loops, but not scans: what evaluates the graph runs these.
+    pub expand_loops: bool,
+    /// The most trips of loops that end by a condition on tensors.
+    pub max_trips: Option<u64>,
     /// Refuse scans that stay.
     pub flat: bool,
 }
@@ -74,6 +78,8 @@ impl Default for Options {
             migrate: false,
             input_shapes: Vec::new(),
             unroll: false,
+            expand_loops: false,
+            max_trips: None,
             flat: false,
         }
     }

@@ -81,18 +81,22 @@ pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
 pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Processed, Unread> {
-    let options = Options { migrate, ..options(language)? };
+    process_with(input, &Options { migrate, ..options(language)? })
+}
+
+/// The same with the options of the library.
+pub fn process_with(input: &Path, options: &Options) -> Result<Processed, Unread> {
     let input = io::read(input)?;
-    let parsed = nnef_flatten::parse(&input.name, input.text, &options);
+    let parsed = nnef_flatten::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
         // What could be read may have errors of other kinds, which are better told at once.
-        diagnostics.extend(nnef_flatten::check(&parsed.document, &options));
+        diagnostics.extend(nnef_flatten::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
-    let result = match nnef_flatten::expand(&parsed.document, &options) {
+    let result = match nnef_flatten::expand(&parsed.document, options) {
         Ok(expansion) => {
             diagnostics.extend(expansion.diagnostics);
             if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
@@ -114,6 +118,7 @@ pub fn options(language: &Language) -> Result<Options, Unread> {
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
         unroll: language.unroll,
+        max_trips: language.max_trips,
         flat: language.flat,
         ..Options::default()
     };

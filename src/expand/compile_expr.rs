@@ -86,6 +86,7 @@ impl Compiler<'_, '_> {
                 self.patch(end);
             }
             Expr::Comprehension(comprehension) => self.comprehension(comprehension, span),
+            Expr::Loop(id) => self.looping(id, span, hint),
             Expr::Builtin { function, argument } => {
                 self.expr(argument, Hint::None);
                 self.emit(Instr::Builtin(function), span);
@@ -158,7 +159,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Turns an array of numbers just pushed into a constant tensor.
-    fn as_tensor(&mut self, id: ExprId) {
+    pub(super) fn as_tensor(&mut self, id: ExprId) {
         if matches!(self.info.types[id.index()], Type::Array(_) | Type::EmptyArray) {
             self.emit(Instr::AsTensor, self.ast.span(id));
         }

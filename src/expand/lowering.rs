@@ -17,8 +17,10 @@ pub struct Lowering {
     open_arrays: Vec<bool>,
     /// Whether everything is evaluated, demanded or not.
     pub demand_all: bool,
-    /// Whether scans and loops are unrolled.
+    /// Whether scans are unrolled.
     pub unroll: bool,
+    /// Whether loops are expanded that need not be.
+    pub loops: bool,
     /// Whether those that stay are refused.
     pub flat: bool,
 }
@@ -56,6 +58,7 @@ impl Lowering {
             keep: checked.fragments.iter().map(|info| keep.contains(checked.text(info.name))).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
+            loops: options.unroll || options.expand_loops,
             flat: options.flat,
         }
     }

@@ -30,6 +30,9 @@ pub const FRAGMENT_DEFINITIONS: &str = "KHR_enable_fragment_definitions";
 /// The extension that allows compound expressions.
 pub const OPERATOR_EXPRESSIONS: &str = "KHR_enable_operator_expressions";
 
+/// The extension of this program that allows loops in bodies.
+pub const FLATTEN_LOOPS: &str = "flatten_loops";
+
 /// Fragments that hold metadata as their body: kept as they are, never expanded or checked.
 pub const METADATA_FRAGMENTS: &[&str] = &["tract_core_properties"];
 

@@ -9,10 +9,12 @@ mod declarations;
 mod document;
 mod expressions;
 pub mod labels;
+mod loops;
 mod operators;
 mod scope;
 
 use bodies::GraphState;
+pub(crate) use loops::iterated;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, ExprId, Primitive};
@@ -130,6 +132,8 @@ pub struct ModuleInfo {
     pub bound: Vec<Option<ExprId>>,
     /// The slot of the first iterator of each comprehension; the others follow it.
     pub iterator_slots: Vec<u32>,
+    /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
+    pub loop_slots: Vec<u32>,
 }
 
 impl ModuleInfo {
@@ -144,6 +148,8 @@ impl ModuleInfo {
         self.bound.clear();
         self.iterator_slots.clear();
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
+        self.loop_slots.clear();
+        self.loop_slots.resize(ast.loops.len(), 0);
     }
 }
 
