@@ -32,7 +32,7 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome 
         let read = super::loops::check(input, language);
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
     }
-    let processed = flatten::process(input, language, false).map(|(document, result)| {
+    let processed = flatten::process_for_use(input, language).map(|(document, result)| {
         let accepted = result.is_ok();
         (document, accepted, result.map_or_else(|errors| errors, |(_, warnings)| warnings))
     });

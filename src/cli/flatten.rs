@@ -84,8 +84,14 @@ pub fn process(input: &Path, language: &Language, migrate: bool) -> Result<Proce
     process_with(input, &Options { migrate, ..options(language)? })
 }
 
+/// The same for those who do not write the graph: loops are expanded whoever asked for it, and the
+/// dialect stays.
+pub fn process_for_use(input: &Path, language: &Language) -> Result<Processed, Unread> {
+    process_with(input, &Options { expand_loops: true, ..options(language)? })
+}
+
 /// The same with the options of the library.
-pub fn process_with(input: &Path, options: &Options) -> Result<Processed, Unread> {
+fn process_with(input: &Path, options: &Options) -> Result<Processed, Unread> {
     let input = io::read(input)?;
     let parsed = nnef_flatten::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);

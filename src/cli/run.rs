@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use nnef_flatten::Options;
 use nnef_flatten::eval::{Evaluator, Limits};
 use nnef_flatten::tensor::Tensor;
 
@@ -38,9 +37,7 @@ pub fn limits(arguments: &args::Run) -> Limits {
 /// Evaluates a document in one of the dialects of NNEF.
 fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
     // Scans are evaluated as they are; loops of NNEF text have no evaluation but their expansion.
-    let processed = flatten::options(language)
-        .and_then(|options| flatten::process_with(input, &Options { expand_loops: true, ..options }));
-    let (document, result) = match processed {
+    let (document, result) = match flatten::process_for_use(input, language) {
         Ok(processed) => processed,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };

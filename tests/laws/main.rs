@@ -8,6 +8,7 @@ mod drafts;
 mod expr;
 mod expressions;
 mod flattening;
+mod loops;
 mod meaning;
 mod model;
 mod real;
