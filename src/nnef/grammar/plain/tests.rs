@@ -104,6 +104,14 @@ impl Read {
                 below.extend(ast.iterators[loops.iterators.range()].iter().map(|iterator| iterator.iterable));
                 below.extend(loops.filter.into_iter().chain([loops.item]));
             }
+            Expr::Loop(id) => {
+                let of = ast.loops[id.index()];
+                *out += &format!("{:?} {:?}", of.unroll, of.index);
+                below.extend(ast.recurrences[of.recurrences.range()].iter().map(|recurrence| recurrence.initial));
+                below.extend(ast.iterators[of.iterators.range()].iter().map(|iterator| iterator.iterable));
+                below.extend([of.before, of.count, of.after].into_iter().flatten());
+                below.extend(ast.items(of.statements).iter().chain(ast.items(of.results)));
+            }
             Expr::Builtin { function, argument } => {
                 *out += &format!("{function:?}");
                 below.push(argument);
