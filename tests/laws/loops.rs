@@ -19,6 +19,10 @@ const INPUTS: &str = "    x = external(shape = [2]);
     z = external(shape = [2]);
 ";
 
+/// What states go on as, and what is collected, of the state `s`, the item `t` and the number `k`.
+const NEXT: &[&str] = &["tanh(s + t)", "s - t * scalar(k)", "t", "sin(s + t)"];
+const ITEMS: &[&str] = &["s * t", "t", "s", "exp(s) + scalar(k)"];
+
 /// A loop, and the same without one.
 #[derive(Debug)]
 struct Both {
@@ -47,8 +51,8 @@ fn drawn(tape: &mut Tape) -> Drawn {
     Drawn {
         reverse: tape.chance(5),
         trips,
-        next: *tape.pick(&["tanh(s + t)", "s - t * scalar(k)", "t", "sin(s + t)"]),
-        item: *tape.pick(&["s * t", "t", "s", "exp(s) + scalar(k)"]),
+        next: NEXT[tape.below(NEXT.len())],
+        item: ITEMS[tape.below(ITEMS.len())],
         end: tape.below(4),
         nested: tape.chance(5),
         block: tape.chance(8),
