@@ -248,6 +248,18 @@ fn printing_gives_the_same_text() {
     assert!(printed.contains(wanted), "{printed}");
 }
 
+/// Trips that make nothing count as steps.
+#[test]
+fn idle_trips_end() {
+    let limits = Options { max_ops: 1000, ..Options::default() };
+    for loops in
+        ["n = with i = 0 unroll..(1000000000) i + 1;", "n, all = with i = 0 unroll..(1000000000) { yield i + 1, i; };"]
+    {
+        let (_, found) = flatten(&document(&format!("    {loops}\n    r = exp(x);"), "r"), &limits);
+        assert!(found.errors.iter().any(|error| error.starts_with("E0814")), "{found:?}");
+    }
+}
+
 #[test]
 fn hostile_nesting_is_refused() {
     for open in ["r = with s = x unroll..(1) { ", "r = do { r = ", "{"] {

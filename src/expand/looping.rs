@@ -32,6 +32,8 @@ pub(super) struct LoopRun {
     /// The path of the frame around, and that of the trips.
     outer: NameId,
     path: NameId,
+    /// That of the latest trip.
+    named: Option<NameId>,
     /// The tensor that says whether the loop still goes on, once that depends on one.
     active: Option<Value>,
     /// The last values as they would be if the loop ended here.
@@ -68,7 +70,7 @@ impl Machine<'_, '_> {
         let path = self.loop_path(site.hint).unwrap_or(outer);
         let collected = vec![Vec::new(); site.results.saturating_sub(site.recurrences) as usize];
         let len = count.or(items);
-        self.looping.push(LoopRun { lists, len, trip: 0, outer, path, active: None, last, collected });
+        self.looping.push(LoopRun { lists, len, trip: 0, outer, path, named: None, active: None, last, collected });
         Ok(())
     }
 
@@ -127,13 +129,25 @@ impl Machine<'_, '_> {
         if site.index {
             *self.slot(slot) = Slot::Ready(Value::Int(trip as i64));
         }
-        let path = self.looping.last().map(|run| run.path);
-        if let (Some(path), Some(word)) = (path, self.checked.document.names().get(standard::TRIP)) {
-            let inner = self.frame().inner;
-            let path = self.graph.names.child(path, word, (trip + 1).min(u64::from(u32::MAX)) as u32, inner);
-            self.frame().path = path;
-        }
+        self.name_trip(trip);
         Ok(())
+    }
+
+    /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
+    fn name_trip(&mut self, trip: u64) {
+        let inner = self.frame().inner;
+        let (Some(run), Some(word)) = (self.looping.last_mut(), self.checked.document.names().get(standard::TRIP))
+        else {
+            return;
+        };
+        let ordinal = u32::try_from(trip + 1).unwrap_or(u32::MAX);
+        let names = &mut self.graph.names;
+        let named = match run.named {
+            Some(named) if names.renumber_last(named, ordinal) => named,
+            _ => names.child(run.path, word, ordinal, inner),
+        };
+        run.named = Some(named);
+        self.frame().path = named;
     }
 
     pub(super) fn loop_while(&mut self, index: u32) -> Outcome<()> {
@@ -201,7 +215,9 @@ impl Machine<'_, '_> {
                 *self.slot(slot + i as u32) = Slot::Ready(value);
                 run.last[i] = chosen;
             } else {
-                run.collected[i - run.last.len()].push(chosen);
+                let items = &mut run.collected[i - run.last.len()];
+                self.space.allow(items.len() + 1, items.len() as u64 * 24)?;
+                items.push(chosen);
             }
         }
         run.trip += 1;

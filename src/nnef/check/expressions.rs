@@ -102,7 +102,7 @@ impl BodyCheck<'_, '_> {
             }
             Expr::Select { condition, yes, no } => self.select(condition, yes, no, context),
             Expr::Comprehension(comprehension) => self.comprehension(comprehension),
-            Expr::Loop(id) => self.looping(id),
+            Expr::Loop(of) => self.looping(of, self.ast.span(id)),
             Expr::Builtin { function, argument } => self.builtin(function, argument),
             Expr::Call(call) => self.call(call, context),
             Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,

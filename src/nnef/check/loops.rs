@@ -27,7 +27,7 @@ pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> boo
 
 impl BodyCheck<'_, '_> {
     /// The type of a loop: those of its recurrences, and arrays of what is collected.
-    pub(super) fn looping(&mut self, id: LoopId) -> Type {
+    pub(super) fn looping(&mut self, id: LoopId, span: Span) -> Type {
         let ast = self.ast;
         let of = ast.loops[id.index()];
         let recurrences = self.recurrence_types(&of);
@@ -40,7 +40,7 @@ impl BodyCheck<'_, '_> {
             }
         }
         if of.count.is_none() && of.before.is_none() && of.after.is_none() && items.is_empty() {
-            let at = self.at(self.loop_span(id));
+            let at = self.at(span);
             let finding = Diagnostic::new(Code::NoTripLimit, at, "nothing says when this loop ends");
             self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
         }
@@ -54,12 +54,7 @@ impl BodyCheck<'_, '_> {
         let results = self.loop_body(&of);
         self.loop_condition(of.after);
         self.unhide(hidden);
-        self.loop_type(&of, id, &recurrences, &results)
-    }
-
-    fn loop_span(&self, id: LoopId) -> Span {
-        let found = self.ast.exprs.iter().position(|expr| *expr == Expr::Loop(id));
-        found.map_or(Default::default(), |at| self.ast.spans[at])
+        self.loop_type(&of, span, &recurrences, &results)
     }
 
     fn recurrence_types(&mut self, of: &Loop) -> Vec<Type> {
@@ -185,14 +180,14 @@ impl BodyCheck<'_, '_> {
         self.set_ref(target, Ref::Slot(slot));
     }
 
-    fn loop_type(&mut self, of: &Loop, id: LoopId, recurrences: &[Type], results: &[Type]) -> Type {
+    fn loop_type(&mut self, of: &Loop, span: Span, recurrences: &[Type], results: &[Type]) -> Type {
         let ast = self.ast;
         if results.len() < recurrences.len() {
             let (given, wanted) = (results.len(), recurrences.len());
             let message = format!("the body of this loop gives {given} values for {wanted} recurrences");
             let known = !results.contains(&Type::Unknown);
             if known {
-                self.report(Code::RecurrenceInputs, self.loop_span(id), message);
+                self.report(Code::RecurrenceInputs, span, message);
             }
             return Type::Unknown;
         }
