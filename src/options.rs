@@ -54,6 +54,14 @@ pub struct Options {
     pub migrate: bool,
     /// Shapes that replace those of externals.
     pub input_shapes: Vec<(String, Vec<i64>)>,
+    /// Unroll scans whose number of steps is known, and all loops.
+    pub unroll: bool,
+    /// Expand all loops, but not scans: what evaluates the graph runs these.
+    pub expand_loops: bool,
+    /// The most trips of loops that end by a condition on tensors.
+    pub max_trips: Option<u64>,
+    /// Refuse scans that stay.
+    pub flat: bool,
 }
 
 impl Default for Options {
@@ -69,6 +77,10 @@ impl Default for Options {
             libraries: Vec::new(),
             migrate: false,
             input_shapes: Vec::new(),
+            unroll: false,
+            expand_loops: false,
+            max_trips: None,
+            flat: false,
         }
     }
 }

@@ -12,6 +12,8 @@ const LOOPS: &str = "arises in another notation: tests/loops";
 
 /// Why codes of whole models have none.
 const MODELS: &str = "arises only with files beside the document: tests/models";
+/// Why codes of scans have none.
+const SCANS: &str = "arises only under --unroll or --flat, with operations of a vendor: tests/scan.rs";
 
 /// Codes without an example, and why they have none.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
@@ -73,6 +75,9 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0972", LOOPS),
     ("E0973", LOOPS),
     ("E0974", LOOPS),
+    ("E0975", SCANS),
+    ("E0976", SCANS),
+    ("E0977", SCANS),
     ("E1101", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),
     ("E1102", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),
     ("E1103", "arises only when the draft is written as NNEF 1.0: tests/migration.rs"),

@@ -191,7 +191,7 @@ pub struct Language {
     /// Evaluate and keep what no output needs.
     #[arg(long)]
     pub keep_unused: bool,
-    /// Unroll loops.
+    /// Unroll loops and scans.
     #[arg(long)]
     pub unroll: bool,
     /// The most trips of a loop whose number of trips depends on run-time data [default: none].

@@ -32,7 +32,7 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome 
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
     }
     let processed = models::open(input).and_then(|opened| {
-        let (mut document, mut result) = flatten::process(opened.input, language, false)?;
+        let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;
         if let Ok((graph, found)) = &mut result
             && let Some(model) = models::whole(&opened.origin)?
         {

@@ -126,17 +126,27 @@ pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
 pub fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
-    let options = Options { migrate, ..options(language)? };
-    let parsed = nnef_flatten::parse(&input.name, input.text, &options);
+    process_with(input, &Options { migrate, ..options(language)? })
+}
+
+/// The same for those who do not write the graph: loops are expanded whoever asked for it, and the
+/// dialect stays.
+pub fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
+    process_with(input, &Options { expand_loops: true, ..options(language)? })
+}
+
+/// The same with the options of the library.
+fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
+    let parsed = nnef_flatten::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
         // What could be read may have errors of other kinds, which are better told at once.
-        diagnostics.extend(nnef_flatten::check(&parsed.document, &options));
+        diagnostics.extend(nnef_flatten::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
-    let result = match nnef_flatten::expand(&parsed.document, &options) {
+    let result = match nnef_flatten::expand(&parsed.document, options) {
         Ok(expansion) => {
             diagnostics.extend(expansion.diagnostics);
             if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
@@ -157,6 +167,9 @@ pub fn options(language: &Language) -> Result<Options, Unread> {
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
+        unroll: language.unroll,
+        max_trips: language.max_trips,
+        flat: language.flat,
         ..Options::default()
     };
     if let Some(lower) = &language.lower {

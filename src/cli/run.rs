@@ -36,8 +36,9 @@ pub fn limits(arguments: &args::Run) -> Limits {
 
 /// Evaluates a document in one of the dialects of NNEF.
 fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
+    // Scans are evaluated as they are; loops of NNEF text have no evaluation but their expansion.
     let opened = models::open(input).and_then(|opened| {
-        let processed = flatten::process(opened.input, language, false)?;
+        let processed = flatten::process_for_use(opened.input, language)?;
         Ok((opened.origin, processed))
     });
     let (origin, (document, result)) = match opened {

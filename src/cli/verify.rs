@@ -37,7 +37,7 @@ pub fn verify(
     };
     // The printed bodies of these two fit no operands; see `Evaluator`.
     let keep = ["avg_roi_align", "max_roi_align"].map(str::to_owned).to_vec();
-    let options = Options { lower: Lower::All, keep, ..options };
+    let options = Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options };
     let source = match nnef_flatten::expand(document, &options) {
         Ok(expansion) => expansion.graph,
         Err(errors) => {

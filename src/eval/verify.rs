@@ -4,7 +4,7 @@ use super::sources::source_type;
 use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Fault;
-use crate::graph::{Extent, Graph, OperationId};
+use crate::graph::{Extent, Graph};
 use crate::tensor::{ElementType, Tensor, TensorError};
 
 /// Random numbers that are the same for the same seed everywhere (splitmix64).
@@ -61,7 +61,6 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         }
         let tensor = &graph.tensors[input.index()];
         let known = tensor.shape.as_ref().and_then(|shape| extents(shape.extents()));
-        let known = known.or_else(|| written_shape(graph, tensor.producer?));
         let fail =
             |message: String| EvalError { fault: Fault::new(Code::EvalInput, message), operation: tensor.producer };
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
@@ -71,12 +70,6 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         inputs.push((name, made.map_err(|error| fail(error.0))?));
     }
     Ok(inputs)
-}
-
-/// The shape that a vendor's operation for inputs has as an attribute.
-fn written_shape(graph: &Graph, producer: OperationId) -> Option<Vec<usize>> {
-    let shape = graph.attribute(&graph.operations[producer.index()], "shape")?.as_integers()?;
-    shape.iter().map(|&extent| usize::try_from(extent).ok()).collect()
 }
 
 fn extents(shape: &[Extent]) -> Option<Vec<usize>> {

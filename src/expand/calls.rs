@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::code::{Hint, Operand, Site};
+use super::code::{Head, Hint, Operand, Site};
 use super::list::List;
 use super::machine::{Active, Frame, Machine, Reached, Slot};
 use super::value::Value;
@@ -51,14 +51,14 @@ impl Made {
 type Outputs = SmallVec<[Made; 2]>;
 
 impl Machine<'_, '_> {
-    fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
+    pub(super) fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
         let frame = self.frame();
         let (path, inner) = (frame.path, frame.inner);
         self.graph.names.child(path, segment, ordinal, inner)
     }
 
     /// The target that a hint gives to the `result`th of `count` results.
-    fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
+    pub(super) fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
         match hint {
             Hint::None => Target::Auto,
             Hint::Local(name) if count == 1 => Target::Name(self.child(name, 0)),
@@ -98,8 +98,23 @@ impl Machine<'_, '_> {
         let site = self.program.sites[index as usize];
         let Some(fragment) = site.fragment else { return Ok(()) };
         let head = self.head(fragment);
-        let (path, targets) = self.call_targets(&site, fragment, head.results as usize, head.makes_tensors);
-        let (pc, dtype) = (self.pc, self.type_argument(&site));
+        let names = self.call_targets(&site, fragment, head.results as usize, head.makes_tensors);
+        let dtype = self.type_argument(&site);
+        self.enter(index, fragment, head, names, dtype);
+        Ok(())
+    }
+
+    /// Enters the body of a fragment whose arguments are on the stack, with the path and the first
+    /// target of what it makes. It comes back to the next instruction.
+    pub(super) fn enter(
+        &mut self,
+        index: u32,
+        fragment: FragmentId,
+        head: Head,
+        (path, targets): (NameId, u32),
+        dtype: Option<Primitive>,
+    ) {
+        let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
@@ -132,7 +147,6 @@ impl Machine<'_, '_> {
             origin: None,
             file: head.file,
         });
-        Ok(())
     }
 
     /// Decides the names of a call's results and of what it makes on the way, and notes the
@@ -454,15 +468,20 @@ impl Machine<'_, '_> {
 
     /// Replaces the shape of an external where the caller asks for it.
     fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
-        if self.input_shapes.is_empty() || site.fragment.is_none() || self.checked.text(site.name) != standard::EXTERNAL
-        {
+        if self.input_shapes.is_empty() || !standard::INPUTS.contains(&self.checked.text(site.name)) {
             return;
         }
         let [Made::Tensor(tensor)] = &outputs[..] else { return };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
         let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
-        // The shape is the first parameter of `external`, in both dialects.
-        if let Some(shape) = arguments.iter_mut().find(|argument| argument.key == Key::Param(0)) {
+        let is_shape = |key: Key| match (key, site.fragment) {
+            (Key::Param(i), Some(fragment)) => {
+                self.checked.text(self.checked.fragment(fragment).params[i as usize].name) == "shape"
+            }
+            (Key::Named(key), _) => self.checked.text(key) == "shape",
+            _ => false,
+        };
+        if let Some(shape) = arguments.iter_mut().find(|argument| is_shape(argument.key)) {
             shape.value = crate::graph::Value::Integers(Arc::clone(given));
         }
     }
@@ -539,7 +558,7 @@ pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId, space: &Space) ->
     }
 }
 
-fn first_name(target: &Target) -> Option<NameId> {
+pub(super) fn first_name(target: &Target) -> Option<NameId> {
     match target {
         Target::Auto => None,
         Target::Name(id) => Some(*id),

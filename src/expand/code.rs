@@ -60,6 +60,11 @@ pub enum Instr {
     /// Add the operation of a site to the graph, with operands that are not on the stack; put its
     /// one result into the site's slot, or push it.
     Apply(u32),
+    /// Pop the arguments of a site and start the scan that it is, or add it to the graph as it is
+    /// and leave out the next instruction.
+    Scan(u32),
+    /// Start the next step of a scan, or end it and push its results.
+    Trip,
     /// Pop an array or tuple of so many items and push them, the first one on top.
     Unpack(u32),
     /// Pop so many arrays and start to run over them.
@@ -70,6 +75,16 @@ pub enum Instr {
     Yield,
     /// Push the result of the comprehension.
     IterEnd,
+    /// Pop the count, the arrays and the initial values of a loop and start it.
+    LoopBegin(u32),
+    /// Put the next items and the number of the trip into the slots of a loop, or leave it.
+    LoopNext(u32),
+    /// Pop the condition of a loop and leave it where that does not hold.
+    LoopWhile(u32),
+    /// Pop what a trip gave and hand it on.
+    LoopTurn(u32),
+    /// Push the results of a loop.
+    LoopEnd,
     /// Turn an array of numbers on top into a constant tensor.
     AsTensor,
     /// Turn single values into arrays and arrays into tuples, as a type in [`Program::types`] wants.
@@ -152,6 +167,29 @@ pub struct Loop {
     pub exit: u32,
 }
 
+/// A loop of a body.
+#[derive(Clone, Debug)]
+pub struct Looping {
+    /// The slot of its first variable: recurrences, iterators, the number of the trip.
+    pub slot: u32,
+    /// The number of recurrences.
+    pub recurrences: u32,
+    /// For each iterator whether it begins with the last item.
+    pub reversed: Vec<bool>,
+    /// Whether the number of the trip is asked for.
+    pub index: bool,
+    /// Whether there is a count.
+    pub counted: bool,
+    /// How many values each trip gives.
+    pub results: u32,
+    /// Whether it is expanded whatever the options say.
+    pub unroll: bool,
+    /// Where to go at the end.
+    pub exit: u32,
+    /// Where the results go.
+    pub hint: Hint,
+}
+
 /// A statement that is evaluated when one of its slots is needed.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -232,6 +270,7 @@ pub struct Marks {
     keys: usize,
     hints: usize,
     loops: usize,
+    looping: usize,
     blocks: usize,
     bindings: usize,
     types: usize,
@@ -249,6 +288,7 @@ impl Program {
             keys: self.keys.len(),
             hints: self.hints.len(),
             loops: self.loops.len(),
+            looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
             types: self.types.len(),
@@ -272,6 +312,7 @@ impl Program {
         self.keys.truncate(marks.keys);
         self.hints.truncate(marks.hints);
         self.loops.truncate(marks.loops);
+        self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
         self.types.truncate(marks.types);
@@ -294,8 +335,10 @@ pub struct Program {
     pub keys: Vec<Key>,
     /// Items of [`Hint::Items`].
     pub hints: Vec<Hint>,
-    /// Loops.
+    /// Loops of comprehensions.
     pub loops: Vec<Loop>,
+    /// Loops.
+    pub looping: Vec<Looping>,
     /// Deferred statements.
     pub blocks: Vec<Block>,
     /// Names of graphs.

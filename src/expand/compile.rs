@@ -40,6 +40,8 @@ pub struct Compiler<'a, 'd> {
     pub(super) ast: &'a Ast,
     pub(super) info: &'a ModuleInfo,
     mode: Mode,
+    /// How many loops are around.
+    pub(super) loops: u32,
     results: Vec<Name>,
     /// Slots that are evaluated on demand.
     lazy: Vec<bool>,
@@ -76,6 +78,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             ast: &checked.document.module(module).ast,
             info: &checked.modules[module.index()],
             mode,
+            loops: 0,
             results: Vec::new(),
             lazy: Vec::new(),
             aliases: FxHashMap::default(),
@@ -269,10 +272,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.bindings.get(index as usize).copied().filter(|&binding| binding != u32::MAX)
     }
 
-    fn hint(&mut self, target: ExprId) -> Hint {
+    pub(super) fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
                 let referent = self.info.refs[target.index()];
+                if self.loops > 0 {
+                    return Hint::Local(name);
+                }
                 if self.mode == Mode::Graph {
                     return Hint::Named(self.graph_name(name, referent));
                 }
@@ -294,7 +300,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    fn store(&mut self, target: ExprId, span: Span) {
+    pub(super) fn store(&mut self, target: ExprId, span: Span) {
         let Expr::Name(name) = self.ast.expr(target) else {
             if let Expr::Array(items) | Expr::Tuple(items) = self.ast.expr(target) {
                 self.emit(Instr::Unpack(items.len), self.ast.span(target));
@@ -304,7 +310,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         };
         let referent = self.info.refs[target.index()];
         let Ref::Slot(slot) = referent else { return };
-        if self.mode == Mode::Graph {
+        if self.mode == Mode::Graph && self.loops == 0 {
             self.graph_name(name, referent);
             if let Some(binding) = self.binding(slot) {
                 self.emit(Instr::Bind(binding), self.ast.span(target));

@@ -5,7 +5,7 @@ use super::code::{Hint, Instr, Loop, Site};
 use super::compile::Compiler;
 use super::list::List;
 use super::value::Value;
-use crate::graph::Key;
+use crate::graph::{Key, scan};
 use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, UnaryOp};
 use crate::nnef::check::FragmentId;
 use crate::nnef::check::routine::converts;
@@ -90,6 +90,7 @@ impl Compiler<'_, '_> {
                 self.patch(end);
             }
             Expr::Comprehension(comprehension) => self.comprehension(comprehension, span),
+            Expr::Loop(id) => self.looping(id, span, hint),
             Expr::Builtin { function, argument } => {
                 self.expr(argument, Hint::None);
                 self.emit(Instr::Builtin(function), span);
@@ -162,7 +163,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Turns an array of numbers just pushed into a constant tensor.
-    fn as_tensor(&mut self, id: ExprId) {
+    pub(super) fn as_tensor(&mut self, id: ExprId) {
         if matches!(self.info.types[id.index()], Type::Array(_) | Type::EmptyArray) {
             self.emit(Instr::AsTensor, self.ast.span(id));
         }
@@ -224,7 +225,7 @@ impl Compiler<'_, '_> {
             args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
         // The order of evaluation is that of the text.
         args.iter().for_each(|arg| self.expr(arg.value, Hint::None));
-        self.emit_site(site, &keys);
+        self.operation(site, &keys);
     }
 
     /// Pushes one argument, turned into what the parameter takes.
@@ -253,7 +254,19 @@ impl Compiler<'_, '_> {
                 keys.push(Key::Param(i as u32));
             }
         }
-        self.emit_site(site, &keys);
+        self.operation(site, &keys);
+    }
+
+    /// An operation that stays, its arguments pushed. Scans may be unrolled after all.
+    fn operation(&mut self, site: Site, keys: &[Key]) {
+        let loops = self.lowering.unroll || self.lowering.flat;
+        if loops && self.checked.text(site.name) == scan::NAME {
+            let (span, site) = (site.span, self.site(site, keys));
+            self.emit(Instr::Scan(site), span);
+            self.emit(Instr::Trip, span);
+        } else {
+            self.emit_site(site, keys);
+        }
     }
 
     fn inlined_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {

@@ -96,6 +96,15 @@ fn each_reference(ast: &Ast, refs: &[Ref], root: ExprId, f: &mut impl FnMut(u32,
                 open.extend(comprehension.filter.map(|filter| (filter, true)));
                 open.push((comprehension.item, true));
             }
+            Expr::Loop(id) => {
+                let of = ast.loops[id.index()];
+                open.extend(ast.recurrences[of.recurrences.range()].iter().map(|of| same(of.initial)));
+                open.extend(ast.iterators[of.iterators.range()].iter().map(|of| same(of.iterable)));
+                open.extend(of.count.map(same));
+                open.extend(of.before.into_iter().chain(of.after).map(|condition| (condition, true)));
+                open.extend(ast.loop_statements(&of).map(|(_, value)| (value, true)));
+                open.extend(ast.items(of.results).iter().map(|&result| (result, true)));
+            }
             Expr::Builtin { argument, .. } => open.push(same(argument)),
             Expr::Call(call) => open.extend(ast.arguments(ast.call(call)).iter().map(|arg| same(arg.value))),
             _ => {}

@@ -17,7 +17,7 @@ use crate::source::Span;
 
 impl Machine<'_, '_> {
     /// A standard operation that no call in the source stands for.
-    fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
+    pub(super) fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
         let Some(fragment) = self.checked.standard(name) else {
             return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
         };
@@ -40,7 +40,8 @@ impl Machine<'_, '_> {
         self.emit_with(&site, arguments)
     }
 
-    fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<()> {
+    /// Adds such an operation to the graph, with arguments by the names of their parameters.
+    pub(super) fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<()> {
         let Some(fragment) = site.fragment else { return Ok(()) };
         let mut arguments = SmallVec::new();
         for (name, value) in named {

@@ -166,18 +166,19 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
-        let values = self.stack.split_off(self.stack.len() - count as usize);
+    /// The arrays on top of the stack, all of one length.
+    pub(super) fn pop_lists(&mut self, count: usize, what: &str) -> Outcome<SmallVec<[List; 2]>> {
+        let values = self.stack.split_off(self.stack.len() - count);
         let mut lists: SmallVec<[List; 2]> = SmallVec::new();
         for value in values {
             match value {
                 Value::Array(list) => lists.push(list),
                 Value::Tensor(_) | Value::Symbol(_) => {
-                    let message = "a comprehension runs over arrays whose items are known while expanding";
+                    let message = format!("a {what} runs over arrays whose items are known while expanding");
                     return Err(Failure::new(Code::NotCompileTime, message));
                 }
                 other => {
-                    let message = format!("a comprehension runs over arrays, this is {}", other.kind());
+                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
                     return Err(Failure::new(Code::Iterable, message));
                 }
             }
@@ -185,9 +186,15 @@ impl Machine<'_, '_> {
         let len = lists.first().map_or(0, List::len);
         if let Some(other) = lists.iter().find(|list| list.len() != len) {
             let message =
-                format!("a comprehension runs over arrays of equal length; these have {len} and {} items", other.len());
+                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
+        Ok(lists)
+    }
+
+    pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
+        let lists = self.pop_lists(count as usize, "comprehension")?;
+        let len = lists.first().map_or(0, List::len);
         self.loops.push(Running { lists, next: 0, len, items: Vec::new() });
         Ok(())
     }

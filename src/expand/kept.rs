@@ -11,7 +11,7 @@ use crate::graph::names::NameId;
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, prune};
 use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
 use crate::nnef::check::{Checked, FragmentId};
-use crate::nnef::standard::{EXTERNAL, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
+use crate::nnef::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
 use crate::source::{Location, Span};
@@ -262,6 +262,7 @@ fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
     let needed = |name: &str| match name {
         FRAGMENT_DEFINITIONS => fragments,
         OPERATOR_EXPRESSIONS => bodies,
+        FLATTEN_LOOPS => bodies && !module.ast.loops.is_empty(),
         _ => true,
     };
     let mut lines = Vec::new();

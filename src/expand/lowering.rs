@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::graph::scan;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
@@ -12,9 +13,16 @@ use crate::options::{Lower, Options};
 #[derive(Debug)]
 pub struct Lowering {
     expand: Vec<bool>,
+    keep: Vec<bool>,
     open_arrays: Vec<bool>,
     /// Whether everything is evaluated, demanded or not.
     pub demand_all: bool,
+    /// Whether scans are unrolled.
+    pub unroll: bool,
+    /// Whether loops are expanded that need not be.
+    pub loops: bool,
+    /// Whether those that stay are refused.
+    pub flat: bool,
 }
 
 impl Lowering {
@@ -47,8 +55,17 @@ impl Lowering {
         Lowering {
             expand: checked.fragments.iter().map(decide).collect(),
             open_arrays: checked.fragments.iter().map(open_array).collect(),
+            keep: checked.fragments.iter().map(|info| keep.contains(checked.text(info.name))).collect(),
             demand_all: options.demand_all(),
+            unroll: options.unroll && !keep.contains(scan::NAME),
+            loops: options.unroll || options.expand_loops,
+            flat: options.flat,
         }
+    }
+
+    /// Whether a fragment is to stay whatever it is.
+    pub fn keeps(&self, fragment: FragmentId) -> bool {
+        self.keep[fragment.index()]
     }
 
     /// Whether calls of a fragment are replaced by its body. An array result that no left side

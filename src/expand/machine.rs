@@ -12,8 +12,10 @@ use super::calls::Target;
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::list::{List, Meter};
+use super::looping::LoopRun;
 use super::lowering::Lowering;
 use super::routine::Known;
+use super::scan::Unrolling;
 use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
@@ -172,6 +174,10 @@ machine! {
     targets: Vec<Target>,
     active: Vec<Active>,
     loops: Vec<Running>,
+    scans: Vec<Unrolling>,
+    looping: Vec<LoopRun>,
+    /// The most trips of a loop that ends by a condition.
+    max_trips: Option<u64>,
     forces: Vec<u32>,
     space: Space,
     kinds: Vec<Option<KindId>>,
@@ -214,6 +220,9 @@ impl<'c, 'd> Machine<'c, 'd> {
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             loops: Vec::new(),
+            scans: Vec::new(),
+            looping: Vec::new(),
+            max_trips: options.max_trips,
             forces: Vec::new(),
             space: Space {
                 meter: Rc::new(Meter::default()),
@@ -423,6 +432,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Call(site) => self.call(site)?,
                 Instr::Emit(site) => self.emit(site)?,
                 Instr::Apply(site) => self.apply(site)?,
+                Instr::Scan(site) => self.scan(site)?,
+                Instr::Trip => self.trip()?,
                 Instr::Unpack(count) => self.unpack(count)?,
                 Instr::IterBegin(count) => self.iter_begin(count)?,
                 Instr::IterNext(index) => self.iter_next(index)?,
@@ -433,6 +444,11 @@ impl<'c, 'd> Machine<'c, 'd> {
                     }
                 }
                 Instr::IterEnd => self.iter_end()?,
+                Instr::LoopBegin(index) => self.loop_begin(index)?,
+                Instr::LoopNext(index) => self.loop_next(index)?,
+                Instr::LoopWhile(index) => self.loop_while(index)?,
+                Instr::LoopTurn(index) => self.loop_turn(index)?,
+                Instr::LoopEnd => self.loop_end()?,
                 Instr::AsTensor => self.as_tensor()?,
                 Instr::Conform(ty) => {
                     let value = self.pop();

@@ -9,7 +9,7 @@ use super::arithmetic::{Failure, Outcome};
 use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
-use crate::diagnostics::{Code, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{KindId, OperationId, TensorId};
@@ -47,6 +47,11 @@ impl Shapes {
     /// What was found so far.
     pub(super) fn take(&mut self) -> Diagnostics {
         std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
+    }
+
+    /// Notes a warning.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.report(diagnostic);
     }
 }
 

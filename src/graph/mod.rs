@@ -5,6 +5,7 @@ pub mod names;
 mod packed;
 pub mod pieces;
 pub mod prune;
+pub mod scan;
 pub mod shapes;
 pub mod source_map;
 pub mod stats;

@@ -91,6 +91,15 @@ impl TensorNames {
         self.push(Entry { parent, segment, ordinal, bits: (self.parts(parent) + 1) | inner })
     }
 
+    /// Gives a name another number, if it was made last, so that nothing is named after it yet.
+    pub fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
+        let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.0 as usize);
+        if last {
+            self.entries[id.0 as usize].ordinal = ordinal;
+        }
+        last
+    }
+
     fn parts(&self, id: NameId) -> u32 {
         self.entries.get(id.0 as usize).map_or(0, |entry| entry.parts())
     }

@@ -59,6 +59,11 @@ id_type!(
     ComprehensionId
 );
 
+id_type!(
+    /// A loop, as an index into [`Ast::loops`].
+    LoopId
+);
+
 /// A run of consecutive entries in one of the list tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListRange {
@@ -256,6 +261,8 @@ pub enum Expr {
     },
     /// `[for i in a if c yield e]` (draft: `[e for i in a if c]`)
     Comprehension(ComprehensionId),
+    /// `with .. for .. while .. do ..`: only as the whole right side of an assignment.
+    Loop(LoopId),
     /// `length_of(a)`
     Builtin {
         /// The function.
@@ -315,6 +322,42 @@ pub struct Iterator {
     pub iterable: ExprId,
 }
 
+/// `with s: type = initial` of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recurrence {
+    /// The variable.
+    pub name: Ident,
+    /// Its type, in the types of the module: also for statements that have nodes of their own.
+    pub ty: Option<TypeSpecId>,
+    /// Its value in the first trip.
+    pub initial: ExprId,
+}
+
+/// `with s = a for x : xs while c do..(i -> n) { t = f(s, x); yield t; } while d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// What trips hand on, in [`Ast::recurrences`].
+    pub recurrences: ListRange,
+    /// What they run over, in [`Ast::iterators`].
+    pub iterators: ListRange,
+    /// The condition that is tested before a trip.
+    pub before: Option<ExprId>,
+    /// Whether it is to be unrolled in any case.
+    pub unroll: bool,
+    /// The number of the trip.
+    pub index: Option<Ident>,
+    /// The number of trips, or a bound of it.
+    pub count: Option<ExprId>,
+    /// Whether the body is in braces.
+    pub block: bool,
+    /// The statements of the body, target and value in turn, in [`Ast::lists`].
+    pub statements: ListRange,
+    /// What it gives, in [`Ast::lists`]; a single call may stand for several results.
+    pub results: ListRange,
+    /// The condition that is tested after a trip.
+    pub after: Option<ExprId>,
+}
+
 /// The node tables of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Ast {
@@ -336,6 +379,10 @@ pub struct Ast {
     pub comprehensions: Vec<Comprehension>,
     /// Iterators of comprehensions.
     pub iterators: Vec<Iterator>,
+    /// Loops.
+    pub loops: Vec<Loop>,
+    /// Recurrences of loops.
+    pub recurrences: Vec<Recurrence>,
     /// Type specifications.
     pub types: Vec<TypeSpec>,
     /// The span of each type specification.
@@ -423,6 +470,11 @@ impl Ast {
     /// The arguments of a call.
     pub fn arguments(&self, call: &Call) -> &[Arg] {
         &self.args[call.args.range()]
+    }
+
+    /// The statements of a loop's body: targets and values.
+    pub fn loop_statements(&self, of: &Loop) -> impl DoubleEndedIterator<Item = (ExprId, ExprId)> {
+        self.items(of.statements).chunks_exact(2).map(|pair| (pair[0], pair[1]))
     }
 
     /// A type specification.

@@ -65,7 +65,7 @@ static STANDARD: [Standard; 2] = [
 ];
 
 /// Names that the expansion may need although no text has them.
-const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT];
+const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT, super::standard::TRIP];
 
 /// The state of reading.
 #[derive(Clone)]

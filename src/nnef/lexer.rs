@@ -8,6 +8,7 @@ use logos::{Lexer, Logos};
 
 pub use self::kinds::Kind;
 use super::dialect::{Dialect, Rules};
+use super::standard::FLATTEN_LOOPS;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -22,6 +23,8 @@ pub struct Tokens {
     pub comments: Vec<Span>,
     /// The tokens that stand for statements which were read without tokens.
     pub plain: Vec<usize>,
+    /// Whether loops are enabled.
+    pub loops: bool,
 }
 
 /// What reads statements without tokens for a parser, where it can.
@@ -63,6 +66,7 @@ pub fn lex<'t>(
         place: Place::default(),
         header: 0,
         graph: false,
+        braces: 0,
         tokens,
     };
     run.lex();
@@ -114,6 +118,8 @@ struct Run<'t, 'a, S> {
     header: usize,
     /// Whether it is that of a graph.
     graph: bool,
+    /// How many braces are open within a body.
+    braces: usize,
     tokens: Tokens,
 }
 
@@ -128,10 +134,12 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
             let range = lexer.span();
             let span = Span { start: range.start as u32, end: range.end as u32 };
             match kind {
+                Ok(Kind::Ident) if self.free || self.tokens.loops => self.word_beside_loops(span),
                 Ok(Kind::Ident) => {
                     let kind = if self.rules.extra_types.is_empty() { Kind::Ident } else { self.word(span) };
                     self.push(kind, span);
                 }
+                Ok(Kind::Dots) if !self.tokens.loops => self.oddity(Kind::Stray, span),
                 Ok(Kind::Int) => {
                     if range.len() > 18 {
                         self.check_integer(span);
@@ -161,6 +169,9 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                 Ok(kind @ (Kind::LBrace | Kind::RBrace | Kind::Semicolon)) => {
                     self.free &= kind != Kind::Semicolon;
                     self.push(kind, span);
+                    if self.tokens.loops && self.in_loop(kind) {
+                        continue;
+                    }
                     let place = self.place.after(kind);
                     // Once for each header: what stands there is looked at as a whole.
                     if place == Place::Body && self.place == Place::Header {
@@ -224,6 +235,27 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
         }
     }
 
+    /// A word of a directive, which may enable loops, or one where they are enabled.
+    fn word_beside_loops(&mut self, span: Span) {
+        let word = &self.text[span.range()];
+        if self.free {
+            self.tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
+            return self.push(Kind::Ident, span);
+        }
+        self.push(Kind::of_loops(word).unwrap_or(Kind::Ident), span);
+    }
+
+    /// Whether a brace or semicolon is that of the body of a loop.
+    fn in_loop(&mut self, kind: Kind) -> bool {
+        let inside = self.braces > 0;
+        match kind {
+            Kind::LBrace if inside || self.place == Place::Body => self.braces += 1,
+            Kind::RBrace => self.braces = self.braces.saturating_sub(1),
+            _ => {}
+        }
+        inside || self.braces > 0
+    }
+
     fn word(&self, span: Span) -> Kind {
         let word = &self.text[span.range()];
         let known = self.rules.extra_types.iter().find(|row| row.0 == word);
@@ -236,7 +268,7 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
         }
         match kind {
             Kind::Extension => self.free = true,
-            Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
+            Kind::Version | Kind::Fragment | Kind::Graph => (self.free, self.braces) = (false, 0),
             _ => {}
         }
         let place = self.place.after(kind);

@@ -3,6 +3,7 @@
 //! Parsing what is printed gives the same tree: parentheses stand where precedence needs them and
 //! nowhere else, strings are escaped again, and scalars have a point or an exponent.
 
+mod loops;
 mod module;
 
 use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Primitive, TypeSpec, TypeSpecId};
@@ -58,7 +59,8 @@ impl Printer<'_> {
 
     fn bare(&mut self, id: ExprId) {
         match self.ast.expr(id) {
-            Expr::Error => self.out.push_str("<error>"),
+            // Loops are no parts of expressions; the formatter prints them.
+            Expr::Error | Expr::Loop(_) => self.out.push_str("<error>"),
             Expr::Name(name) => self.out.push_str(self.names.text(name)),
             Expr::Int(value) => self.out.push_str(&value.to_string()),
             Expr::Scalar(value) => print_scalar(value, self.out),

@@ -90,18 +90,31 @@ struct Writer<'t> {
     in_graph: bool,
     /// In the body of a generic fragment, whose tensors are of no particular type.
     generic: bool,
+    /// Whether there are loops.
+    loops: bool,
 }
 
 /// Makes a document.
 pub fn document(tape: &mut Tape) -> Document {
+    made(tape, false)
+}
+
+/// Makes a document with loops beside all else.
+pub fn document_with_loops(tape: &mut Tape) -> Document {
+    let document = made(tape, true);
+    Document { text: document.text.replacen(HEADER, &format!("{HEADER}extension flatten_loops;\n"), 1), ..document }
+}
+
+fn made(tape: &mut Tape, loops: bool) -> Document {
     let count = tape.below(5);
     let signatures: Vec<Signature> = (0..count).map(|i| signature(tape, i)).collect();
     // A fragment calls those after it; the text has them in either order.
-    let mut fragments: Vec<String> = (0..count).map(|i| fragment(tape, &signatures[i], &signatures[i + 1..])).collect();
+    let mut fragments: Vec<String> =
+        (0..count).map(|i| fragment(tape, &signatures[i], &signatures[i + 1..], loops)).collect();
     if tape.below(2) == 1 {
         fragments.reverse();
     }
-    graph(tape, signatures, &fragments.concat())
+    graph(tape, signatures, &fragments.concat(), loops)
 }
 
 fn signature(tape: &mut Tape, i: usize) -> Signature {
@@ -122,7 +135,7 @@ fn signature(tape: &mut Tape, i: usize) -> Signature {
     }
 }
 
-fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature]) -> String {
+fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature], loops: bool) -> String {
     let element = if signature.generic { "?" } else { "scalar" };
     let mut params: Vec<String> = (0..signature.tensors).map(|i| format!("x{i}: tensor<{element}>")).collect();
     if signature.takes_array {
@@ -145,6 +158,7 @@ fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature]) -> S
         locals: LOCALS,
         in_graph: false,
         generic: signature.generic,
+        loops,
     };
     writer.body(signature, &names);
     let generic = if signature.generic { "<?>" } else { "" };
@@ -152,7 +166,7 @@ fn fragment(tape: &mut Tape, signature: &Signature, callable: &[Signature]) -> S
     format!("fragment {}{generic}( {} ) -> ( {results} )\n{{\n{lines}}}\n", signature.name, params.join(", "))
 }
 
-fn graph(tape: &mut Tape, callable: Vec<Signature>, fragments: &str) -> Document {
+fn graph(tape: &mut Tape, callable: Vec<Signature>, fragments: &str, loops: bool) -> Document {
     let outputs: Vec<String> = ["y", "out"][..1 + tape.below(2)].iter().map(|name| (*name).to_string()).collect();
     let mut writer = Writer {
         tape,
@@ -165,6 +179,7 @@ fn graph(tape: &mut Tape, callable: Vec<Signature>, fragments: &str) -> Document
         locals: GRAPH_NAMES,
         in_graph: true,
         generic: false,
+        loops,
     };
     for _ in 0..writer.tape.below(5) {
         writer.statement();
@@ -232,8 +247,31 @@ impl Writer<'_> {
         name
     }
 
+    /// A loop over an array: of a state, or of a state and what is collected.
+    fn looping(&mut self) {
+        let (initial, array, name) = (self.tensor(1), self.array(1), self.fresh());
+        let (state, item, known) = (format!("{name}_state"), format!("{name}_item"), self.tensors.len());
+        self.tensors.extend([state.clone(), item.clone()]);
+        let (next, other) = (self.tensor(2), self.tensor(1));
+        self.tensors.truncate(known);
+        let over = if self.tape.below(3) == 2 { format!("reverse({array})") } else { array };
+        let head = format!("with {state}: tensor<scalar> = {initial} for {item} : {over}");
+        if self.in_graph || self.tape.below(2) == 0 {
+            let count = ["", "..(1)", "..(i -> 2)"][self.tape.below(3)];
+            self.lines.push(format!("{name} = {head} unroll{count} {{ {name}_next = {next}; yield {name}_next; }};"));
+        } else {
+            let all = self.fresh();
+            self.lines.push(format!("{name}, {all} = {head} unroll {{ yield {next}, {other}; }};"));
+            self.arrays.push(all);
+        }
+        self.tensors.push(name);
+    }
+
     /// A statement that defines one or two tensors or, in a fragment, an array.
     fn statement(&mut self) {
+        if self.loops && !self.generic && self.tape.below(3) == 2 {
+            return self.looping();
+        }
         let two: Vec<Signature> = self.callable.iter().filter(|callee| callee.gives == Gives::Two).cloned().collect();
         let array: Vec<Signature> =
             self.callable.iter().filter(|callee| callee.gives == Gives::Array).cloned().collect();

@@ -6,8 +6,8 @@ use nnef_flatten::eval::{Call, Evaluator, NoVariables, Outcome};
 use nnef_flatten::{From, Lower, Options};
 use proptest::prelude::*;
 
-use crate::common::{models, run, tell};
-use crate::documents::document;
+use crate::common::{flat_text, models, run, tell};
+use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
@@ -46,6 +46,15 @@ proptest! {
     fn flat_graphs_mean_what_their_sources_mean(document in generated(160, document)) {
         let (all, custom) = (lowering(Lower::All, false), lowering(Lower::Custom, false));
         verdict(agree(&document.text, &all, &custom, 1e-12))?;
+    }
+
+    #[test]
+    fn loops_and_recursion_mean_what_their_sources_mean(document in generated(160, document_with_loops)) {
+        let (all, custom) = (lowering(Lower::All, false), lowering(Lower::Custom, false));
+        verdict(agree(&document.text, &all, &custom, 1e-12))?;
+        let flat = run(&document.text, &custom).map_err(|errors| TestCaseError::fail(tell(&errors)))?.graph;
+        let text = flat_text(&flat);
+        prop_assert!(!text.contains("unroll"), "{}", text);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod shape;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod vendor;
 mod window;
 
 use smallvec::SmallVec;
@@ -246,11 +247,12 @@ impl Plan {
         self.by_item
     }
 
-    /// The plan of a kind, if it is a standard operation.
+    /// The plan of a kind, if there is a rule for it.
     pub fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
-        let (rule, _) = RULES.iter().find(|(_, names)| kind.standard && names.contains(&name))?;
+        let rules = if kind.standard { RULES } else { vendor::RULES };
+        let (rule, _) = rules.iter().find(|(_, names)| names.contains(&name))?;
         let place = |names: &[&str]| {
             let found = kind.params.iter().position(|param| names.contains(&graph.text_of(param.name)));
             found.and_then(|i| u8::try_from(i).ok()).unwrap_or(u8::MAX)

@@ -13,6 +13,8 @@ pub(crate) struct Marks {
     pub args: usize,
     pub comprehensions: usize,
     pub iterators: usize,
+    pub loops: usize,
+    pub recurrences: usize,
 }
 
 impl Marks {
@@ -27,6 +29,8 @@ impl Marks {
             args: ast.args.len(),
             comprehensions: ast.comprehensions.len(),
             iterators: ast.iterators.len(),
+            loops: ast.loops.len(),
+            recurrences: ast.recurrences.len(),
         }
     }
 
@@ -41,5 +45,7 @@ impl Marks {
         ast.args.truncate(self.args);
         ast.comprehensions.truncate(self.comprehensions);
         ast.iterators.truncate(self.iterators);
+        ast.loops.truncate(self.loops);
+        ast.recurrences.truncate(self.recurrences);
     }
 }

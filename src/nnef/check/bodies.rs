@@ -45,6 +45,8 @@ pub(super) struct BodyCheck<'c, 'd> {
     inputs: FxHashSet<Name>,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
+    /// The names of the body of a loop so far, in one.
+    pub(super) loop_locals: Option<Vec<Ident>>,
     body: Source<'c>,
     /// Names that the body assigns somewhere, filled when a name is missing.
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
@@ -188,6 +190,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             results: FxHashMap::default(),
             inputs: FxHashSet::default(),
             new_symbols: false,
+            loop_locals: None,
             body,
             assigned_anywhere: None,
         }
@@ -288,7 +291,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// fragment whose length the caller gives (U4).
     fn covers_array(&self, target: Expr) -> bool {
         match target {
-            Expr::Name(name) => self.place != Place::Graph && self.results.contains_key(&name),
+            Expr::Name(name) => {
+                self.place != Place::Graph && self.loop_locals.is_none() && self.results.contains_key(&name)
+            }
             _ => true,
         }
     }
@@ -360,6 +365,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let earlier = self.scope.get(ident.name);
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
             return;
+        }
+        if self.loop_locals.is_some() {
+            return self.define_in_loop(target, ident, ty);
         }
         match self.place {
             Place::Graph => self.define_in_graph(ident, ty, value, earlier),

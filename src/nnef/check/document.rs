@@ -6,7 +6,7 @@ use super::Checker;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, UnaryOp};
 use crate::nnef::dialect::Dialect;
-use crate::nnef::standard::{FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
+use crate::nnef::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::source::{Location, Span};
 
 impl Checker<'_> {
@@ -66,7 +66,8 @@ impl Checker<'_> {
                     Some((_, Symbols::Fixed(symbol))) => self.symbols.extend(document.names().get(symbol)),
                     _ => {}
                 }
-                if text != FRAGMENT_DEFINITIONS && text != OPERATOR_EXPRESSIONS && unknown.is_none() {
+                let ours = text == FLATTEN_LOOPS && document.dialect() == Dialect::V1 && !self.diagnostics.strict();
+                if text != FRAGMENT_DEFINITIONS && text != OPERATOR_EXPRESSIONS && !ours && unknown.is_none() {
                     unknown = Some((*word, text));
                 }
             }
@@ -89,7 +90,7 @@ impl Checker<'_> {
                 Expr::Call(call) => {
                     ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
                 }
-                Expr::Error => None,
+                Expr::Error | Expr::Loop(_) => None,
                 _ => Some(assignment.value),
             };
             let Some(offender) = offender else { continue };

@@ -102,6 +102,7 @@ impl BodyCheck<'_, '_> {
             }
             Expr::Select { condition, yes, no } => self.select(condition, yes, no, context),
             Expr::Comprehension(comprehension) => self.comprehension(comprehension),
+            Expr::Loop(of) => self.looping(of, self.ast.span(id)),
             Expr::Builtin { function, argument } => self.builtin(function, argument),
             Expr::Call(call) => self.call(call, context),
             Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,
@@ -272,29 +273,13 @@ impl BodyCheck<'_, '_> {
         }
         let slot = self.slots.len() as u32;
         self.tables().iterator_slots[id.index()] = slot;
-        let mut hidden = Vec::with_capacity(iterators.len());
-        for (iterator, ty) in iterators.iter().zip(types) {
-            let earlier = self.scope.get(iterator.name.name);
-            if let Some(earlier) = earlier {
-                let see = self.at(self.slots[earlier as usize].span);
-                let message = format!("iterator `{}` hides another name", self.text(iterator.name.name));
-                let diagnostic = Diagnostic::new(Code::IteratorShadows, self.at(iterator.name.span), message);
-                self.push(diagnostic.see(see, "the other one"));
-            }
-            self.add_slot(iterator.name, ty);
-            hidden.push((iterator.name.name, earlier));
-        }
+        let hidden = iterators.iter().zip(types).map(|(iterator, ty)| self.hide(iterator.name, ty)).collect();
         if let Some(filter) = comprehension.filter {
             let ty = self.expr(filter);
             self.logical_condition(filter, ty, Code::Iterable);
         }
         let item = self.expr(comprehension.item);
-        for (name, earlier) in hidden.into_iter().rev() {
-            match earlier {
-                Some(slot) => self.scope.insert(name, slot),
-                None => self.scope.remove(name),
-            }
-        }
+        self.unhide(hidden);
         self.checker.checked.types.array(item)
     }
 

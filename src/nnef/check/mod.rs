@@ -9,6 +9,7 @@ mod declarations;
 mod document;
 mod expressions;
 pub mod labels;
+mod loops;
 mod operators;
 pub(crate) mod routine;
 mod scope;
@@ -16,6 +17,7 @@ mod scope;
 use std::num::NonZeroU32;
 
 use bodies::GraphState;
+pub(crate) use loops::iterated;
 use routine::{RoutineId, Routines};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -142,6 +144,8 @@ pub struct ModuleInfo {
     /// For each statement of a graph the kind that it is of, if it is like an earlier one. Of such
     /// a statement only the referents of its names are in these tables.
     pub routines: Vec<Option<RoutineId>>,
+    /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
+    pub loop_slots: Vec<u32>,
 }
 
 impl ModuleInfo {
@@ -157,6 +161,8 @@ impl ModuleInfo {
         self.routines.clear();
         self.iterator_slots.clear();
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
+        self.loop_slots.clear();
+        self.loop_slots.resize(ast.loops.len(), 0);
     }
 }
 

@@ -73,7 +73,7 @@ fn list<'s, O: 's, E: Failure<'s>>(
     choice((none, items)).delimited_by(just(Kind::LParen), just(Kind::RParen)).boxed()
 }
 
-fn ident<'s, E: Failure<'s>>() -> grammar!('s, Ident, E) {
+pub(super) fn ident<'s, E: Failure<'s>>() -> grammar!('s, Ident, E) {
     just(Kind::Ident).map_with(|_, e| {
         let (span, state) = here(e);
         state.ident(span.start)

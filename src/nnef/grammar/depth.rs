@@ -5,6 +5,9 @@ use crate::nnef::lexer::Kind;
 /// How deep expressions and types can nest.
 pub const MAX_NESTING: usize = 100_000;
 
+/// How deep bodies of loops can nest.
+const MAX_BRACES: usize = 256;
+
 /// The token at which the nesting passes the limit, if it does.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.
@@ -13,6 +16,7 @@ pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let (mut selects, mut prefixes, mut outer) = (0usize, 0usize, 0usize);
     let mut operand = false;
+    let mut braces = 0usize;
     for (at, &kind) in kinds.iter().enumerate() {
         match kind {
             Kind::LParen | Kind::LBracket => {
@@ -31,13 +35,18 @@ pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
             Kind::Semicolon | Kind::Plain | Kind::LBrace | Kind::RBrace => {
                 open.clear();
                 (selects, prefixes, outer) = (0, 0, 0);
+                match kind {
+                    Kind::LBrace => braces += 1,
+                    Kind::RBrace => braces = braces.saturating_sub(1),
+                    _ => {}
+                }
             }
             Kind::Minus | Kind::Plus | Kind::Bang if !operand => prefixes += 1,
             Kind::Int | Kind::Real | Kind::Str | Kind::Ident => {}
             _ => prefixes = 0,
         }
         operand = kind.ends_expression();
-        if outer + selects + prefixes > limit {
+        if outer + selects + prefixes > limit || braces > MAX_BRACES {
             return Some(at);
         }
     }

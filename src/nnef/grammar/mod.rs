@@ -12,6 +12,7 @@ mod depth;
 mod explain;
 mod expression;
 mod items;
+mod loops;
 mod numbers;
 mod plain;
 mod sink;
@@ -113,9 +114,12 @@ struct Grammars<'s, E: Failure<'s>> {
 }
 
 impl<'s, E: Failure<'s>> Grammars<'s, E> {
-    fn new(rules: &'static Rules) -> Self {
+    fn new(rules: &'static Rules, loops: bool) -> Self {
         Grammars {
-            assignment: expression::assignment(rules).boxed(),
+            assignment: match loops {
+                true => loops::assignment(rules).boxed(),
+                false => expression::assignment(rules).boxed(),
+            },
             fragment: declaration::fragment_head(rules).boxed(),
             graph: declaration::graph_head().boxed(),
         }
@@ -135,7 +139,7 @@ macro_rules! parse {
             }
             None => {
                 $run.retry(mark, from);
-                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules));
+                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, $run.tokens.loops));
                 let result = slow.$grammar.parse_with_state(slice, &mut $run.state).into_result();
                 $run.retry(mark, from);
                 Err(result.map_or_else(|errors| problem(&errors, from, to), |_| Problem::unknown(from)))
@@ -178,13 +182,13 @@ impl<'s, 'd> Run<'s, 'd> {
             tokens,
             plain,
             targets,
-            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons },
+            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons, loops: tokens.loops },
             rules,
             kind,
             module,
             diagnostics,
             state: SimpleState(build),
-            fast: Grammars::new(rules),
+            fast: Grammars::new(rules, tokens.loops),
             slow: None,
         }
     }

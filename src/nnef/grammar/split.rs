@@ -1,7 +1,8 @@
 //! Where items and statements begin and end.
 //!
 //! Neither a semicolon nor a brace can stand inside an expression, so both can be found without
-//! parsing, and each statement is parsed on its own.
+//! parsing, and each statement is parsed on its own. The bodies of loops have both, but between
+//! braces of their own.
 
 use crate::nnef::lexer::Kind;
 
@@ -11,6 +12,8 @@ pub(super) struct Splitter<'s> {
     pub kinds: &'s [Kind],
     /// Whether statements end with semicolons.
     pub semicolons: bool,
+    /// Whether there are loops, whose bodies are braces within statements.
+    pub loops: bool,
 }
 
 impl Splitter<'_> {
@@ -53,9 +56,13 @@ impl Splitter<'_> {
     /// the next statement where the dialect has no semicolons, or what is found instead.
     pub fn statement_end(self, start: usize) -> usize {
         let mut depth = 0usize;
+        let mut braces = 0usize;
         let mut at = start;
         while let Some(kind) = self.kind(at) {
             match kind {
+                Kind::LBrace if self.loops => braces += 1,
+                Kind::RBrace if braces > 0 => braces -= 1,
+                Kind::Semicolon if braces > 0 => {}
                 Kind::Semicolon | Kind::RBrace => return at,
                 Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
                 _ if self.semicolons => {}

@@ -78,6 +78,20 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
             let iterators: Vec<_> = iterators.iter().map(each).collect();
             format!("(for {} {} {})", iterators.join(" "), loops.filter.map_or("-".into(), sub), sub(loops.item))
         }
+        Expr::Loop(id) => {
+            let of = ast.loops[id.index()];
+            let name = |ident: crate::nnef::ast::Ident| names.text(ident.name);
+            let recurrences = &ast.recurrences[of.recurrences.range()];
+            let with: Vec<_> =
+                recurrences.iter().map(|r| format!("{}:{:?}={}", name(r.name), r.ty, sub(r.initial))).collect();
+            let iterators = &ast.iterators[of.iterators.range()];
+            let each: Vec<_> = iterators.iter().map(|i| format!("{}:{}", name(i.name), sub(i.iterable))).collect();
+            let maybe = |id: Option<ExprId>| id.map_or("-".into(), sub);
+            let conditions = [of.before, of.count, of.after].map(maybe).join(" ");
+            let index = of.index.map_or("-", name);
+            let (words, body) = ((of.unroll, of.block), [ast.items(of.statements), ast.items(of.results)].map(all));
+            format!("(loop {with:?} {each:?} {words:?} {index} {conditions} {body:?})")
+        }
         Expr::Builtin { function, argument } => format!("({function:?} {})", sub(argument)),
         Expr::Call(id) => {
             let call = ast.call(id);
@@ -97,6 +111,32 @@ fn first(module: &Module) -> Chunk {
     let mut chunk = Chunk::default();
     assert!(module.graphs[0].body.reader().next(&mut chunk));
     chunk
+}
+
+/// Loops have tables of their own.
+#[test]
+fn loops_of_graphs_come_out_as_they_went_in() {
+    let body = "{ a = external(shape = [1]); b = exp(a);
+        c, d = with s: tensor<scalar> = a, i = 1 for t : [a, b], u : reverse([a, b]) while i < 3 do..(k -> 4) {
+            e = s + t; f = with v = e unroll..(2) exp(v); yield f, i + k, u; } while i < 2; g = exp(c); }";
+    let graph =
+        parse_as(&format!("version 1.0;\nextension flatten_loops;\ngraph f( a ) -> ( g )\n{body}"), Dialect::V1);
+    let head = "fragment f( a: tensor<scalar> ) -> ( g: tensor<scalar> )";
+    let fragment = format!("version 1.0;\nextension flatten_loops;\n{head}\n{body}\n{}", body_of_nothing());
+    let fragment = parse_as(&fragment, Dialect::V1);
+    let chunk = first(&graph.module);
+    let tell = |ast: &Ast, names: &Names, assignments: &[Assignment]| -> Vec<String> {
+        assignments.iter().map(|a| format!("{} {}", tree(ast, names, a.target), tree(ast, names, a.value))).collect()
+    };
+    let statements = tell(&chunk.ast, &graph.names, &chunk.assignments);
+    let wanted = &fragment.module.fragments[0].body.as_ref().unwrap().assignments;
+    // The types of the fragment's header come first.
+    let wanted: Vec<String> = tell(&fragment.module.ast, &fragment.names, wanted)
+        .into_iter()
+        .map(|text| text.replace("TypeSpecId(2)", "TypeSpecId(0)"))
+        .collect();
+    assert_eq!(statements, wanted);
+    assert!(statements[2].contains("(loop"), "{statements:?}");
 }
 
 /// Every kind of node comes out of the packed statements as it went in.

@@ -195,6 +195,17 @@ kinds! {
     /// `!=`
     #[token("!=")]
     NotEq "`!=`",
+    /// `..`, where loops are enabled.
+    #[token("..")]
+    Dots "`..`",
+    /// The word `with`, where loops are enabled.
+    With "`with`",
+    /// The word `while`, where loops are enabled.
+    While "`while`",
+    /// The word `do`, where loops are enabled.
+    Do "`do`",
+    /// The word `unroll`, where loops are enabled.
+    Unroll "`unroll`",
 }
 
 impl std::fmt::Display for Kind {
@@ -228,6 +239,17 @@ impl Kind {
     /// Whether it closes a bracket.
     pub fn closes(self) -> bool {
         matches!(self, Kind::RParen | Kind::RBracket)
+    }
+
+    /// The keyword that a word is where loops are enabled.
+    pub fn of_loops(word: &str) -> Option<Kind> {
+        match word {
+            "with" => Some(Kind::With),
+            "while" => Some(Kind::While),
+            "do" => Some(Kind::Do),
+            "unroll" => Some(Kind::Unroll),
+            _ => None,
+        }
     }
 
     /// The type name of a primitive.

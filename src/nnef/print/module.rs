@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// Lists are broken over lines where a line would be longer.
 const WIDTH: usize = 100;
-const INDENT: &str = "    ";
+pub(super) const INDENT: &str = "    ";
 
 /// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long
 /// lists one item on a line. `text` is what the module was parsed from: comments come from there,
@@ -30,14 +30,14 @@ pub fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect
     writer.out
 }
 
-struct Writer<'a> {
-    module: &'a Module,
+pub(super) struct Writer<'a> {
+    pub(super) module: &'a Module,
     /// The nodes of what is being printed.
-    ast: &'a Ast,
-    names: &'a Names,
+    pub(super) ast: &'a Ast,
+    pub(super) names: &'a Names,
     rules: &'static Rules,
     text: &'a str,
-    out: String,
+    pub(super) out: String,
     /// The next comment to print.
     comment: usize,
     /// Where in the text the last thing printed ended.
@@ -132,7 +132,7 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    fn printer(&mut self) -> Printer<'_> {
+    pub(super) fn printer(&mut self) -> Printer<'_> {
         Printer { ast: self.ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
@@ -266,6 +266,11 @@ impl Writer<'_> {
         let line = self.out.len() - INDENT.len();
         self.target(assignment.target);
         self.out.push_str(" = ");
+        if let Expr::Loop(id) = self.ast.expr(assignment.value) {
+            self.looping(id, 1);
+            self.out.push(';');
+            return self.trail(assignment.span.end);
+        }
         let value = self.out.len();
         let semicolon = if self.rules.semicolons { ";" } else { "" };
         self.printer().expr(assignment.value, 0);
@@ -279,7 +284,7 @@ impl Writer<'_> {
     }
 
     /// A left side; the outermost tuple goes without parentheses.
-    fn target(&mut self, id: ExprId) {
+    pub(super) fn target(&mut self, id: ExprId) {
         let Expr::Tuple(range) = self.ast.expr(id) else { return self.printer().expr(id, 0) };
         for (index, item) in self.ast.items(range).iter().enumerate() {
             let mut printer = self.printer();

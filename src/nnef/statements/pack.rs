@@ -5,7 +5,7 @@
 
 use super::{Statements, Targets};
 use crate::nnef::ast::{
-    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Marks, Primitive, UnaryOp,
+    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Primitive, UnaryOp,
 };
 use crate::source::Span;
 
@@ -30,6 +30,7 @@ pub(super) mod tag {
     pub const COMPREHENSION: u8 = 16;
     pub const BUILTIN: u8 = 17;
     pub const CALL: u8 = 18;
+    pub const LOOP: u8 = 19;
 }
 
 /// The enums of the tree, in the order of the bytes that stand for them.
@@ -61,6 +62,14 @@ pub(super) const BUILTINS: &[Builtin] = &[
     Builtin::Logical,
     Builtin::String,
 ];
+/// What a loop has of what it may have, as bits of a byte.
+pub(super) mod parts {
+    pub const UNROLL: u8 = 1;
+    pub const BLOCK: u8 = 2;
+    pub const INDEX: u8 = 4;
+}
+/// The bit for loops among those for tables that are there.
+pub(super) const LOOPS: u8 = 1 << 7;
 /// Likewise; 0 stands for none of them.
 pub(super) const PRIMITIVES: &[Primitive] =
     &[Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
@@ -153,8 +162,10 @@ impl Packer<'_> {
             ast.iterators.len() - marks.iterators,
         ];
         let present = rest.iter().enumerate().fold(0u8, |bits, (i, len)| bits | u8::from(*len > 0) << i);
-        self.out.push(present);
+        let loops = [ast.loops.len() - marks.loops, ast.recurrences.len() - marks.recurrences];
+        self.out.push(if loops[0] > 0 { present | LOOPS } else { present });
         rest.iter().filter(|len| **len > 0).for_each(|len| self.number(*len as u64));
+        loops.iter().filter(|_| loops[0] > 0).for_each(|len| self.number(*len as u64));
         for (expr, span) in ast.exprs[marks.exprs..].iter().zip(&ast.spans[marks.exprs..]) {
             self.expr(*expr);
             self.span(*span);
@@ -175,6 +186,24 @@ impl Packer<'_> {
             self.ident(iterator.name);
             self.expr_id(iterator.iterable);
         }
+        ast.loops[marks.loops..].iter().for_each(|of| self.loop_of(of));
+        for recurrence in &ast.recurrences[marks.recurrences..] {
+            self.ident(recurrence.name);
+            self.number(recurrence.ty.map_or(0, |ty| u64::from(ty.0) + 1));
+            self.expr_id(recurrence.initial);
+        }
+    }
+
+    fn loop_of(&mut self, of: &Loop) {
+        let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
+        let index = bit(of.index.is_some(), parts::INDEX);
+        self.out.push(bit(of.unroll, parts::UNROLL) | bit(of.block, parts::BLOCK) | index);
+        of.index.into_iter().for_each(|index| self.ident(index));
+        self.range(of.recurrences, self.marks.recurrences);
+        self.range(of.iterators, self.marks.iterators);
+        self.range(of.statements, self.marks.lists);
+        self.range(of.results, self.marks.lists);
+        [of.before, of.count, of.after].into_iter().for_each(|id| self.maybe(id));
     }
 
     fn call(&mut self, call: &Call) {
@@ -237,6 +266,10 @@ impl Packer<'_> {
             Expr::Comprehension(id) => {
                 self.out.push(tag::COMPREHENSION);
                 self.number((id.index() - marks.comprehensions) as u64);
+            }
+            Expr::Loop(id) => {
+                self.out.push(tag::LOOP);
+                self.number((id.index() - marks.loops) as u64);
             }
             compound => self.compound(compound),
         }

@@ -2,10 +2,10 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::pack::{BINARY_OPS, BUILTINS, PRIMITIVES, UNARY_OPS, tag};
+use super::pack::{BINARY_OPS, BUILTINS, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
-    Iterator, ListRange, Marks, UnaryOp,
+    Iterator, ListRange, Loop, LoopId, Marks, Recurrence, TypeSpecId, UnaryOp,
 };
 use crate::nnef::names::Name;
 use crate::source::Span;
@@ -132,6 +132,7 @@ impl Unpacker<'_> {
         let mut count = |bit: u8| if present & (1 << bit) != 0 { self.number() } else { 0 };
         let (lists, ints, scalars, calls) = (count(0), count(1), count(2), count(3));
         let (args, comprehensions, iterators) = (count(4), count(5), count(6));
+        let (loops, recurrences) = if present & LOOPS != 0 { (self.number(), self.number()) } else { (0, 0) };
         for _ in 0..exprs {
             let expr = self.expr();
             ast.exprs.push(expr);
@@ -148,6 +149,31 @@ impl Unpacker<'_> {
             item: self.expr_id(),
         }));
         ast.iterators.extend((0..iterators).map(|_| Iterator { name: self.ident(), iterable: self.expr_id() }));
+        ast.loops.extend((0..loops).map(|_| self.loop_of()));
+        ast.recurrences.extend((0..recurrences).map(|_| self.recurrence()));
+    }
+
+    fn recurrence(&mut self) -> Recurrence {
+        let name = self.ident();
+        let ty = self.number().checked_sub(1).map(|ty| TypeSpecId(ty as u32));
+        Recurrence { name, ty, initial: self.expr_id() }
+    }
+
+    fn loop_of(&mut self) -> Loop {
+        let marks = self.marks;
+        let has = self.byte();
+        Loop {
+            unroll: has & parts::UNROLL != 0,
+            block: has & parts::BLOCK != 0,
+            index: (has & parts::INDEX != 0).then(|| self.ident()),
+            recurrences: self.range(marks.recurrences),
+            iterators: self.range(marks.iterators),
+            statements: self.range(marks.lists),
+            results: self.range(marks.lists),
+            before: self.maybe(),
+            count: self.maybe(),
+            after: self.maybe(),
+        }
     }
 
     fn call(&mut self) -> Call {
@@ -182,6 +208,7 @@ impl Unpacker<'_> {
             tag::TUPLE => Expr::Tuple(self.range(marks.lists)),
             tag::CALL => Expr::Call(CallId(self.id(marks.calls))),
             tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(self.id(marks.comprehensions))),
+            tag::LOOP => Expr::Loop(LoopId(self.id(marks.loops))),
             tag => self.compound(tag),
         }
     }

@@ -1,0 +1,92 @@
+//! Compiles loops.
+
+use super::code::{Hint, Instr, Looping};
+use super::compile::Compiler;
+use crate::nnef::ast::{Call, ExprId, Loop, LoopId, TypeSpec};
+use crate::nnef::check::iterated;
+use crate::nnef::types::Type;
+use crate::source::Span;
+
+impl Compiler<'_, '_> {
+    /// Initial values, arrays and the count are evaluated once, then conditions and the body in
+    /// each trip.
+    pub(super) fn looping(&mut self, id: LoopId, span: Span, hint: Hint) {
+        let ast = self.ast;
+        let of = ast.loops[id.index()];
+        let types = &self.checked.document.module(self.module).ast;
+        let slot = self.info.loop_slots[id.index()];
+        for recurrence in &ast.recurrences[of.recurrences.range()] {
+            self.expr(recurrence.initial, Hint::None);
+            // An array is an array, unless a tensor is declared.
+            if recurrence.ty.is_some_and(|ty| matches!(types.type_spec(ty), TypeSpec::Tensor(_))) {
+                self.as_tensor(recurrence.initial);
+            }
+        }
+        let mut reversed = Vec::new();
+        for iterator in &ast.iterators[of.iterators.range()] {
+            let (checked, module) = (self.checked, self.module);
+            let declared = |call: &Call| checked.find(module, call.name.name).is_some();
+            let (iterable, reverse) = iterated(ast, checked.document.names(), declared, iterator.iterable);
+            self.expr(iterable, Hint::None);
+            reversed.push(reverse);
+        }
+        of.count.into_iter().for_each(|count| self.expr(count, Hint::None));
+        let index = self.program.looping.len() as u32;
+        self.program.looping.push(Looping {
+            slot,
+            recurrences: of.recurrences.len,
+            reversed,
+            index: of.index.is_some(),
+            counted: of.count.is_some(),
+            results: self.loop_results(&of),
+            unroll: of.unroll,
+            exit: 0,
+            hint,
+        });
+        self.emit(Instr::LoopBegin(index), span);
+        let next = self.emit(Instr::LoopNext(index), span) as u32;
+        self.loops += 1;
+        self.loop_condition(of.before, index);
+        self.loop_body(&of, span);
+        self.emit(Instr::LoopTurn(index), span);
+        self.loop_condition(of.after, index);
+        self.loops -= 1;
+        self.emit(Instr::Jump(next), span);
+        self.program.looping[index as usize].exit = self.here();
+        self.emit(Instr::LoopEnd, span);
+    }
+
+    /// How many values a trip gives: a single call may give several.
+    fn loop_results(&self, of: &Loop) -> u32 {
+        match self.ast.items(of.results) {
+            [single] => match self.info.types[single.index()] {
+                Type::Tuple(tuple) => self.checked.types.items(tuple).len() as u32,
+                _ => 1,
+            },
+            several => several.len() as u32,
+        }
+    }
+
+    fn loop_condition(&mut self, condition: Option<ExprId>, index: u32) {
+        if let Some(condition) = condition {
+            self.expr(condition, Hint::None);
+            self.emit(Instr::LoopWhile(index), self.ast.span(condition));
+        }
+    }
+
+    /// The statements in their order; what they give is left on the stack as a tuple.
+    fn loop_body(&mut self, of: &Loop, span: Span) {
+        let ast = self.ast;
+        for (target, value) in ast.loop_statements(of) {
+            let hint = self.hint(target);
+            self.expr(value, hint);
+            self.store(target, ast.span(value));
+        }
+        let results = ast.items(of.results);
+        results.iter().for_each(|&result| self.expr(result, Hint::None));
+        let tuple = matches!(results, [single] if matches!(self.info.types[single.index()], Type::Tuple(_)));
+        if !tuple {
+            self.emit(Instr::Tuple(results.len() as u32), span);
+        }
+    }
+}

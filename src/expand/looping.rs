@@ -1,0 +1,274 @@
+//! Loops while they are expanded: trips one after the other, in the frame of the body around them.
+//!
+//! A condition that is known decides there and then. One that is a tensor cannot end the
+//! expansion: all trips up to a bound are made, and what they give is chosen by `select`. With
+//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). The values that trips hand on
+//! are not chosen so: as long as a holds they are what they would be, and afterwards nothing
+//! needs them.
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome};
+use super::calls::first_name;
+use super::code::{Hint, Looping};
+use super::list::List;
+use super::machine::{Machine, Slot};
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::nnef::ast::Primitive;
+use crate::nnef::standard;
+
+/// The most trips of a loop that nothing bounds but a condition which is known.
+const ENDLESS: u64 = 1_000_000;
+
+/// A loop that is running.
+#[derive(Debug)]
+pub(super) struct LoopRun {
+    lists: SmallVec<[List; 2]>,
+    /// The number of trips, unless a condition ends it before. None where only that does.
+    len: Option<u64>,
+    trip: u64,
+    /// The path of the frame around, and that of the trips.
+    outer: NameId,
+    path: NameId,
+    /// That of the latest trip.
+    named: Option<NameId>,
+    /// The tensor that says whether the loop still goes on, once that depends on one.
+    active: Option<Value>,
+    /// The last values as they would be if the loop ended here.
+    last: Vec<Value>,
+    collected: Vec<Vec<Value>>,
+}
+
+impl Machine<'_, '_> {
+    fn looping(&self, index: u32) -> &Looping {
+        &self.program.looping[index as usize]
+    }
+
+    pub(super) fn loop_begin(&mut self, index: u32) -> Outcome<()> {
+        let site = self.looping(index).clone();
+        if !site.unroll && !self.lowering.loops {
+            let message = "NNEF 1.0 has no loops, and nobody asked for this one to be expanded";
+            let help = "expand it with --unroll, or write `unroll` instead of `do`";
+            return Err(Failure::new(Code::NotFlattenable, message).help(help));
+        }
+        let count = if site.counted { Some(self.loop_count()?) } else { None };
+        let lists = self.pop_lists(site.reversed.len(), "loop")?;
+        let items = lists.first().map(|list| list.len() as u64);
+        if let (Some(count), Some(items)) = (count, items)
+            && count > items
+        {
+            let message = format!("the loop has {count} trips, what it runs over {items} items");
+            return Err(Failure::new(Code::IteratorRange, message));
+        }
+        let last = self.stack.split_off(self.stack.len() - site.recurrences as usize);
+        for (i, value) in last.iter().enumerate() {
+            *self.slot(site.slot + i as u32) = Slot::Ready(value.clone());
+        }
+        let outer = self.frame().path;
+        let path = self.loop_path(site.hint).unwrap_or(outer);
+        let collected = vec![Vec::new(); site.results.saturating_sub(site.recurrences) as usize];
+        let len = count.or(items);
+        self.looping.push(LoopRun { lists, len, trip: 0, outer, path, named: None, active: None, last, collected });
+        Ok(())
+    }
+
+    /// The count, which may not be a tensor. A negative one is no trips, as in other notations.
+    fn loop_count(&mut self) -> Outcome<u64> {
+        match self.pop() {
+            Value::Int(count) => Ok(u64::try_from(count).unwrap_or(0)),
+            value => {
+                let what = self.told(&value);
+                let message = format!("the count of this loop is {what}, which is not known while expanding");
+                Err(Failure::new(Code::NotFlattenable, message))
+            }
+        }
+    }
+
+    /// A value for a message.
+    fn told(&self, value: &Value) -> String {
+        match value {
+            Value::Tensor(tensor) => format!("the tensor `{}`", self.graph.tensor_name(*tensor)),
+            other => other.kind().to_owned(),
+        }
+    }
+
+    /// The path under which trips are: that of the first name on the left side.
+    fn loop_path(&mut self, hint: Hint) -> Option<NameId> {
+        let hints: SmallVec<[Hint; 4]> = match hint {
+            Hint::Items { start, len, .. } => {
+                self.program.hints[start as usize..(start + len) as usize].iter().copied().collect()
+            }
+            hint => smallvec::smallvec![hint],
+        };
+        hints.into_iter().find_map(|hint| first_name(&self.target(hint, 0, 1)))
+    }
+
+    pub(super) fn loop_next(&mut self, index: u32) -> Outcome<()> {
+        self.step()?;
+        let site = self.looping(index).clone();
+        let Some(run) = self.looping.last() else { return Ok(()) };
+        let trip = run.trip;
+        if run.len.is_some_and(|len| trip >= len) {
+            self.pc = site.exit;
+            return Ok(());
+        }
+        if run.len.is_none() && trip >= self.max_trips.unwrap_or(ENDLESS) {
+            let message = format!("the condition of this loop still holds after {trip} trips");
+            return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
+        }
+        let mut slot = site.slot + site.recurrences;
+        for (i, reversed) in site.reversed.iter().enumerate() {
+            let place = if *reversed { run_len(&self.looping).saturating_sub(trip + 1) } else { trip };
+            if let Some(item) = self.looping.last().and_then(|run| run.lists[i].get(place as usize)) {
+                *self.slot(slot) = Slot::Ready(item);
+            }
+            slot += 1;
+        }
+        if site.index {
+            *self.slot(slot) = Slot::Ready(Value::Int(trip as i64));
+        }
+        self.name_trip(trip);
+        Ok(())
+    }
+
+    /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
+    fn name_trip(&mut self, trip: u64) {
+        let inner = self.frame().inner;
+        let (Some(run), Some(word)) = (self.looping.last_mut(), self.checked.document.names().get(standard::TRIP))
+        else {
+            return;
+        };
+        let ordinal = u32::try_from(trip + 1).unwrap_or(u32::MAX);
+        let names = &mut self.graph.names;
+        let named = match run.named {
+            Some(named) if names.renumber_last(named, ordinal) => named,
+            _ => names.child(run.path, word, ordinal, inner),
+        };
+        run.named = Some(named);
+        self.frame().path = named;
+    }
+
+    pub(super) fn loop_while(&mut self, index: u32) -> Outcome<()> {
+        let condition = self.pop();
+        match condition {
+            Value::Logical(true) => Ok(()),
+            Value::Logical(false) => {
+                self.pc = self.looping(index).exit;
+                Ok(())
+            }
+            Value::Tensor(_) => self.loop_goes_on(condition),
+            other => {
+                let what = self.told(&other);
+                let message = format!("the condition of this loop is {what}, not one logical");
+                Err(Failure::new(Code::WhileType, message))
+            }
+        }
+    }
+
+    /// From here on a tensor says whether the loop goes on.
+    fn loop_goes_on(&mut self, condition: Value) -> Outcome<()> {
+        let told = self.told(&condition);
+        let (bound, active) = match self.looping.last_mut() {
+            Some(run) => (run.len.or(self.max_trips), run.active.take()),
+            None => return Ok(()),
+        };
+        let Some(bound) = bound else {
+            let message = format!("the condition of this loop is {told}, which depends on run-time data");
+            let help = "give the most trips: `do..(n)`, or --max-trips";
+            return Err(Failure::new(Code::NotFlattenable, message).help(help));
+        };
+        let active = match active {
+            None => condition,
+            Some(active) => {
+                self.emit_operator("and", &[active, condition])?;
+                self.pop()
+            }
+        };
+        if let Some(run) = self.looping.last_mut() {
+            (run.len, run.active) = (Some(bound), Some(active));
+        }
+        Ok(())
+    }
+
+    pub(super) fn loop_turn(&mut self, index: u32) -> Outcome<()> {
+        let (slot, wanted) = (self.looping(index).slot, self.looping(index).results as usize);
+        let values = match self.pop() {
+            Value::Tuple(list) if list.len() == wanted => list.to_values(),
+            _ => {
+                let message = format!("the body of this loop does not give the {wanted} values that it declares");
+                return Err(Failure::new(Code::StructureMismatch, message));
+            }
+        };
+        let Some(mut run) = self.looping.pop() else { return Ok(()) };
+        for (i, value) in values.into_iter().enumerate() {
+            let chosen = match (&run.active, run.last.get(i)) {
+                (None, _) => value.clone(),
+                (Some(active), Some(last)) => self.choose(active.clone(), value.clone(), last.clone())?,
+                (Some(active), None) => {
+                    let filling = self.filling(&value);
+                    self.choose(active.clone(), value.clone(), filling)?
+                }
+            };
+            if i < run.last.len() {
+                *self.slot(slot + i as u32) = Slot::Ready(value);
+                run.last[i] = chosen;
+            } else {
+                let items = &mut run.collected[i - run.last.len()];
+                self.space.allow(items.len() + 1, items.len() as u64 * 24)?;
+                items.push(chosen);
+            }
+        }
+        run.trip += 1;
+        self.looping.push(run);
+        Ok(())
+    }
+
+    /// `select(condition, yes, no)`; what is the same in both cases needs none.
+    fn choose(&mut self, condition: Value, yes: Value, no: Value) -> Outcome<Value> {
+        if let (Value::Tensor(a), Value::Tensor(b)) = (&yes, &no)
+            && a == b
+        {
+            return Ok(yes);
+        }
+        self.emit_operator("select", &[condition, yes, no])?;
+        Ok(self.pop())
+    }
+
+    /// What stands in an array for trips that are not made, of the type of its items.
+    fn filling(&self, like: &Value) -> Value {
+        let dtype = match like {
+            Value::Tensor(tensor) => self.graph.tensors[tensor.index()].dtype,
+            Value::Int(_) => Some(Primitive::Integer),
+            Value::Logical(_) => Some(Primitive::Logical),
+            _ => None,
+        };
+        match dtype {
+            Some(Primitive::Logical) => Value::Logical(false),
+            Some(Primitive::Integer) => Value::Int(0),
+            _ => Value::Scalar(0.0),
+        }
+    }
+
+    pub(super) fn loop_end(&mut self) -> Outcome<()> {
+        let Some(run) = self.looping.pop() else { return Ok(()) };
+        self.frame().path = run.outer;
+        let mut values = run.last;
+        for items in run.collected {
+            self.space.allow(items.len(), items.len() as u64 * 24)?;
+            values.push(Value::Array(List::from_values(items, Some(&self.space.meter))));
+        }
+        let value = match values.len() {
+            1 => values.pop().unwrap_or(Value::Logical(false)),
+            _ => Value::Tuple(List::from_values(values, Some(&self.space.meter))),
+        };
+        self.stack.push(value);
+        Ok(())
+    }
+}
+
+/// The number of trips of the innermost loop, as far as it is bound.
+fn run_len(looping: &[LoopRun]) -> u64 {
+    looping.last().and_then(|run| run.len).unwrap_or(0)
+}

@@ -1,0 +1,450 @@
+//! Unrolling of `tract_core_scan`: the body is called once for each step, as any fragment is.
+//!
+//! [`Instr::Scan`](super::code::Instr::Scan) reads the arguments and decides whether the scan can
+//! be unrolled. [`Instr::Trip`](super::code::Instr::Trip), which follows it, is reached before the
+//! first step and whenever a step is done: it takes what the step gave, and starts the next one or
+//! ends the scan.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome};
+use super::calls::{Target, first_name};
+use super::code::{Head, Hint, Site};
+use super::list::List;
+use super::machine::Machine;
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::graph::scan::{self, Item, Scan};
+use crate::graph::{self, Key, TensorId};
+use crate::nnef::check::FragmentId;
+use crate::nnef::standard;
+use crate::source::Location;
+
+/// An input of which a step sees a section.
+#[derive(Debug)]
+struct Section {
+    /// The parameter of the body.
+    param: usize,
+    tensor: TensorId,
+    /// The axis, as `slice` has it.
+    axes: Arc<[i64]>,
+    /// The extent of a section; negative where the last one comes first.
+    chunk: i64,
+}
+
+/// What is gathered from a result of the body.
+#[derive(Debug)]
+struct Gathered {
+    result: usize,
+    last: bool,
+    axis: usize,
+    reverse: bool,
+    /// The name of what all steps give.
+    name: NameId,
+    parts: Vec<Value>,
+}
+
+/// A scan that is being unrolled.
+#[derive(Debug)]
+pub(super) struct Unrolling {
+    site: u32,
+    fragment: FragmentId,
+    head: Head,
+    path: NameId,
+    /// The number of steps, and of those that were started.
+    count: usize,
+    started: usize,
+    /// The arguments of the next step by parameter; those of sections are filled in.
+    args: Vec<Value>,
+    sections: Vec<Section>,
+    /// Parameters and the results that the next step has for them.
+    states: Vec<(usize, usize)>,
+    gathered: Vec<Gathered>,
+    /// Ends of the latest sections, which begin others.
+    bounds: SmallVec<[Arc<[i64]>; 4]>,
+}
+
+impl Item for Value {
+    fn items(&self) -> Option<Vec<Self>> {
+        match self {
+            Value::Array(list) | Value::Tuple(list) => Some(list.to_values()),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        match self {
+            Value::String(list) => Some(list.text()),
+            _ => None,
+        }
+    }
+
+    fn integer(&self) -> Option<i64> {
+        match self {
+            Value::Int(item) => Some(*item),
+            Value::Scalar(item) => scan::whole(*item),
+            _ => None,
+        }
+    }
+}
+
+/// What hinders an unrolling.
+enum Hindrance {
+    /// The document is wrong.
+    Mistake(Failure),
+    /// The scan stays as it is: why, and what would help.
+    Stays(String, Option<&'static str>),
+}
+
+impl From<Failure> for Hindrance {
+    fn from(failure: Failure) -> Self {
+        Hindrance::Mistake(failure)
+    }
+}
+
+fn mistake(message: impl Into<String>) -> Failure {
+    Failure::new(Code::ScanArguments, message)
+}
+
+impl Machine<'_, '_> {
+    /// Starts a scan whose arguments are on the stack, or adds it to the graph as it is.
+    pub(super) fn scan(&mut self, index: u32) -> Outcome<()> {
+        let site = self.program.sites[index as usize];
+        let first = self.stack.len() - site.keys.1 as usize;
+        match self.unrolling(index, &site, first) {
+            Ok(unrolling) => {
+                self.stack.truncate(first);
+                self.scans.push(unrolling);
+                Ok(())
+            }
+            Err(Hindrance::Mistake(failure)) => Err(failure),
+            Err(Hindrance::Stays(reason, help)) => {
+                let (code, what) = match self.lowering.flat {
+                    true => (Code::LoopNotFlat, "cannot be made flat"),
+                    false => (Code::LoopKept, "is not unrolled"),
+                };
+                let failure = Failure {
+                    help: help.map(str::to_owned),
+                    ..Failure::new(code, format!("this scan {what}: {reason}"))
+                };
+                if self.lowering.flat {
+                    return Err(failure);
+                }
+                let at = Location::new(self.frame().file, site.span);
+                let diagnostic = self.diagnose_at(at, failure);
+                self.shapes.report(diagnostic);
+                self.pc += 1;
+                self.emit(index)
+            }
+        }
+    }
+
+    /// Reads the arguments of a scan.
+    fn unrolling(&mut self, index: u32, site: &Site, first: usize) -> Result<Unrolling, Hindrance> {
+        if !self.lowering.unroll {
+            return Err(Hindrance::Stays("nobody asked for it".to_owned(), Some("unroll it with --unroll")));
+        }
+        let of = self.read_scan(site, first)?;
+        let fragment = self.scan_body(&of.body)?;
+        if of.skip != 0 {
+            return Err(Hindrance::Stays(format!("it skips {} steps, which leaves items undefined", of.skip), None));
+        }
+        let mut extents = Vec::new();
+        for scanned in &of.scanned {
+            extents.push(self.scanned_extent(scanned)?);
+        }
+        let count = scan::steps(&of.scanned, &extents).map_err(mistake)?;
+        if count == 0 {
+            return Err(Hindrance::Stays("it has no steps".to_owned(), None));
+        }
+        let head = self.head(fragment);
+        let (path, names) = self.scan_names(site, &of)?;
+        let mut gathered = Vec::new();
+        for (of, name) in of.outputs.iter().zip(names) {
+            let result = self.body_result(fragment, &of.result)?;
+            let (last, axis, reverse) = (of.last, of.axis, of.reverse);
+            gathered.push(Gathered { result, last, axis, reverse, name, parts: Vec::new() });
+        }
+        let mut unrolling = Unrolling {
+            site: index,
+            fragment,
+            head,
+            path,
+            count,
+            started: 0,
+            args: Vec::new(),
+            sections: Vec::new(),
+            states: Vec::new(),
+            gathered,
+            bounds: SmallVec::new(),
+        };
+        self.bind_params(&mut unrolling, &of)?;
+        Ok(unrolling)
+    }
+
+    fn read_scan(&self, site: &Site, first: usize) -> Result<Scan<Value>, Failure> {
+        let keys = self.program.keys_of(site);
+        let argument = |place: usize, name: &str| {
+            let named = |key: &Key| match key {
+                Key::Named(key) => self.checked.text(*key) == name,
+                Key::Param(i) => site.fragment.is_some_and(|fragment| {
+                    let params = &self.checked.fragment(fragment).params;
+                    params.get(*i as usize).is_some_and(|param| self.checked.text(param.name) == name)
+                }),
+                Key::Positional => false,
+            };
+            let positional = || keys.get(place).is_some_and(|key| *key == Key::Positional).then_some(place);
+            let place = keys.iter().position(named).or_else(positional)?;
+            Some(self.stack[first + place].clone())
+        };
+        Scan::read(argument).map_err(mistake)
+    }
+
+    /// The fragment that a scan runs.
+    fn scan_body(&self, name: &str) -> Result<FragmentId, Hindrance> {
+        let checked = self.checked;
+        let found = checked.document.names().get(name).and_then(|name| checked.find(checked.document.main_id(), name));
+        let Some(fragment) = found else {
+            return Err(mistake(format!("there is no fragment `{name}` for the body of this scan")).into());
+        };
+        if self.lowering.keeps(fragment) {
+            return Err(Hindrance::Stays(format!("its body `{name}` is to be kept"), None));
+        }
+        if !checked.fragment(fragment).has_body {
+            return Err(Hindrance::Stays(format!("the fragment `{name}` has no body"), None));
+        }
+        Ok(fragment)
+    }
+
+    /// The extent of the axis along which an input is scanned.
+    fn scanned_extent(&mut self, scanned: &scan::Scanned<Value>) -> Result<usize, Hindrance> {
+        let param = &scanned.param;
+        let Value::Tensor(tensor) = self.whole_tensor(scanned.tensor.clone())? else {
+            return Err(mistake(format!("what is scanned for `{param}` is no tensor")).into());
+        };
+        let name = self.graph.tensor_name(tensor);
+        let Some(shape) = &self.graph.tensors[tensor.index()].shape else {
+            return Err(Hindrance::Stays(format!("the shape of `{name}` is not known"), Some(HELP)));
+        };
+        let Some(extent) = shape.extents().get(scanned.axis) else {
+            let message = format!("`{name}` of shape {shape:?} is scanned along axis {}", scanned.axis);
+            return Err(mistake(message).into());
+        };
+        let known = extent.known().and_then(|extent| usize::try_from(extent).ok());
+        known.ok_or_else(|| {
+            Hindrance::Stays(format!("the extent of `{name}` along axis {} is not known", scanned.axis), Some(HELP))
+        })
+    }
+
+    /// A value, with an array of numbers turned into the constant that it stands for.
+    fn whole_tensor(&mut self, value: Value) -> Outcome<Value> {
+        if !matches!(value, Value::Array(_)) {
+            return Ok(value);
+        }
+        self.stack.push(value);
+        self.as_tensor()?;
+        Ok(self.pop())
+    }
+
+    /// Under which name the steps are, and the names of the results.
+    fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Result<(NameId, Vec<NameId>), Failure> {
+        let count = of.outputs.len();
+        let names = match site.hint {
+            Hint::Items { len, .. } => len as usize,
+            _ => 1,
+        };
+        if names != count {
+            let message = format!("the left side has {names} names, the scan {count} outputs");
+            return Err(mistake(message));
+        }
+        let hints: Vec<Hint> = match site.hint {
+            Hint::Items { start, len, .. } => self.program.hints[start as usize..(start + len) as usize].to_vec(),
+            hint => vec![hint],
+        };
+        let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
+        let path = match targets.iter().find_map(first_name) {
+            Some(path) => path,
+            None => self.child(site.name, site.ordinal),
+        };
+        let mut names = Vec::with_capacity(count);
+        for (target, of) in targets.iter().zip(&of.outputs) {
+            let result = self.checked.document.names().get(&of.result).unwrap_or(site.name);
+            names.push(match (first_name(target), count) {
+                (Some(name), _) => name,
+                (None, 1) => path,
+                (None, _) => self.graph.names.child(path, result, 0, false),
+            });
+        }
+        Ok((path, names))
+    }
+
+    fn body_result(&self, fragment: FragmentId, name: &str) -> Outcome<usize> {
+        let results = &self.checked.fragment(fragment).results;
+        let found = results.iter().position(|result| scan::is_named(name, self.checked.text(result.name)));
+        found.ok_or_else(|| mistake(format!("the body of this scan has no result `{name}`")))
+    }
+
+    /// Finds out what each parameter of the body is given.
+    fn bind_params(&mut self, unrolling: &mut Unrolling, of: &Scan<Value>) -> Outcome<()> {
+        let fragment = unrolling.fragment;
+        let info = self.checked.fragment(fragment);
+        let names = of.scanned.iter().map(|scanned| &scanned.param).chain(of.full.iter().map(|(param, _)| param));
+        for name in names.chain(of.states.iter().map(|state| &state.param)) {
+            if !info.params.iter().any(|param| scan::is_named(name, self.checked.text(param.name))) {
+                return Err(mistake(format!("the body of this scan has no parameter `{name}`")));
+            }
+        }
+        for (i, param) in info.params.iter().enumerate() {
+            let text = self.checked.text(param.name);
+            let named = |name: &str| scan::is_named(name, text);
+            let value = if let Some(scanned) = of.scanned.iter().find(|scanned| named(&scanned.param)) {
+                let value = self.whole_tensor(scanned.tensor.clone())?;
+                if let Value::Tensor(tensor) = value {
+                    let axes = [scanned.axis as i64].into();
+                    unrolling.sections.push(Section { param: i, tensor, axes, chunk: scanned.chunk });
+                }
+                value
+            } else if let Some((_, value)) = of.full.iter().find(|(name, _)| named(name)) {
+                if param.tensor { self.whole_tensor(value.clone())? } else { value.clone() }
+            } else if let Some(state) = of.states.iter().find(|state| named(&state.param)) {
+                unrolling.states.push((i, self.body_result(fragment, &state.result)?));
+                self.whole_tensor(state.initial.clone())?
+            } else if let Some(default) = param.default {
+                super::literal(self.checked, info.module, default)
+            } else {
+                return Err(mistake(format!("this scan gives nothing to the parameter `{text}` of its body")));
+            };
+            unrolling.args.push(value);
+        }
+        Ok(())
+    }
+
+    /// Takes what a step gave, and starts the next one or ends the scan.
+    pub(super) fn trip(&mut self) -> Outcome<()> {
+        let Some(mut unrolling) = self.scans.pop() else { return Ok(()) };
+        if unrolling.started > 0 {
+            self.take_results(&mut unrolling)?;
+        }
+        if unrolling.started == unrolling.count {
+            return self.end_scan(unrolling);
+        }
+        self.step()?;
+        self.check_depth()?;
+        let inner = self.frame().inner;
+        let path = match self.checked.document.names().get(standard::TRIP) {
+            Some(trip) => self.graph.names.child(unrolling.path, trip, unrolling.started as u32 + 1, inner),
+            None => unrolling.path,
+        };
+        self.push_arguments(&mut unrolling, path)?;
+        unrolling.started += 1;
+        let targets = self.targets.len() as u32;
+        self.targets.resize(targets as usize + unrolling.head.results as usize, Target::Auto);
+        // The step comes back to this instruction.
+        self.pc -= 1;
+        self.enter(unrolling.site, unrolling.fragment, unrolling.head, (path, targets), None);
+        self.scans.push(unrolling);
+        Ok(())
+    }
+
+    /// Pushes the arguments of the next step, whose names are under a path.
+    fn push_arguments(&mut self, unrolling: &mut Unrolling, path: NameId) -> Outcome<()> {
+        let first = self.stack.len();
+        self.stack.extend(unrolling.args.iter().cloned());
+        if unrolling.count == 1 {
+            return Ok(());
+        }
+        for section in &unrolling.sections {
+            let name = self.checked.fragment(unrolling.fragment).params[section.param].name;
+            let name = self.graph.names.child(path, name, 0, false);
+            let place = match section.chunk < 0 {
+                true => unrolling.count - 1 - unrolling.started,
+                false => unrolling.started,
+            };
+            let begin = place as i64 * section.chunk.abs();
+            let [begin, end] = [begin, begin + section.chunk.abs()].map(|at| bound(&mut unrolling.bounds, at));
+            let dtype = self.graph.tensors[section.tensor.index()].dtype;
+            let span = self.program.sites[unrolling.site as usize].span;
+            let site = self.implied(standard::SLICE, span, Hint::Named(name), dtype)?;
+            let integers = graph::Value::Integers;
+            let named = [
+                ("input", graph::Value::Tensor(section.tensor)),
+                ("axes", integers(Arc::clone(&section.axes))),
+                ("begin", integers(begin)),
+                ("end", integers(end)),
+            ];
+            self.emit_named(&site, &named)?;
+            self.stack[first + section.param] = self.pop();
+        }
+        Ok(())
+    }
+
+    /// Hands the results of a step on.
+    fn take_results(&mut self, unrolling: &mut Unrolling) -> Outcome<()> {
+        let results: SmallVec<[Value; 4]> = match self.pop() {
+            Value::Tuple(list) if unrolling.head.results != 1 => list.to_values().into(),
+            value => smallvec::smallvec![value],
+        };
+        let of = |result: usize| {
+            results.get(result).cloned().ok_or_else(|| mistake("the body of this scan gives too few results"))
+        };
+        for &(param, result) in &unrolling.states {
+            unrolling.args[param] = of(result)?;
+        }
+        for gathered in &mut unrolling.gathered {
+            if gathered.last {
+                gathered.parts.clear();
+            }
+            gathered.parts.push(of(gathered.result)?);
+        }
+        Ok(())
+    }
+
+    /// Pushes the results of a scan.
+    fn end_scan(&mut self, unrolling: Unrolling) -> Outcome<()> {
+        let site = self.program.sites[unrolling.site as usize];
+        let mut values = Vec::with_capacity(unrolling.gathered.len());
+        for mut gathered in unrolling.gathered {
+            if gathered.parts.len() == 1 {
+                values.extend(gathered.parts.pop());
+                continue;
+            }
+            if gathered.reverse {
+                gathered.parts.reverse();
+            }
+            let dtype = match gathered.parts.first() {
+                Some(Value::Tensor(tensor)) => self.graph.tensors[tensor.index()].dtype,
+                _ => None,
+            };
+            let concat = self.implied(standard::CONCAT, site.span, Hint::Named(gathered.name), dtype)?;
+            let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.space)?;
+            self.emit_named(&concat, &[("values", parts), ("axis", graph::Value::Int(gathered.axis as i64))])?;
+            values.push(self.pop());
+        }
+        let value = match site.hint {
+            Hint::Items { tuple: true, .. } => Value::Tuple(List::from_values(values, Some(&self.space.meter))),
+            Hint::Items { .. } => Value::Array(List::from_values(values, Some(&self.space.meter))),
+            _ => values.pop().unwrap_or(Value::Logical(false)),
+        };
+        self.stack.push(value);
+        Ok(())
+    }
+}
+
+/// An end of a section. Where one section ends another begins, and inputs are cut alike: they
+/// share it.
+fn bound(bounds: &mut SmallVec<[Arc<[i64]>; 4]>, at: i64) -> Arc<[i64]> {
+    if let Some(known) = bounds.iter().find(|bound| bound[..] == [at]) {
+        return Arc::clone(known);
+    }
+    if bounds.len() == bounds.inline_size() {
+        bounds.remove(0);
+    }
+    let bound: Arc<[i64]> = [at].into();
+    bounds.push(Arc::clone(&bound));
+    bound
+}
+
+const HELP: &str = "give the shapes of the inputs with --input-shape";

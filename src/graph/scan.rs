@@ -1,0 +1,238 @@
+//! The arguments of `tract_core_scan`, an operation that runs a fragment once for each step along
+//! an axis.
+//!
+//! `scan` has `(parameter, tensor, axis, chunk)` for inputs of which a step sees a section, `full`
+//! has `(parameter, tensor)` for those it sees whole, `state` has `(parameter, initial, result)`
+//! for what one step hands to the next, and `output` has `(result, "full" or "last", axis, chunk)`.
+//! Sections are taken from the end where the chunk is negative, and collected so. `skip` is how
+//! many steps are left out; `reset_every_turn` and `external_state` speak of several runs of a
+//! model and mean nothing for one.
+
+use super::Value;
+
+/// The name of the operation.
+pub const NAME: &str = "tract_core_scan";
+
+/// Its parameters, by position.
+const PARAMS: &[&str] = &["body", "scan", "full", "state", "output", "skip"];
+
+/// A value of which arguments are made: of a graph, or while expanding.
+pub trait Item: Clone {
+    /// The items of an array or tuple.
+    fn items(&self) -> Option<Vec<Self>>;
+    /// The text of a string.
+    fn text(&self) -> Option<String>;
+    /// A whole number.
+    fn integer(&self) -> Option<i64>;
+}
+
+impl Item for Value {
+    fn items(&self) -> Option<Vec<Self>> {
+        match self {
+            Value::Array(items) | Value::Tuple(items) => Some(items.to_vec()),
+            Value::Integers(items) => Some(items.iter().map(|&item| Value::Int(item)).collect()),
+            Value::Scalars(items) => Some(items.iter().map(|&item| Value::Scalar(item)).collect()),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        match self {
+            Value::String(text) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+
+    fn integer(&self) -> Option<i64> {
+        match self {
+            Value::Int(item) => Some(*item),
+            Value::Scalar(item) => whole(*item),
+            _ => None,
+        }
+    }
+}
+
+/// The integer that a scalar is.
+pub fn whole(item: f64) -> Option<i64> {
+    (item.fract() == 0.0 && item.abs() < 9e15).then_some(item as i64)
+}
+
+/// An input that steps see in sections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scanned<V> {
+    /// The parameter of the body.
+    pub param: String,
+    /// The tensor.
+    pub tensor: V,
+    /// Along which axis.
+    pub axis: usize,
+    /// The extent of a section; negative where the last one comes first. Never 0.
+    pub chunk: i64,
+}
+
+/// Something that steps hand on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State<V> {
+    /// The parameter of the body.
+    pub param: String,
+    /// What the first step sees.
+    pub initial: V,
+    /// The result of the body that the next step sees.
+    pub result: String,
+}
+
+/// What is collected from a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collected {
+    /// The result of the body.
+    pub result: String,
+    /// Whether only that of the last step counts. There is no axis then.
+    pub last: bool,
+    /// Along which axis.
+    pub axis: usize,
+    /// Whether the last step comes first.
+    pub reverse: bool,
+}
+
+/// All arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan<V> {
+    /// The fragment.
+    pub body: String,
+    /// Inputs in sections.
+    pub scanned: Vec<Scanned<V>>,
+    /// Inputs as a whole: parameter and tensor.
+    pub full: Vec<(String, V)>,
+    /// What steps hand on.
+    pub states: Vec<State<V>>,
+    /// What it gives.
+    pub outputs: Vec<Collected>,
+    /// How many steps are left out.
+    pub skip: i64,
+}
+
+/// The words for an argument that is not as it has to be.
+pub fn malformed(what: &str) -> String {
+    format!("`{what}` of `{NAME}` is malformed")
+}
+
+impl<V: Item> Scan<V> {
+    /// Reads arguments. `argument` gives that of a name, or at a position.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on what is wrong.
+    pub fn read(argument: impl Fn(usize, &str) -> Option<V>) -> Result<Self, String> {
+        let of = |place: usize| argument(place, PARAMS[place]);
+        let tuples = |place: usize| match of(place) {
+            None => Ok(Vec::new()),
+            Some(value) => {
+                let items: Option<Vec<Vec<V>>> =
+                    value.items().and_then(|items| items.iter().map(Item::items).collect());
+                items.ok_or_else(|| malformed(PARAMS[place]))
+            }
+        };
+        Ok(Scan {
+            body: of(0).and_then(|body| body.text()).ok_or_else(|| malformed(PARAMS[0]))?,
+            scanned: each(1, tuples(1)?, scanned)?,
+            full: each(2, tuples(2)?, full)?,
+            states: each(3, tuples(3)?, state)?,
+            outputs: each(4, tuples(4)?, collected)?,
+            skip: of(5).map_or(Some(0), |skip| skip.integer()).ok_or_else(|| malformed(PARAMS[5]))?,
+        })
+    }
+}
+
+/// What the tuples of an argument say.
+fn each<V, T>(place: usize, tuples: Vec<Vec<V>>, read: fn(&[V]) -> Option<T>) -> Result<Vec<T>, String> {
+    tuples.iter().map(|tuple| read(tuple)).collect::<Option<_>>().ok_or_else(|| malformed(PARAMS[place]))
+}
+
+/// An axis and a chunk, which is not 0.
+fn step<V: Item>(axis: &V, chunk: &V) -> Option<(usize, i64)> {
+    let axis = usize::try_from(axis.integer()?).ok()?;
+    chunk.integer().filter(|&chunk| chunk != 0 && chunk != i64::MIN).map(|chunk| (axis, chunk))
+}
+
+fn scanned<V: Item>(tuple: &[V]) -> Option<Scanned<V>> {
+    let [param, tensor, axis, chunk] = tuple else { return None };
+    let (axis, chunk) = step(axis, chunk)?;
+    Some(Scanned { param: param.text()?, tensor: tensor.clone(), axis, chunk })
+}
+
+fn full<V: Item>(tuple: &[V]) -> Option<(String, V)> {
+    let [param, tensor] = tuple else { return None };
+    Some((param.text()?, tensor.clone()))
+}
+
+fn state<V: Item>(tuple: &[V]) -> Option<State<V>> {
+    let [param, initial, result] = tuple else { return None };
+    Some(State { param: param.text()?, initial: initial.clone(), result: result.text()? })
+}
+
+/// Early models have no chunk here. Axis and chunk of a last value mean nothing.
+fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
+    let (result, kind, axis, chunk) = match tuple {
+        [result, kind, axis, chunk] => (result, kind, axis, Some(chunk)),
+        [result, kind, axis] => (result, kind, axis, None),
+        _ => return None,
+    };
+    let result = result.text()?;
+    match kind.text()?.as_str() {
+        "last" => Some(Collected { result, last: true, axis: 0, reverse: false }),
+        "full" => {
+            let (axis, chunk) = match chunk {
+                Some(chunk) => step(axis, chunk)?,
+                None => (usize::try_from(axis.integer()?).ok()?, 1),
+            };
+            Some(Collected { result, last: false, axis, reverse: chunk < 0 })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a name written in a string is that of a parameter or a result. Exporters write the name
+/// that a tensor has in their graph, which may have characters that identifiers do not have.
+pub fn is_named(written: &str, declared: &str) -> bool {
+    written == declared || escaped(written) == declared
+}
+
+/// A name as an identifier: underscores for other characters, and one more before a digit.
+fn escaped(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 1);
+    if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        text.push('_');
+    }
+    text.extend(name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }));
+    text
+}
+
+/// The number of steps, on which all inputs in sections have to agree, by their extents along the
+/// axes that are scanned.
+///
+/// # Errors
+///
+/// A sentence on what is wrong.
+pub fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usize, String> {
+    let count = |(scanned, extent): (&Scanned<V>, &usize)| {
+        let chunk = usize::try_from(scanned.chunk.unsigned_abs()).ok()?;
+        (extent % chunk == 0).then_some(extent / chunk)
+    };
+    let counts: Option<Vec<usize>> = scanned.iter().zip(extents).map(count).collect();
+    match counts.as_deref() {
+        Some([first, rest @ ..]) if rest.iter().all(|count| count == first) => Ok(*first),
+        Some([]) => Err("a scan without scanned inputs does not say how many steps it has".to_owned()),
+        _ => Err("the scanned inputs of a scan do not have the same number of whole steps".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_have_been_escaped() {
+        assert!(is_named("h", "h") && is_named("Y.y_h", "Y_y_h") && is_named("0.x", "_0_x"));
+        assert!(!is_named("h", "hh") && !is_named("a.b", "a_c") && !is_named("", "x"));
+    }
+}

@@ -1,0 +1,204 @@
+//! Loops: their variables, conditions, counts and results, by the rules on loops (E-…) and T12.
+
+use super::Ref;
+use super::bodies::{BodyCheck, Context};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::nnef::ast::{Assignment, Ast, Call, Expr, ExprId, Ident, Loop, LoopId, Primitive};
+use crate::nnef::names::Names;
+use crate::nnef::types::{Element, Fit, Type};
+use crate::source::Span;
+
+/// Written around what an iterator runs over, it begins with the last item.
+const REVERSE: &str = "reverse";
+
+/// What an iterator runs over, and whether from its end: `reverse(xs)`, unless that is a fragment.
+pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> bool, id: ExprId) -> (ExprId, bool) {
+    if let Expr::Call(call) = ast.expr(id)
+        && let call = ast.call(call)
+        && names.text(call.name.name) == REVERSE
+        && let [argument] = ast.arguments(call)
+        && argument.name.is_none()
+        && !declared(call)
+    {
+        return (argument.value, true);
+    }
+    (id, false)
+}
+
+impl BodyCheck<'_, '_> {
+    /// The type of a loop: those of its recurrences, and arrays of what is collected.
+    pub(super) fn looping(&mut self, id: LoopId, span: Span) -> Type {
+        let ast = self.ast;
+        let of = ast.loops[id.index()];
+        let recurrences = self.recurrence_types(&of);
+        let items = self.iterator_types(&of);
+        if let Some(count) = of.count {
+            let ty = self.expr(count);
+            if !matches!(ty, Type::INTEGER | Type::Unknown) {
+                let message = format!("the count of a loop is {}, not one integer", self.checker.describe(ty));
+                self.report(Code::CountType, ast.span(count), message);
+            }
+        }
+        if of.count.is_none() && of.before.is_none() && of.after.is_none() && items.is_empty() {
+            let at = self.at(span);
+            let finding = Diagnostic::new(Code::NoTripLimit, at, "nothing says when this loop ends");
+            self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
+        }
+        let first = self.slots.len() as u32;
+        self.tables().loop_slots[id.index()] = first;
+        let names = ast.recurrences[of.recurrences.range()].iter().map(|recurrence| recurrence.name);
+        let names = names.chain(ast.iterators[of.iterators.range()].iter().map(|iterator| iterator.name));
+        let types = recurrences.iter().chain(&items).copied().chain([Type::INTEGER]);
+        let hidden: Vec<_> = names.chain(of.index).zip(types).map(|(name, ty)| self.hide(name, ty)).collect();
+        self.loop_condition(of.before);
+        let results = self.loop_body(&of);
+        self.loop_condition(of.after);
+        self.unhide(hidden);
+        self.loop_type(&of, span, &recurrences, &results)
+    }
+
+    fn recurrence_types(&mut self, of: &Loop) -> Vec<Type> {
+        let ast = self.ast;
+        let mut types = Vec::new();
+        for recurrence in &ast.recurrences[of.recurrences.range()] {
+            let found = self.expr(recurrence.initial);
+            let Some(spec) = recurrence.ty else {
+                types.push(found);
+                continue;
+            };
+            // Types are those of the module, whatever tree the statement has.
+            let declared = self.checker.checked.document.module(self.module);
+            let declared = self.checker.checked.types.from_spec(&declared.ast, spec);
+            self.recurrence_fits(declared, found, ast.span(recurrence.initial), "starts as");
+            types.push(declared);
+        }
+        types
+    }
+
+    fn recurrence_fits(&mut self, declared: Type, found: Type, span: Span, what: &str) {
+        if matches!(self.fit(declared, found), Fit::Exact | Fit::LiteralAsTensor | Fit::Structure) {
+            return;
+        }
+        let (is, goes) = (self.checker.describe(declared), self.checker.describe(found));
+        let finding =
+            Diagnostic::new(Code::RecurrenceType, self.at(span), format!("the recurrence is {is}, it {what} {goes}"));
+        let help = found.is_tensor().then(|| format!("declare its type: `with s: {goes} = ..`"));
+        self.push(finding.help_if(help));
+    }
+
+    fn iterator_types(&mut self, of: &Loop) -> Vec<Type> {
+        let ast = self.ast;
+        let mut types = Vec::new();
+        for iterator in &ast.iterators[of.iterators.range()] {
+            let checked = &self.checker.checked;
+            let declared = |call: &Call| checked.find(self.module, call.name.name).is_some();
+            let (iterable, _) = iterated(ast, checked.document.names(), declared, iterator.iterable);
+            let ty = self.expr(iterable);
+            types.push(match ty {
+                Type::Array(array) => self.checker.checked.types.item(array),
+                Type::EmptyArray | Type::Unknown => Type::Unknown,
+                other => {
+                    let message = format!("a loop runs over arrays, this is {}", self.checker.describe(other));
+                    self.report(Code::Iterable, ast.span(iterable), message);
+                    Type::Unknown
+                }
+            });
+        }
+        types
+    }
+
+    /// Gives a variable a slot for a while. I11: it may hide no other name.
+    pub(super) fn hide(&mut self, name: Ident, ty: Type) -> (Ident, Option<u32>) {
+        let earlier = self.scope.get(name.name);
+        if let Some(earlier) = earlier {
+            let see = self.at(self.slots[earlier as usize].span);
+            let message = format!("iterator `{}` hides another name", self.text(name.name));
+            let diagnostic = Diagnostic::new(Code::IteratorShadows, self.at(name.span), message);
+            self.push(diagnostic.see(see, "the other one"));
+        }
+        self.add_slot(name, ty);
+        (name, earlier)
+    }
+
+    /// Lets names mean what they meant before.
+    pub(super) fn unhide(&mut self, hidden: Vec<(Ident, Option<u32>)>) {
+        for (name, earlier) in hidden.into_iter().rev() {
+            match earlier {
+                Some(slot) => self.scope.insert(name.name, slot),
+                None => self.scope.remove(name.name),
+            }
+        }
+    }
+
+    /// A condition is one logical: known while expanding, or a tensor.
+    fn loop_condition(&mut self, condition: Option<ExprId>) {
+        let Some(condition) = condition else { return };
+        let ty = self.expr(condition);
+        let logical = match ty {
+            Type::Tensor(_) => {
+                let tensor = Type::Tensor(Element::Of(Primitive::Logical));
+                matches!(self.fit(tensor, ty), Fit::Exact)
+            }
+            ty => matches!(ty, Type::LOGICAL | Type::Unknown),
+        };
+        if !logical {
+            let message = format!("the condition of a loop is {}, not one logical", self.checker.describe(ty));
+            self.report(Code::WhileType, self.ast.span(condition), message);
+        }
+    }
+
+    /// The statements of a body, whose names are known there only, and the types of its results.
+    fn loop_body(&mut self, of: &Loop) -> Vec<Type> {
+        let ast = self.ast;
+        let outer = self.loop_locals.replace(Vec::new());
+        for (target, value) in ast.loop_statements(of) {
+            let span = ast.span(target).to(ast.span(value));
+            self.assignment(&Assignment { target, value, span });
+        }
+        let results = ast.items(of.results);
+        let context = Context { several: results.len() == 1, ..Context::default() };
+        let types: Vec<Type> = results.iter().map(|&result| self.expr_in(result, context)).collect();
+        let locals = std::mem::replace(&mut self.loop_locals, outer).unwrap_or_default();
+        self.unhide(locals.into_iter().map(|name| (name, None)).collect());
+        match types[..] {
+            [Type::Tuple(tuple)] => self.checker.checked.types.items(tuple).to_vec(),
+            _ => types,
+        }
+    }
+
+    /// Gives a name of a loop's body its value.
+    pub(super) fn define_in_loop(&mut self, target: ExprId, ident: Ident, ty: Type) {
+        if let Some(earlier) = self.scope.get(ident.name) {
+            let see = self.at(self.slots[earlier as usize].span);
+            let message = format!("`{}` is assigned already", self.text(ident.name));
+            let finding = Diagnostic::new(Code::Reassigned, self.at(ident.span), message);
+            self.push(finding.see(see, "first defined here"));
+        } else if let Some(locals) = &mut self.loop_locals {
+            locals.push(ident);
+        }
+        let slot = self.add_slot(ident, ty);
+        self.set_ref(target, Ref::Slot(slot));
+    }
+
+    fn loop_type(&mut self, of: &Loop, span: Span, recurrences: &[Type], results: &[Type]) -> Type {
+        let ast = self.ast;
+        if results.len() < recurrences.len() {
+            let (given, wanted) = (results.len(), recurrences.len());
+            let message = format!("the body of this loop gives {given} values for {wanted} recurrences");
+            let known = !results.contains(&Type::Unknown);
+            if known {
+                self.report(Code::RecurrenceInputs, span, message);
+            }
+            return Type::Unknown;
+        }
+        let places = ast.items(of.results);
+        for (i, (&declared, &found)) in recurrences.iter().zip(results).enumerate() {
+            let place = places.get(i).or(places.first()).map_or(Default::default(), |&place| ast.span(place));
+            self.recurrence_fits(declared, found, place, "goes on as");
+        }
+        let types = &mut self.checker.checked.types;
+        let collected = results[recurrences.len()..].iter().map(|&ty| types.array(ty));
+        let all: Vec<Type> = recurrences.iter().copied().chain(collected.collect::<Vec<_>>()).collect();
+        if let [single] = all[..] { single } else { types.tuple(&all) }
+    }
+}
