@@ -94,7 +94,8 @@ fn finish(
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
-            let written = write(graph, picture.as_ref(), sources, output, to);
+            let written = write(graph, picture.as_ref(), output, to);
+            let written = written.and_then(|()| write_map(graph, sources, output)).map(|()| Status::Done);
             std::mem::forget(picture);
             written
         }
@@ -192,7 +193,7 @@ fn notation(output: &args::Output) -> To {
     output.to.unwrap_or_else(|| by_extension(path(output)))
 }
 
-fn write(graph: &Graph, picture: Option<&Picture>, sources: &Sources, output: &args::Output, to: To) -> Outcome {
+fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: To) -> Result<(), Failure> {
     let path = path(output);
     let threads = output.threads.unwrap_or_else(pieces::all_threads);
     let mut content = |out: &mut dyn std::io::Write| match (picture, to) {
@@ -206,13 +207,17 @@ fn write(graph: &Graph, picture: Option<&Picture>, sources: &Sources, output: &a
         Some(path) => io::write_file(path, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
+    Ok(())
+}
+
+/// Writes where the operations come from, if that is asked for.
+fn write_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| source_map::write(graph, sources, out);
     match output.source_map.as_deref() {
-        Some(path) if io::is_stream(path) => io::write_stdout(&mut map)?,
-        Some(path) => io::write_file(path, &mut map)?,
-        None => {}
+        Some(path) if io::is_stream(path) => io::write_stdout(&mut map),
+        Some(path) => io::write_file(path, &mut map),
+        None => Ok(()),
     }
-    Ok(Status::Done)
 }
 
 /// What the extension of the result's path chooses.
