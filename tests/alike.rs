@@ -2,7 +2,6 @@
 //! outcome is the same.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
-
 mod common;
 
 use common::{flat_text, run};

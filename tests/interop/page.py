@@ -173,6 +173,10 @@ def check_small(browser, page, svg):
     browser.key("ArrowDown", 40)
     browser.frame()
     assert "softmax" not in browser.panel().split("\n")[0], "an arrow does not go on"
+    search(browser, "self_attention")
+    assert "fragment" in browser.panel(), "a fragment is not found"
+    browser.key("Escape", 27)
+    search(browser, "softmax")
     before = float(browser.data("scale"))
     browser.key("+", 187)
     browser.frame()

@@ -50,8 +50,9 @@ function indexOf(data) {
     const results = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
     names.push(results.slice(0, 3).join(', '));
     const label = node.i.find(([name]) => name === 'label');
-    texts.push(results.concat(node.name, label ? label[1] : []).join('\n').toLowerCase());
+    texts.push([id, results.concat(node.name, label ? label[1] : []).join('\n').toLowerCase()]);
   });
+  data.groups.forEach((group, id) => { if (id) texts.push([-1 - id, group.title.toLowerCase()]); });
   return { maker, users, names, texts };
 }
 
@@ -168,9 +169,11 @@ class Page {
   /* Selects a box and shows it, opening the groups around it. Data is shown at its first user. */
   go(id) {
     const node = this.data.nodes[id];
-    const at = node.k === 3 ? this.index.users.get(node.o[0][1][0])?.[0] ?? id : id;
+    const data = node?.k === 3;
+    const at = data ? this.index.users.get(node.o[0][1][0])?.[0] ?? id : id;
+    const around = isGroup(at) ? this.data.groups[groupOf(at)].parent : this.data.nodes[at].g;
     let changed = false;
-    for (let group = this.data.nodes[at].g; group > 0; group = this.data.groups[group].parent) {
+    for (let group = around; group > 0; group = this.data.groups[group].parent) {
       if (this.data.groups[group].open) continue;
       this.data.groups[group].open = changed = true;
       forget(this.data, group);
@@ -179,7 +182,10 @@ class Page {
     this.select(at);
     if (at !== id) this.panel.node(id, this.painter.colors);
     const box = this.boxOf(at);
-    if (box) this.look(box.x + box.w / 2, box.y + box.h / 2, Math.max(this.view.scale, 0.8));
+    if (!box) return;
+    // Of a tall group its upper end.
+    const y = box.y + Math.min(box.h / 2, isGroup(at) ? 240 : box.h / 2);
+    this.look(box.x + box.w / 2, y, Math.max(this.view.scale, 0.8));
   }
 
   select(item) {

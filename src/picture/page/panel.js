@@ -143,7 +143,7 @@ class Panel {
   }
 }
 
-/* The search: names of operations and tensors, labels. */
+/* The search: names of operations, tensors and fragments, labels. */
 class Search {
   constructor(input, list, data, index, select) {
     Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
@@ -158,11 +158,11 @@ class Search {
     const wanted = this.input.value.trim().toLowerCase();
     const equal = [], starts = [], contain = [];
     if (wanted) {
-      this.index.texts.forEach((text, node) => {
+      this.index.texts.forEach(([item, text]) => {
         const lines = `\n${text}\n`;
-        if (lines.includes(`\n${wanted}\n`)) equal.push(node);
-        else if (lines.includes(`\n${wanted}`)) starts.push(node);
-        else if (text.includes(wanted)) contain.push(node);
+        if (lines.includes(`\n${wanted}\n`)) equal.push(item);
+        else if (lines.includes(`\n${wanted}`)) starts.push(item);
+        else if (text.includes(wanted)) contain.push(item);
       });
     }
     const all = equal.concat(starts, contain);
@@ -180,7 +180,10 @@ class Search {
       item.id = `found-${i}`;
       item.setAttribute('role', 'option');
       item.setAttribute('aria-selected', i === this.at);
-      item.append(element('b', this.data.nodes[node].name), element('span', this.index.names[node]));
+      const [name, note] = isGroup(node)
+        ? [this.data.groups[groupOf(node)].title, `fragment, ${this.data.groups[groupOf(node)].note}`]
+        : [this.data.nodes[node].name, this.index.names[node]];
+      item.append(element('b', name), element('span', note));
       item.addEventListener('mousedown', event => {
         event.preventDefault();
         this.choose(i);
