@@ -45,6 +45,18 @@ fn recorded(name: &str, level: &str) -> PathBuf {
 }
 
 #[test]
+fn examples_flatten_with_their_fragments_kept() {
+    for (name, text) in examples() {
+        let kept = flatten(&name, &text, Lower::None);
+        // What was kept is text that can be flattened to the end.
+        assert_eq!(
+            flatten(&name, &kept, Lower::Custom).lines().count(),
+            flatten(&name, &text, Lower::Custom).lines().count()
+        );
+    }
+}
+
+#[test]
 fn examples_flatten_as_recorded() {
     let update = std::env::var("UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     for (name, text) in examples() {

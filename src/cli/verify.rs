@@ -53,7 +53,8 @@ pub fn verify(
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);
-            reporter.remark(&format!("verified: {items} items of the outputs, the largest difference is {largest:e}"));
+            let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
+            reporter.remark(&format!("verified: {items} items of the outputs, the largest difference is {largest}"));
             return Ok(true);
         }
         Ok(difference) => {

@@ -75,7 +75,10 @@ pub fn external(call: &Call) -> Outcome {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
         // Nothing asks for it: it is there because NNEF demands an input.
         None if !used(call, output) => Ok(vec![Tensor::scalar(0.0)]),
-        None => Err(Fault::new(Code::EvalInput, format!("nothing is given for input `{name}`"))),
+        None => {
+            let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
+            Err(Fault::new(Code::EvalInput, message))
+        }
     }
 }
 

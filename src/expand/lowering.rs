@@ -3,11 +3,20 @@
 use rustc_hash::FxHashSet;
 
 use crate::graph::scan;
-use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::check::{Checked, FragmentId, FragmentInfo};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::Type;
 use crate::options::{Lower, Options};
+
+/// Whether all results are tensors or arrays of tensors, as operations of a flat graph have them. A
+/// fragment that gives a number or a tuple has to be expanded whatever the options say.
+fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
+    info.results.iter().all(|result| match result.ty {
+        Type::Array(array) => checked.types.item(array).is_tensor(),
+        ty => ty.is_tensor(),
+    })
+}
 
 /// The decision for every fragment.
 #[derive(Debug)]
@@ -34,7 +43,7 @@ impl Lowering {
             _ => FxHashSet::default(),
         };
         let keep: FxHashSet<&str> = options.keep.iter().map(String::as_str).collect();
-        let decide = |info: &crate::nnef::check::FragmentInfo| {
+        let decide = |info: &FragmentInfo| {
             let name = checked.text(info.name);
             let wanted = match options.lower {
                 Lower::Custom => info.module != ModuleId::STANDARD,
@@ -47,9 +56,9 @@ impl Lowering {
                 ModuleId::STANDARD => more.iter().any(|needed| needed == name),
                 _ => options.migrate && checked.document.dialect() == Dialect::Draft,
             };
-            info.has_body && (wanted || needed) && !keep.contains(name)
+            info.has_body && ((wanted || needed) && !keep.contains(name) || !gives_tensors(checked, info))
         };
-        let open_array = |info: &crate::nnef::check::FragmentInfo| {
+        let open_array = |info: &FragmentInfo| {
             info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))
         };
         Lowering {

@@ -48,8 +48,9 @@ pub fn inputs(text: &str, file: FileId, net: &Network, diagnostics: &mut Diagnos
     };
     let mut found = Vec::new();
     let mut complete = true;
+    let by_name: FxHashMap<&str, _> = declared(net).collect();
     for Member { key, at, value } in members {
-        let Some((_, declared)) = declared(net).find(|(name, _)| name == key) else {
+        let Some(declared) = by_name.get(key.as_str()) else {
             let known = declared(net).map(|(name, _)| name);
             let hint = suggest::nearest(key, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             wrong(*at, format!("the network has no input `{key}`{hint}"));

@@ -117,15 +117,19 @@ impl Context<'_> {
     }
 }
 
+/// For how many names that nothing defines the nearest name is looked for.
+const MAX_HINTS: usize = 200;
+
 fn undefined(context: &Context, found: Found) {
     let defined = |i: &usize| !matches!(context.net.tensors[*i].origin, Origin::Undefined);
     let known: Vec<&str> =
         (0..context.net.tensors.len()).filter(defined).map(|i| context.net.tensors[i].name.as_str()).collect();
     let uses =
         context.net.layers.iter().flat_map(|layer| layer.kind.inputs(true)).chain(context.net.outputs.iter().copied());
-    for input in uses.filter(|input| !defined(&input.tensor.index())) {
+    for (i, input) in uses.filter(|input| !defined(&input.tensor.index())).enumerate() {
         let name = context.name(input.tensor);
-        let hint = suggest::nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+        let near = if i < MAX_HINTS { suggest::nearest(name, known.iter().copied()) } else { None };
+        let hint = near.map(|near| format!("; did you mean `{near}`?"));
         found(input.at, format!("nothing defines the tensor `{name}`{}", hint.unwrap_or_default()));
     }
 }
