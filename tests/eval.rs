@@ -84,6 +84,8 @@ fn inputs_and_outputs_have_three_forms() {
         ("in.json", br#"{"x": [3, 0.5]}"#.to_vec()),
         ("in.npy", npy::write(&x)),
         ("in.npz", npz::write([("x", &x)]).unwrap()),
+        // A recording of inputs and outputs.
+        ("io.npz", npz::write([("x", &x), ("y", &x)]).unwrap()),
     ];
     for (name, content) in forms {
         let output = on_inputs(folder.path(), name, &content, &["--to", "json"]);

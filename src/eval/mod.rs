@@ -167,13 +167,17 @@ impl Evaluator {
     }
 }
 
-/// Finds the graph inputs that tensors are for.
+/// Finds the graph inputs that tensors are for. What has the name of an output is no input, but no
+/// mistake either: recordings hold both.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
     let fail = |message: String| Err(EvalError { fault: Fault::new(Code::EvalInput, message), operation: None });
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
         let Some(i) = names.iter().position(|input| input == name) else {
+            if graph.outputs.iter().any(|output| graph.tensor_name(*output) == *name) {
+                continue;
+            }
             return fail(format!("the graph has no input `{name}`; its inputs are {}", names.join(", ")));
         };
         bound.insert(graph.inputs[i], Arc::new(tensor.clone()));

@@ -51,7 +51,15 @@ pub fn count_variables(graph: &Graph) -> usize {
 /// A file cannot be read.
 pub fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
     let mut check = Check { model, named: FxHashMap::default(), hints: 0, found };
-    for (graph, operation, label) in variables(graph) {
+    let variables = variables(graph);
+    if let [(graph, first, _), _, ..] = variables[..]
+        && !model.files().any(|file| file.path().ends_with(DATA))
+    {
+        let message = format!("none of the {} variables has data: the model has no `{DATA}` files", variables.len());
+        check.report(graph, first, Code::DataMissing, message, None);
+        return Ok(());
+    }
+    for (graph, operation, label) in variables {
         check.variable(graph, operation, label)?;
     }
     check.unnamed(graph, main);

@@ -179,6 +179,19 @@ fn a_missing_file_has_a_neighbour() {
 }
 
 #[test]
+fn a_model_without_any_data_is_told_once() {
+    let fixture = Fixture::new();
+    let text = "version 1.0; graph g( x ) -> ( y ) { x = external(shape = [2]);
+        v = variable(shape = [2], label = 'v'); w = variable(shape = [2], label = 'w'); y = x * v + w; }";
+    fixture.write("m/graph.nnef", text);
+    let run = fixture.run("check m --message-format json");
+    assert_eq!(run.status(), 1);
+    let found: Vec<String> = run.codes().into_iter().filter(|code| code.starts_with("E12")).collect();
+    assert_eq!(found, ["E1211"]);
+    assert!(run.err().contains("none of the 2 variables has data"), "{}", run.err());
+}
+
+#[test]
 fn archives_are_checked_alike() {
     let fixture = Fixture::new();
     let archive = Archive::default().file("graph.nnef", GRAPH).file("part/one.b.dat", numbers(&[1.0, 2.0, 3.0]));
