@@ -155,6 +155,24 @@ fn flat_graphs_are_verified() {
     assert_eq!(run(&["--seed", "1", "-"]).status.code(), Some(2), "a seed is for --verify");
 }
 
+#[test]
+fn unrolled_networks_are_verified() {
+    let verify = |name: &str, more: &[&str]| {
+        let path = format!("{}/examples/loops/{name}", env!("CARGO_MANIFEST_DIR"));
+        let base = ["--from", "loops", "--unroll", "--max-trips", "40", "--verify", &path, "--to", "json"];
+        let output = run(&[&base[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
+        stderr(&output)
+    };
+    for name in ["elman.json", "lstm.json", "fibonacci.json"] {
+        assert!(verify(name, &["--seed", "3"]).contains("verified: "), "{name}");
+    }
+    let inputs = format!("{}/examples/loops/power.inputs.json", env!("CARGO_MANIFEST_DIR"));
+    assert!(verify("power.json", &["--inputs", &inputs]).contains("verified: 3 items"));
+    // A matrix with which the iteration does not settle within the bound.
+    assert!(verify("power.json", &["--seed", "1"]).contains("the trips do not suffice"));
+}
+
 /// The comparison with numpy, where a Python with numpy is given.
 #[test]
 fn primitives_agree_with_numpy() {

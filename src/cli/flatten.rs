@@ -31,19 +31,19 @@ pub fn run(
         return Err(Failure::Message(message.to_owned()));
     }
     if language.from == Some(args::From::Loops) {
-        let (sources, result) = match loops::process(input, language) {
+        let (sources, net, result) = match loops::process(input, language) {
             Ok(processed) => processed,
             Err(unread) => return report_unread(unread, reporter),
         };
-        if verification.verify {
-            return Err(Failure::Message("--verify is for documents; loops are not verified yet".to_owned()));
-        }
         let whole = target.map(Whole::without_data);
         return finish(&sources, result, output, whole, reporter, |graph, reporter| {
             if output.stats {
                 stats::tell(None, graph, language, false, reporter);
             }
-            Ok(true)
+            match net.filter(|_| verification.verify) {
+                Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
+                None => Ok(true),
+            }
         });
     }
     let opened = models::open(input).and_then(|opened| {

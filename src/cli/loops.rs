@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use nnef_flatten::Graph;
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::loops::{self, Network, Options, Tensor};
-use nnef_flatten::source::Sources;
+use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
+use nnef_flatten::eval::{EvalError, Evaluator, NoVariables, verify};
+use nnef_flatten::loops::{self, Network, Options, Tensor, values};
+use nnef_flatten::source::{Location, Sources};
+use nnef_flatten::tensor::{self, TensorError};
 
-use super::args::Language;
+use super::args::{Language, Verification};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten};
+use super::{Failure, Outcome, Status, flatten, tensors};
 
 /// Reads a network.
 fn read(input: &Path, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
@@ -32,14 +34,15 @@ fn options(language: &Language) -> Options {
     }
 }
 
-/// A graph and warnings, or the reasons for a refusal; and the texts that they speak of.
-type Processed = (Sources, Result<(Graph, Diagnostics), Diagnostics>);
+/// The texts, the network as far as it could be read, and a graph and warnings, or the reasons for
+/// a refusal.
+type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
 pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
-    let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, Err(diagnostics))) };
+    let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
     let result = match loops::unroll(&net, &options(language)) {
         Ok(expansion) => {
             diagnostics.extend(expansion.diagnostics);
@@ -50,7 +53,84 @@ pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
             Err(diagnostics)
         }
     };
-    Ok((sources, result))
+    Ok((sources, Some(net), result))
+}
+
+/// The largest difference between a flat graph and its network that rounding explains: the network
+/// computes in the types that it declares, the graph in double precision.
+const TOLERANCE: f64 = 1e-4;
+
+/// Evaluates a network and its flat graph on the same inputs, given or random, and compares the
+/// outputs. Whether they agree.
+pub fn verify(
+    net: &Network,
+    graph: &Graph,
+    language: &Language,
+    verification: &Verification,
+    sources: &Sources,
+    reporter: &mut Reporter,
+) -> Result<bool, Failure> {
+    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
+    let given = match verification.inputs.as_deref().map(|path| tensors::read(path, &names)).transpose() {
+        Ok(given) => given.unwrap_or_default(),
+        Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
+    };
+    match compare(net, graph, &given, verification.seed.unwrap_or(0), &options(language)) {
+        Ok(told) => {
+            reporter.remark(&told);
+            Ok(true)
+        }
+        Err(found) => {
+            reporter.all(sources, found);
+            reporter.summary();
+            Ok(false)
+        }
+    }
+}
+
+/// What to say of a network and a graph that agree.
+fn compare(
+    net: &Network,
+    graph: &Graph,
+    given: &[(String, tensor::Tensor)],
+    seed: u64,
+    options: &Options,
+) -> Result<String, Diagnostics> {
+    let refuse = |diagnostic: Diagnostic| {
+        let mut found = Diagnostics::default();
+        found.report(diagnostic);
+        found
+    };
+    let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
+    let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
+    let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
+    let made = verify::inputs(graph, given, seed).map_err(of_graph)?;
+    let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
+    for (name, tensor) in made {
+        let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
+        let value = values::from_tensor(&tensor, dtype).map_err(unfit)?;
+        rounded.push((name.clone(), values::to_tensor(&value).map_err(unfit)?));
+        inputs.push((name, value));
+    }
+    let flat = Evaluator::default().run(graph, &rounded, &NoVariables).map_err(of_graph)?.outputs;
+    // Behind the outputs of the network stands whether the trips sufficed, where data decide it.
+    if let Some((name, finished)) = flat.get(net.outputs.len())
+        && finished.to_scalars().iter().any(|finished| *finished == 0.0)
+    {
+        return Ok(format!("not verified: on these inputs the trips do not suffice (`{name}` does not hold)"));
+    }
+    let outputs = loops::evaluate(net, inputs, options)?.outputs;
+    let (mut items, mut largest) = (0, 0.0_f64);
+    for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
+        let wanted = values::to_tensor(value).map_err(unfit)?;
+        let apart = verify::difference(&wanted, computed).unwrap_or(f64::INFINITY);
+        if apart > TOLERANCE {
+            let message = format!("output `{name}` differs by {apart:e} from what the network computes");
+            return Err(fail(Code::VerifyDifference, message));
+        }
+        (items, largest) = (items + wanted.len(), largest.max(apart));
+    }
+    Ok(super::verify::verified(items, largest))
 }
 
 /// Reads a network and checks the rules.

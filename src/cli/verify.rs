@@ -53,8 +53,7 @@ pub fn verify(
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);
-            let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
-            reporter.remark(&format!("verified: {items} items of the outputs, the largest difference is {largest}"));
+            reporter.remark(&verified(items, largest));
             return Ok(true);
         }
         Ok(difference) => {
@@ -68,4 +67,10 @@ pub fn verify(
     reporter.one(document.sources(), &problem);
     reporter.summary();
     Ok(false)
+}
+
+/// What to say when source and flat graph agree.
+pub fn verified(items: usize, largest: f64) -> String {
+    let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
+    format!("verified: {items} items of the outputs, the largest difference is {largest}")
 }

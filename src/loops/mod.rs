@@ -20,6 +20,8 @@ mod rules;
 mod scope;
 mod tensor;
 mod unroll;
+#[cfg(feature = "eval")]
+pub mod values;
 mod write;
 
 pub use network::{

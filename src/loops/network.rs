@@ -396,6 +396,15 @@ impl Network {
         self.outputs.push(tensor.into());
     }
 
+    /// The type that an input declares.
+    pub fn input_type(&self, name: &str) -> Option<&Type> {
+        let input = self.inputs.iter().find(|input| self.name_of(**input) == name)?;
+        match &self.tensors[input.index()].origin {
+            Origin::Input(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
     /// A tensor's name.
     pub fn name_of(&self, tensor: TensorId) -> &str {
         &self.tensors[tensor.index()].name
