@@ -1,7 +1,5 @@
 //! The instructions that work on compile-time values: slots, operators, subscripts, loops.
 
-use smallvec::SmallVec;
-
 use super::arithmetic::{self, Failure, Outcome};
 use super::builtins;
 use super::list::List;
@@ -166,62 +164,31 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// The arrays on top of the stack, all of one length.
-    pub(super) fn pop_lists(&mut self, count: usize, what: &str) -> Outcome<SmallVec<[List; 2]>> {
-        let values = self.stack.split_off(self.stack.len() - count);
-        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
-        for value in values {
-            match value {
-                Value::Array(list) => lists.push(list),
-                Value::Tensor(_) | Value::Symbol(_) => {
-                    let message = format!("a {what} runs over arrays whose items are known while expanding");
-                    return Err(Failure::new(Code::NotCompileTime, message));
-                }
-                other => {
-                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
-                    return Err(Failure::new(Code::Iterable, message));
-                }
-            }
-        }
-        let len = lists.first().map_or(0, List::len);
-        if let Some(other) = lists.iter().find(|list| list.len() != len) {
-            let message =
-                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
-            return Err(Failure::new(Code::Iterable, message));
-        }
-        Ok(lists)
-    }
-
     pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
-        let lists = self.pop_lists(count as usize, "comprehension")?;
-        let len = lists.first().map_or(0, List::len);
-        self.loops.push(Running { lists, next: 0, len, items: Vec::new() });
+        // There is one array at least, so the number of turns is known.
+        let iteration = self.iteration(count as usize, "comprehension")?;
+        self.loops.push(Running { iteration, items: Vec::new() });
         Ok(())
     }
 
     pub(super) fn iter_next(&mut self, index: u32) -> Outcome<()> {
         self.step()?;
         let site = self.program.loops[index as usize];
-        let base = self.base + site.slot;
-        let Some(running) = self.loops.last_mut() else { return Ok(()) };
-        if running.next == running.len {
+        let first = (self.base + site.slot) as usize;
+        let Some(Running { iteration, .. }) = self.loops.last_mut() else { return Ok(()) };
+        if iteration.is_over() {
             self.pc = site.exit;
             return Ok(());
         }
-        for (i, list) in running.lists.iter().enumerate() {
-            if let Some(item) = list.get(running.next) {
-                self.slots[base as usize + i] = Slot::Ready(item);
-            }
-        }
-        running.next += 1;
+        iteration.enter(&[], &mut self.slots[first..]);
+        iteration.advance();
         Ok(())
     }
 
     pub(super) fn iter_end(&mut self) -> Outcome<()> {
         if let Some(running) = self.loops.pop() {
-            self.space.allow(running.items.len(), running.items.len() as u64 * 24)?;
-            let list = List::from_values(running.items, Some(&self.space.meter));
-            self.stack.push(Value::Array(list));
+            let array = self.collected(running.items)?;
+            self.stack.push(array);
         }
         Ok(())
     }

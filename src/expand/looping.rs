@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::arithmetic::{Failure, Outcome};
 use super::calls::first_name;
 use super::code::{Hint, Looping};
+use super::iteration::Iteration;
 use super::list::List;
 use super::machine::{Machine, Slot};
 use super::value::Value;
@@ -25,10 +26,8 @@ const ENDLESS: u64 = 1_000_000;
 /// A loop that is running.
 #[derive(Debug)]
 pub(super) struct LoopRun {
-    lists: SmallVec<[List; 2]>,
-    /// The number of trips, unless a condition ends it before. None where only that does.
-    len: Option<u64>,
-    trip: u64,
+    /// The trips, unless a condition ends them before.
+    iteration: Iteration,
     /// The path of the frame around, and that of the trips.
     outer: NameId,
     path: NameId,
@@ -54,13 +53,14 @@ impl Machine<'_, '_> {
             return Err(Failure::new(Code::NotFlattenable, message).help(help));
         }
         let count = if site.counted { Some(self.loop_count()?) } else { None };
-        let lists = self.pop_lists(site.reversed.len(), "loop")?;
-        let items = lists.first().map(|list| list.len() as u64);
-        if let (Some(count), Some(items)) = (count, items)
-            && count > items
-        {
-            let message = format!("the loop has {count} trips, what it runs over {items} items");
-            return Err(Failure::new(Code::IteratorRange, message));
+        let mut iteration = self.iteration(site.reversed.len(), "loop")?;
+        match (count, iteration.len()) {
+            (Some(count), Some(items)) if count > items => {
+                let message = format!("the loop has {count} trips, what it runs over {items} items");
+                return Err(Failure::new(Code::IteratorRange, message));
+            }
+            (Some(count), _) => iteration.limit(count),
+            (None, _) => {}
         }
         let last = self.stack.split_off(self.stack.len() - site.recurrences as usize);
         for (i, value) in last.iter().enumerate() {
@@ -69,8 +69,7 @@ impl Machine<'_, '_> {
         let outer = self.frame().path;
         let path = self.loop_path(site.hint).unwrap_or(outer);
         let collected = vec![Vec::new(); site.results.saturating_sub(site.recurrences) as usize];
-        let len = count.or(items);
-        self.looping.push(LoopRun { lists, len, trip: 0, outer, path, named: None, active: None, last, collected });
+        self.looping.push(LoopRun { iteration, outer, path, named: None, active: None, last, collected });
         Ok(())
     }
 
@@ -107,27 +106,21 @@ impl Machine<'_, '_> {
 
     pub(super) fn loop_next(&mut self, index: u32) -> Outcome<()> {
         self.step()?;
-        let site = self.looping(index).clone();
-        let Some(run) = self.looping.last() else { return Ok(()) };
-        let trip = run.trip;
-        if run.len.is_some_and(|len| trip >= len) {
+        let site = &self.program.looping[index as usize];
+        let Some(LoopRun { iteration, .. }) = self.looping.last() else { return Ok(()) };
+        let trip = iteration.turn();
+        if iteration.is_over() {
             self.pc = site.exit;
             return Ok(());
         }
-        if run.len.is_none() && trip >= self.max_trips.unwrap_or(ENDLESS) {
+        if iteration.len().is_none() && trip >= self.max_trips.unwrap_or(ENDLESS) {
             let message = format!("the condition of this loop still holds after {trip} trips");
             return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
         }
-        let mut slot = site.slot + site.recurrences;
-        for (i, reversed) in site.reversed.iter().enumerate() {
-            let place = if *reversed { run_len(&self.looping).saturating_sub(trip + 1) } else { trip };
-            if let Some(item) = self.looping.last().and_then(|run| run.lists[i].get(place as usize)) {
-                *self.slot(slot) = Slot::Ready(item);
-            }
-            slot += 1;
-        }
+        let first = (self.base + site.slot + site.recurrences) as usize;
+        iteration.enter(&site.reversed, &mut self.slots[first..]);
         if site.index {
-            *self.slot(slot) = Slot::Ready(Value::Int(trip as i64));
+            self.slots[first + site.reversed.len()] = Slot::Ready(Value::Int(trip as i64));
         }
         self.name_trip(trip);
         Ok(())
@@ -171,7 +164,7 @@ impl Machine<'_, '_> {
     fn loop_goes_on(&mut self, condition: Value) -> Outcome<()> {
         let told = self.told(&condition);
         let (bound, active) = match self.looping.last_mut() {
-            Some(run) => (run.len.or(self.max_trips), run.active.take()),
+            Some(run) => (run.iteration.len().or(self.max_trips), run.active.take()),
             None => return Ok(()),
         };
         let Some(bound) = bound else {
@@ -187,7 +180,8 @@ impl Machine<'_, '_> {
             }
         };
         if let Some(run) = self.looping.last_mut() {
-            (run.len, run.active) = (Some(bound), Some(active));
+            run.iteration.limit(bound);
+            run.active = Some(active);
         }
         Ok(())
     }
@@ -220,7 +214,7 @@ impl Machine<'_, '_> {
                 items.push(chosen);
             }
         }
-        run.trip += 1;
+        run.iteration.advance();
         self.looping.push(run);
         Ok(())
     }
@@ -256,8 +250,7 @@ impl Machine<'_, '_> {
         self.frame().path = run.outer;
         let mut values = run.last;
         for items in run.collected {
-            self.space.allow(items.len(), items.len() as u64 * 24)?;
-            values.push(Value::Array(List::from_values(items, Some(&self.space.meter))));
+            values.push(self.collected(items)?);
         }
         let value = match values.len() {
             1 => values.pop().unwrap_or(Value::Logical(false)),
@@ -266,9 +259,4 @@ impl Machine<'_, '_> {
         self.stack.push(value);
         Ok(())
     }
-}
-
-/// The number of trips of the innermost loop, as far as it is bound.
-fn run_len(looping: &[LoopRun]) -> u64 {
-    looping.last().and_then(|run| run.len).unwrap_or(0)
 }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::Target;
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
-use super::list::{List, Meter};
+use super::iteration::Iteration;
+use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
 use super::routine::Known;
@@ -124,9 +124,7 @@ pub(super) struct Active {
 /// A comprehension that is running.
 #[derive(Debug)]
 pub(super) struct Running {
-    pub(super) lists: SmallVec<[List; 2]>,
-    pub(super) next: usize,
-    pub(super) len: usize,
+    pub(super) iteration: Iteration,
     pub(super) items: Vec<Value>,
 }
 

@@ -12,6 +12,7 @@ mod datatypes;
 mod demand;
 mod implied;
 mod instructions;
+mod iteration;
 mod kept;
 pub mod list;
 mod looping;

@@ -1,0 +1,97 @@
+//! What comprehensions and loops have in common: a comprehension is a loop that hands nothing on
+//! from one turn to the next. Arrays are run over side by side, and what the turns give is
+//! collected.
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome};
+use super::list::List;
+use super::machine::{Machine, Slot};
+use super::value::Value;
+use crate::diagnostics::Code;
+
+/// Turns over arrays of one length, or as many as somebody else says.
+#[derive(Debug)]
+pub(super) struct Iteration {
+    lists: SmallVec<[List; 2]>,
+    /// How many turns there are at most; none where only a condition ends them.
+    len: Option<u64>,
+    turn: u64,
+}
+
+impl Iteration {
+    /// The number of turns, as far as it is bound.
+    pub(super) fn len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Sets the number of turns, which is no more than the arrays have items.
+    pub(super) fn limit(&mut self, len: u64) {
+        self.len = Some(len);
+    }
+
+    /// The turn, from 0.
+    pub(super) fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    /// Whether all turns are done.
+    pub(super) fn is_over(&self) -> bool {
+        self.len.is_some_and(|len| self.turn >= len)
+    }
+
+    /// Puts the items of this turn into slots; of arrays that are reversed those from the other
+    /// end.
+    pub(super) fn enter(&self, reversed: &[bool], slots: &mut [Slot]) {
+        for (i, (list, slot)) in self.lists.iter().zip(slots).enumerate() {
+            let place = match reversed.get(i) {
+                Some(true) => self.len.unwrap_or(0).saturating_sub(self.turn + 1),
+                _ => self.turn,
+            };
+            if let Some(item) = list.get(place as usize) {
+                *slot = Slot::Ready(item);
+            }
+        }
+    }
+
+    /// Ends a turn.
+    pub(super) fn advance(&mut self) {
+        self.turn += 1;
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
+    /// messages.
+    pub(super) fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
+        let values = self.stack.split_off(self.stack.len() - count);
+        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
+        for value in values {
+            match value {
+                Value::Array(list) => lists.push(list),
+                Value::Tensor(_) | Value::Symbol(_) => {
+                    let message = format!("a {what} runs over arrays whose items are known while expanding");
+                    return Err(Failure::new(Code::NotCompileTime, message));
+                }
+                other => {
+                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
+                    return Err(Failure::new(Code::Iterable, message));
+                }
+            }
+        }
+        let len = lists.first().map(List::len);
+        if let Some(other) = lists.iter().find(|list| Some(list.len()) != len) {
+            let len = len.unwrap_or_default();
+            let message =
+                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
+            return Err(Failure::new(Code::Iterable, message));
+        }
+        Ok(Iteration { lists, len: len.map(|len| len as u64), turn: 0 })
+    }
+
+    /// What the turns gave, as an array.
+    pub(super) fn collected(&mut self, items: Vec<Value>) -> Outcome<Value> {
+        self.space.allow(items.len(), items.len() as u64 * 24)?;
+        Ok(Value::Array(List::from_values(items, Some(&self.space.meter))))
+    }
+}
