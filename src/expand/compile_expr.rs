@@ -49,19 +49,9 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The value of a literal.
+    /// The value of a literal that has no parts.
     pub(super) fn literal(&self, expr: Expr) -> Option<Value> {
-        Some(match expr {
-            Expr::Int(i) => Value::Int(i),
-            Expr::Scalar(s) => Value::Scalar(s),
-            Expr::Logical(b) => Value::Logical(b),
-            Expr::String(name) => Value::String(List::from_text(self.checked.text(name), None)),
-            Expr::IntArray(range) => Value::Array(List::from_ints(self.ast.ints[range.range()].iter().copied(), None)),
-            Expr::ScalarArray(range) => {
-                Value::Array(List::from_scalars(self.ast.scalars[range.range()].iter().copied(), None))
-            }
-            _ => return None,
-        })
+        super::simple_literal(self.checked, self.ast, expr)
     }
 
     fn leaf(&mut self, id: ExprId, hint: Hint) {

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Graph, TensorId, prune};
 use crate::migrate::{self, Blocked};
-use crate::nnef::ast::{Expr, ExprId, GraphDecl, Ident, UnaryOp};
+use crate::nnef::ast::{Ast, Expr, ExprId, GraphDecl, Ident, UnaryOp};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::{Document, ModuleId};
@@ -184,16 +184,26 @@ fn tensors(
     idents.iter().zip(slots).map(tensor).collect()
 }
 
-/// The value of a literal, as defaults are.
-fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
-    let ast = &checked.document.module(module).ast;
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
+/// The value of a literal that has no parts.
+fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
+    Some(match expr {
         Expr::Int(i) => Value::Int(i),
         Expr::Scalar(s) => Value::Scalar(s),
         Expr::Logical(b) => Value::Logical(b),
         Expr::String(name) => Value::String(List::from_text(checked.text(name), None)),
         Expr::IntArray(range) => Value::Array(List::from_ints(ast.ints[range.range()].iter().copied(), None)),
         Expr::ScalarArray(range) => Value::Array(List::from_scalars(ast.scalars[range.range()].iter().copied(), None)),
+        _ => return None,
+    })
+}
+
+/// The value of a literal, as defaults are.
+fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
+    let ast = &checked.document.module(module).ast;
+    if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
+        return value;
+    }
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
         Expr::Unary { op: UnaryOp::Minus, operand } => match literal(checked, module, operand) {
             Value::Int(i) => Value::Int(i.wrapping_neg()),
             Value::Scalar(s) => Value::Scalar(-s),

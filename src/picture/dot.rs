@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::category::{Category, style};
 use super::scene::{Item, Node, Scene, Subject};
+use super::sheet::Sheet;
 use crate::graph::TensorId;
 
 const HEAD: &str = " {
@@ -16,42 +17,29 @@ const HEAD: &str = " {
 
 /// Writes a scene.
 pub fn write(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
-    let mut dot = Dot { scene, text: String::from("digraph ") };
+    let mut dot = Dot { scene, sheet: Sheet { text: String::from("digraph ") } };
     dot.quoted(scene.graph.text_of(scene.graph.name));
-    dot.text.push_str(HEAD);
+    dot.sheet.text.push_str(HEAD);
     dot.clusters(out)?;
     dot.edges(out)?;
-    dot.text.push_str("}\n");
-    out.write_all(dot.text.as_bytes())
+    dot.sheet.text.push_str("}\n");
+    out.write_all(dot.sheet.text.as_bytes())
 }
 
 struct Dot<'s> {
     scene: &'s Scene<'s>,
-    text: String,
+    sheet: Sheet,
 }
 
 impl Dot<'_> {
-    /// Writes what has come together, when that is much.
-    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.text.len() > 1 << 16 {
-            out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, parts: &[&str]) {
-        parts.iter().for_each(|part| self.text.push_str(part));
-    }
-
     fn indent(&mut self, depth: u32) {
-        (0..=depth).for_each(|_| self.text.push_str("  "));
+        (0..=depth).for_each(|_| self.sheet.text.push_str("  "));
     }
 
     fn quoted(&mut self, text: &str) {
-        self.text.push('"');
-        escape(&mut self.text, text);
-        self.text.push('"');
+        self.sheet.text.push('"');
+        escape(&mut self.sheet.text, text);
+        self.sheet.text.push('"');
     }
 
     /// The boxes, in clusters within clusters.
@@ -64,7 +52,7 @@ impl Dot<'_> {
                 open.pop();
                 if id != 0 {
                     self.indent(depth - 1);
-                    self.text.push_str("}\n");
+                    self.sheet.text.push_str("}\n");
                 }
                 continue;
             };
@@ -73,12 +61,12 @@ impl Dot<'_> {
                 Item::Node(node) => self.node(node, depth),
                 Item::Group(within) => {
                     self.indent(depth);
-                    self.push(&["subgraph cluster_", &within.to_string(), " {\n"]);
+                    self.sheet.push(&["subgraph cluster_", &within.to_string(), " {\n"]);
                     self.indent(depth + 1);
-                    self.text.push_str("label=");
+                    self.sheet.text.push_str("label=");
                     self.quoted(&self.scene.groups[within as usize].title);
                     let fill = if depth.is_multiple_of(2) { "#f6f8fa" } else { "#eef1f5" };
-                    self.push(&[
+                    self.sheet.push(&[
                         "; labeljust=l; style=\"rounded,filled\"; color=\"#cfd6de\"; fillcolor=\"",
                         fill,
                         "\";\n",
@@ -86,7 +74,7 @@ impl Dot<'_> {
                     open.push((within, 0));
                 }
             }
-            self.flush(out)?;
+            self.sheet.flush(out)?;
         }
         Ok(())
     }
@@ -95,29 +83,29 @@ impl Dot<'_> {
         let node = &self.scene.nodes[id as usize];
         let (fill, line) = style(node.category).light;
         self.indent(depth);
-        self.push(&["n", &id.to_string(), " [label="]);
+        self.sheet.push(&["n", &id.to_string(), " [label="]);
         self.label(node);
-        self.push(&[", fillcolor=\"", fill, "\", color=\"", line, "\""]);
+        self.sheet.push(&[", fillcolor=\"", fill, "\", color=\"", line, "\""]);
         if node.category == Category::Port {
-            self.text.push_str(", shape=oval");
+            self.sheet.text.push_str(", shape=oval");
         }
-        self.text.push_str(", tooltip=");
+        self.sheet.text.push_str(", tooltip=");
         let tooltip = self.tooltip(node);
         self.quoted(&tooltip);
-        self.text.push_str("];\n");
+        self.sheet.text.push_str("];\n");
     }
 
     /// Title and note, then the other lines, each on the left.
     fn label(&mut self, node: &Node) {
-        self.text.push('"');
+        self.sheet.text.push('"');
         let lines = std::iter::once((&node.title, &node.note)).chain(node.rows.iter().map(|row| (&row.0, &row.1)));
         for (left, right) in lines {
-            escape(&mut self.text, left);
-            self.text.push_str(if left.is_empty() || right.is_empty() { "" } else { "  " });
-            escape(&mut self.text, right);
-            self.text.push_str(if node.rows.is_empty() { "" } else { "\\l" });
+            escape(&mut self.sheet.text, left);
+            self.sheet.text.push_str(if left.is_empty() || right.is_empty() { "" } else { "  " });
+            escape(&mut self.sheet.text, right);
+            self.sheet.text.push_str(if node.rows.is_empty() { "" } else { "\\l" });
         }
-        self.text.push('"');
+        self.sheet.text.push('"');
     }
 
     fn tooltip(&self, node: &Node) -> String {
@@ -157,10 +145,10 @@ impl Dot<'_> {
                 let maker = self.scene.graph.tensors[tensor.index()].producer;
                 let maker = maker.and_then(|maker| self.scene.node_of[maker.index()]);
                 if let Some(source) = maker.or_else(|| free.get(&tensor).copied()) {
-                    self.push(&["  n", &source.to_string(), " -> n", &id.to_string(), ";\n"]);
+                    self.sheet.push(&["  n", &source.to_string(), " -> n", &id.to_string(), ";\n"]);
                 }
             }
-            self.flush(out)?;
+            self.sheet.flush(out)?;
         }
         Ok(())
     }

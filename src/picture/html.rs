@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::layout::Arrangement;
 use super::scene::Scene;
+use super::sheet::entity;
 use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -48,12 +49,9 @@ pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &
 /// Adds text to HTML.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
+        match entity(c) {
+            Some(entity) => out.push_str(entity),
+            None => out.push(c),
         }
     }
 }

@@ -22,6 +22,7 @@ mod html;
 mod label;
 mod layout;
 mod scene;
+mod sheet;
 mod svg;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use super::label;
 use super::layout::Arrangement;
 use super::layout::frame::{self, BOX_PAD, NOTE_SIZE, Placed, ROW_LINE, Rect, Route, TITLE_LINE, TITLE_SIZE};
 use super::scene::{Node, Scene, Subject};
+use super::sheet::{Sheet, entity};
 use crate::source::Sources;
 use crate::source::places::Places;
 
@@ -18,28 +19,28 @@ const MARGIN: f64 = 8.0;
 pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     let placed = frame::place(scene, arrangement);
     let places = Places::new(sources, scene.graph.operations.iter().map(|operation| operation.at));
-    let mut svg = Svg { scene, placed: &placed, sources, places, text: String::new() };
+    let mut svg = Svg { scene, placed: &placed, sources, places, sheet: Sheet::default() };
     svg.head();
     for group in 1..scene.groups.len() {
         svg.group(group);
-        svg.flush(out)?;
+        svg.sheet.flush(out)?;
     }
-    svg.text.push_str("<g class=\"lines\">\n");
+    svg.sheet.text.push_str("<g class=\"lines\">\n");
     for route in &placed.routes {
         svg.route(route);
-        svg.flush(out)?;
+        svg.sheet.flush(out)?;
     }
-    svg.text.push_str("</g>\n");
+    svg.sheet.text.push_str("</g>\n");
     for group in 1..scene.groups.len() {
         svg.title(group);
-        svg.flush(out)?;
+        svg.sheet.flush(out)?;
     }
     for node in 0..scene.nodes.len() {
         svg.node(node);
-        svg.flush(out)?;
+        svg.sheet.flush(out)?;
     }
-    svg.text.push_str("</svg>\n");
-    out.write_all(svg.text.as_bytes())
+    svg.sheet.text.push_str("</svg>\n");
+    out.write_all(svg.sheet.text.as_bytes())
 }
 
 struct Svg<'s> {
@@ -47,128 +48,115 @@ struct Svg<'s> {
     placed: &'s Placed,
     sources: &'s Sources,
     places: Places,
-    text: String,
+    sheet: Sheet,
 }
 
 impl Svg<'_> {
-    /// Writes what has come together, when that is much.
-    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.text.len() > 1 << 16 {
-            out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, parts: &[&str]) {
-        parts.iter().for_each(|part| self.text.push_str(part));
-    }
-
     fn number(&mut self, value: f64) {
-        number(&mut self.text, value);
+        number(&mut self.sheet.text, value);
     }
 
     /// Adds attributes that are numbers.
     fn numbers(&mut self, attributes: &[(&str, f64)]) {
         for (name, value) in attributes {
-            self.push(&[" ", name, "=\""]);
+            self.sheet.push(&[" ", name, "=\""]);
             self.number(*value);
-            self.text.push('"');
+            self.sheet.text.push('"');
         }
     }
 
     fn escaped(&mut self, text: &str) {
-        escape(&mut self.text, text);
+        escape(&mut self.sheet.text, text);
     }
 
     fn head(&mut self) {
         let Rect { width, height, .. } = self.placed.groups[0];
         let (width, height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
-        self.text.push_str("<svg xmlns=\"http://www.w3.org/2000/svg\"");
+        self.sheet.text.push_str("<svg xmlns=\"http://www.w3.org/2000/svg\"");
         self.numbers(&[("width", width), ("height", height)]);
-        self.text.push_str(" viewBox=\"");
+        self.sheet.text.push_str(" viewBox=\"");
         for (i, value) in [-MARGIN, -MARGIN, width, height].into_iter().enumerate() {
-            self.text.push_str(if i > 0 { " " } else { "" });
+            self.sheet.text.push_str(if i > 0 { " " } else { "" });
             self.number(value);
         }
-        self.push(&["\" font-family=\"", FONT, "\">\n<title>"]);
+        self.sheet.push(&["\" font-family=\"", FONT, "\">\n<title>"]);
         self.escaped(self.scene.graph.text_of(self.scene.graph.name));
-        self.text.push_str("</title>\n<style>\n");
-        self.text.push_str(include_str!("svg.css"));
+        self.sheet.text.push_str("</title>\n<style>\n");
+        self.sheet.text.push_str(include_str!("svg.css"));
         for style in STYLES {
             let (fill, line) = style.light;
-            self.push(&[".", style.class, " rect{fill:", fill, ";stroke:", line, "}"]);
-            self.push(&[".", style.class, " path{fill:", line, "}\n"]);
+            self.sheet.push(&[".", style.class, " rect{fill:", fill, ";stroke:", line, "}"]);
+            self.sheet.push(&[".", style.class, " path{fill:", line, "}\n"]);
         }
-        self.text.push_str("</style>\n<defs><marker id=\"tip\" markerWidth=\"7\" markerHeight=\"7\" refX=\"6\" refY=\"3.5\" orient=\"auto\"><path class=\"tip\" d=\"M0 .8 6.4 3.5 0 6.2z\"/></marker></defs>\n<rect class=\"page\"");
+        self.sheet.text.push_str("</style>\n<defs><marker id=\"tip\" markerWidth=\"7\" markerHeight=\"7\" refX=\"6\" refY=\"3.5\" orient=\"auto\"><path class=\"tip\" d=\"M0 .8 6.4 3.5 0 6.2z\"/></marker></defs>\n<rect class=\"page\"");
         self.numbers(&[("x", -MARGIN), ("y", -MARGIN), ("width", width), ("height", height)]);
-        self.text.push_str("/>\n");
+        self.sheet.text.push_str("/>\n");
     }
 
     fn rect(&mut self, rect: Rect, radius: f64) {
-        self.text.push_str("<rect");
+        self.sheet.text.push_str("<rect");
         let Rect { x, y, width, height } = rect;
         self.numbers(&[("x", x), ("y", y), ("width", width), ("height", height), ("rx", radius)]);
-        self.text.push_str("/>");
+        self.sheet.text.push_str("/>");
     }
 
     fn group(&mut self, group: usize) {
         let depth = self.scene.depth(group as u32) % 2;
-        self.text.push_str(if depth == 0 { "<g class=\"group even\">" } else { "<g class=\"group\">" });
+        self.sheet.text.push_str(if depth == 0 { "<g class=\"group even\">" } else { "<g class=\"group\">" });
         self.rect(self.placed.groups[group], 9.0);
-        self.text.push_str("</g>\n");
+        self.sheet.text.push_str("</g>\n");
     }
 
     /// The title of a group.
     fn title(&mut self, group: usize) {
         let rect = self.placed.titles[group];
         let of = &self.scene.groups[group];
-        self.text.push_str("<g class=\"head\"><title>");
+        self.sheet.text.push_str("<g class=\"head\"><title>");
         let count = of.operations.to_string();
         let title = of.title.clone();
         self.escaped(&title);
-        self.push(&[": ", &count, " operations</title><text"]);
+        self.sheet.push(&[": ", &count, " operations</title><text"]);
         self.numbers(&[("x", rect.x + 6.0), ("y", rect.y + 14.0), ("font-size", NOTE_SIZE)]);
-        self.text.push('>');
+        self.sheet.text.push('>');
         self.escaped(&title);
-        self.text.push_str("</text></g>\n");
+        self.sheet.text.push_str("</text></g>\n");
     }
 
     fn route(&mut self, route: &Route) {
         let Route { from, bend, to, arrow, .. } = *route;
-        self.text.push_str(if arrow { "<path class=\"to\" d=\"M" } else { "<path d=\"M" });
+        self.sheet.text.push_str(if arrow { "<path class=\"to\" d=\"M" } else { "<path d=\"M" });
         self.point(from.0, from.1);
         if (from.0 - to.0).abs() < 0.05 {
-            self.text.push('V');
+            self.sheet.text.push('V');
             self.number(to.1);
         } else {
-            self.text.push('V');
+            self.sheet.text.push('V');
             self.number(bend.0);
             let middle = (bend.0 + bend.1) / 2.0;
-            self.text.push('C');
+            self.sheet.text.push('C');
             self.point(from.0, middle);
-            self.text.push(' ');
+            self.sheet.text.push(' ');
             self.point(to.0, middle);
-            self.text.push(' ');
+            self.sheet.text.push(' ');
             self.point(to.0, bend.1);
-            self.text.push('V');
+            self.sheet.text.push('V');
             self.number(to.1);
         }
-        self.text.push_str("\"/>\n");
+        self.sheet.text.push_str("\"/>\n");
     }
 
     fn point(&mut self, x: f64, y: f64) {
         self.number(x);
-        self.text.push(' ');
+        self.sheet.text.push(' ');
         self.number(y);
     }
 
     fn node(&mut self, index: usize) {
         let (node, rect) = (&self.scene.nodes[index], self.placed.nodes[index]);
-        self.push(&["<g class=\"", style(node.category).class, "\"><title>"]);
+        self.sheet.push(&["<g class=\"", style(node.category).class, "\"><title>"]);
         let hint = self.hint(node);
         self.escaped(&hint);
-        self.text.push_str("</title>");
+        self.sheet.text.push_str("</title>");
         let round = if node.category == Category::Port { rect.height / 2.0 } else { 6.0 };
         self.rect(rect, round);
         if node.category != Category::Port {
@@ -184,27 +172,27 @@ impl Svg<'_> {
             self.line("v", right, y, NOTE_SIZE, value);
             y += ROW_LINE;
         }
-        self.text.push_str("</g>\n");
+        self.sheet.text.push_str("</g>\n");
     }
 
     /// The accent at the left side of a box.
     fn strip(&mut self, rect: Rect) {
-        self.text.push_str("<path d=\"M");
+        self.sheet.text.push_str("<path d=\"M");
         self.point(rect.x + 4.0, rect.y);
-        self.text.push_str("h2a6 6 0 0 0-6 6v");
+        self.sheet.text.push_str("h2a6 6 0 0 0-6 6v");
         self.number(rect.height - 12.0);
-        self.text.push_str("a6 6 0 0 0 6 6h-2z\"/>");
+        self.sheet.text.push_str("a6 6 0 0 0 6 6h-2z\"/>");
     }
 
     fn line(&mut self, class: &str, x: f64, y: f64, size: f64, text: &str) {
         if text.is_empty() {
             return;
         }
-        self.push(&["<text class=\"", class, "\""]);
+        self.sheet.push(&["<text class=\"", class, "\""]);
         self.numbers(&[("x", x), ("y", y), ("font-size", size)]);
-        self.text.push('>');
+        self.sheet.text.push('>');
         self.escaped(text);
-        self.text.push_str("</text>");
+        self.sheet.text.push_str("</text>");
     }
 
     /// What is told of a box beside what it says.
@@ -245,11 +233,11 @@ fn number(out: &mut String, value: f64) {
 /// Adds text to XML. What XML has no form for becomes a replacement character.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
+        if let Some(entity) = entity(c) {
+            out.push_str(entity);
+            continue;
+        }
         match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
             '\n' | '\t' => out.push(c),
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),

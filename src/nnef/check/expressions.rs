@@ -13,18 +13,28 @@ use crate::nnef::types::{Element, Type};
 use crate::source::Span;
 
 impl Checker<'_> {
+    /// The type of a literal that has no parts.
+    pub(super) fn simple_literal(&mut self, expr: Expr) -> Option<Type> {
+        Some(match expr {
+            Expr::Int(_) => Type::INTEGER,
+            Expr::Scalar(_) => Type::SCALAR,
+            Expr::Logical(_) => Type::LOGICAL,
+            Expr::String(_) => Type::STRING,
+            Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
+            Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
+            _ => return None,
+        })
+    }
+
     /// The type of a default value; none where its items do not go together.
     pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
         let ast = self.ast(module);
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            if let Some(ty) = self.simple_literal(ast.expr(id)) {
+                return Some(ty);
+            }
             let ty = match ast.expr(id) {
-                Expr::Int(_) => Type::INTEGER,
-                Expr::Scalar(_) => Type::SCALAR,
-                Expr::Logical(_) => Type::LOGICAL,
-                Expr::String(_) => Type::STRING,
                 Expr::Unary { operand, .. } => self.literal_type(module, operand)?,
-                Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
-                Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
                 Expr::Array(items) => {
                     let mut common = None;
                     for &item in ast.items(items) {
@@ -85,12 +95,6 @@ impl BodyCheck<'_, '_> {
     fn leaf(&mut self, id: ExprId, context: Context) -> Type {
         match self.ast.expr(id) {
             Expr::Name(name) => self.resolve(id, name),
-            Expr::Int(_) => Type::INTEGER,
-            Expr::Scalar(_) => Type::SCALAR,
-            Expr::Logical(_) => Type::LOGICAL,
-            Expr::String(_) => Type::STRING,
-            Expr::IntArray(_) => self.checker.checked.types.array(Type::INTEGER),
-            Expr::ScalarArray(_) => self.checker.checked.types.array(Type::SCALAR),
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
                 let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
@@ -106,6 +110,7 @@ impl BodyCheck<'_, '_> {
             Expr::Builtin { function, argument } => self.builtin(function, argument),
             Expr::Call(call) => self.call(call, context),
             Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,
+            literal => self.checker.simple_literal(literal).unwrap_or(Type::Unknown),
         }
     }
 

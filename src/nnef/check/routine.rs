@@ -156,20 +156,14 @@ impl BodyCheck<'_, '_> {
 
     /// The type of a literal, or of a name that has a value.
     fn operand_type(&mut self, id: ExprId) -> Option<Type> {
-        Some(match self.ast.expr(id) {
+        match self.ast.expr(id) {
             Expr::Name(name) => {
                 let slot = self.scope.get(name)?;
                 self.set_ref(id, Ref::Slot(slot));
-                self.slots[slot as usize].ty
+                Some(self.slots[slot as usize].ty)
             }
-            Expr::Int(_) => Type::INTEGER,
-            Expr::Scalar(_) => Type::SCALAR,
-            Expr::Logical(_) => Type::LOGICAL,
-            Expr::String(_) => Type::STRING,
-            Expr::IntArray(_) => self.checker.checked.types.array(Type::INTEGER),
-            Expr::ScalarArray(_) => self.checker.checked.types.array(Type::SCALAR),
-            _ => return None,
-        })
+            literal => self.checker.simple_literal(literal),
+        }
     }
 
     /// Notes what the checks found out about a statement, if that is all there is to it.
