@@ -106,3 +106,62 @@ fn what_an_operation_is_called_with_by_type_decides() {
     assert_eq!(lines[4], "e = add(3.0, d);");
     assert_eq!(lines[5], "f = add(2.0, 4.0);");
 }
+
+/// So many statements of a few spellings, with names of many lengths.
+fn many(count: usize) -> Vec<String> {
+    let name = |i: usize| format!("{}{i}", ["t", "value_", "a_longer_name"][i % 3]);
+    let statement = |i: usize| {
+        let (new, a, b) = (name(i), name(i - 1), name(i - 1 - i % 3));
+        match i % 7 {
+            0 => format!("{new} = add({a}, {b});"),
+            1 => format!("{new}={a}*{b};"),
+            2 => format!("{new} = relu({a});"),
+            3 => format!("{new} = select({a} < {b}, {b}, 2.5);"),
+            4 => format!("{new} = softmax( {a}, axes = [1] );"),
+            5 => format!("{new} = box({a}, size = [1, 1, 3, 3], border = 'constant', normalize = true);"),
+            _ => format!("{new} = clamp(x = {a}, b = {b},\n a = -0.5);"),
+        }
+    };
+    let first = ["t0 = relu(x);", "value_1 = relu(x);", "a_longer_name2 = relu(x);"].map(String::from);
+    first.into_iter().chain((3..count).map(statement)).collect()
+}
+
+/// Statements as one text, and as one where a comment in each leaves it to be read on its own.
+fn with_and_without_comments(statements: &[String]) -> [String; 2] {
+    let commented = statements.iter().map(|statement| statement.replace(';', " #\n;"));
+    [statements.join("\n"), commented.collect::<Vec<_>>().join("\n")]
+}
+
+#[test]
+fn statements_spelled_alike_mean_what_each_means_alone() {
+    let [alike, alone] = with_and_without_comments(&many(1500));
+    let lines = flat(&alike);
+    assert!(lines.len() > 1500);
+    assert_eq!(lines, flat(&alone));
+    assert_eq!(findings(&alike, &Options::default()), findings(&alone, &Options::default()));
+}
+
+#[test]
+fn what_is_wrong_with_one_is_found_among_many_spelled_alike() {
+    let strict = Options { strict: true, ..Options::default() };
+    let cases = [
+        ("add(t1491, t1491)", "add(t1491, missing)"),
+        ("relu(t1", "relu(x1"),
+        ("t1491 =", "t1488 ="),
+        ("t1491 =", "x ="),
+        ("t1491 =", "t1491 = copy(x); t1491 ="),
+        ("size = [1, 1, 3, 3]", "size = [1, 1, 3]"),
+        ("-0.5);\nt1491", "-0.5); b1 = t1470 < t1473; b2 = add(b1, b1); b3 = relu(b1);\nt1491"),
+    ];
+    for (right, wrong) in cases {
+        let mut statements = many(1500);
+        let text = statements.join("\n").replacen(right, wrong, usize::MAX);
+        statements = text.split_inclusive(';').map(|statement| statement.trim().to_string()).collect();
+        let [alike, alone] = with_and_without_comments(&statements).map(|text| {
+            let found = findings(&text, &strict).into_iter().map(|(code, at)| (code, at.replace(" #\n", "")));
+            found.collect::<Vec<_>>()
+        });
+        assert!(!alone.is_empty(), "{wrong}");
+        assert_eq!(alike, alone, "{wrong}");
+    }
+}

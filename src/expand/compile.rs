@@ -17,7 +17,7 @@ use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
-use crate::nnef::statements::Chunk;
+use crate::nnef::statements::{Chunk, Statement};
 use crate::nnef::types::Type;
 use crate::source::Span;
 
@@ -125,10 +125,12 @@ impl<'a, 'd> Compiler<'a, 'd> {
         if !left.is_empty() {
             self.note_assigned_later(chunk, left);
         }
-        for (assignment, routine) in chunk.assignments.iter().zip(&self.info.routines) {
-            match routine {
-                Some(routine) => self.routine(assignment, *routine),
-                None => self.statement(assignment),
+        let mut slots = self.info.slots.iter().copied();
+        for (statement, routine) in chunk.statements.iter().zip(&self.info.routines) {
+            match (statement, routine) {
+                (Statement::Whole(assignment, _), Some(routine)) => self.routine(assignment, *routine),
+                (Statement::Whole(assignment, _), None) => self.statement(assignment),
+                (Statement::Like(like), _) => self.like(like, chunk.words_of(like), &mut slots),
             }
         }
         self.emit(Instr::Return, Span::default());
@@ -138,7 +140,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Notes the slots of names that are assigned again.
     fn note_assigned_later(&mut self, chunk: &Chunk, left: &mut FxHashMap<Name, u32>) {
         let mut targets = Vec::new();
-        for assignment in &chunk.assignments {
+        for assignment in chunk.assignments() {
             let mut note = |name, slot| targets.push((slot, name));
             demand::each_target(self.ast, &self.info.refs, assignment.target, &mut note);
         }

@@ -105,8 +105,8 @@ fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, 
     let mut outcome = Ok(machine.pause());
     let mut left = graph.body.reassigned().clone();
     let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
-    while reader.next(&mut chunk) {
-        checker.graph_statements(graph, &chunk);
+    while checker.next_statements(graph, &mut reader, &mut chunk) {
+        checker.graph_statements(graph, &mut chunk);
         if checker.diagnostics.has_errors() {
             continue;
         }

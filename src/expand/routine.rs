@@ -6,11 +6,13 @@ use super::calls::element;
 use super::code::{Instr, Operand, RoutineCall};
 use super::compile::Compiler;
 use super::machine::{Machine, Slot};
+use super::simple_literal;
 use super::value::Value;
 use crate::graph::{Key, OriginId, Output, SignatureId};
 use crate::nnef::ast::{Assignment, Expr, Primitive};
 use crate::nnef::check::Ref;
-use crate::nnef::check::routine::{Application, RoutineId};
+use crate::nnef::check::routine::{Application, FormOperand, RoutineId};
+use crate::nnef::statements::{Like, Word};
 use crate::source::Location;
 
 /// What the graph has of a kind of statements.
@@ -45,6 +47,29 @@ impl Compiler<'_, '_> {
         }
         let (id, span) = (self.new_graph_name(name, slot), application.span);
         self.program.routines.push(RoutineCall { routine, operands: first, slot, id, span });
+        self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
+    }
+}
+
+impl Compiler<'_, '_> {
+    /// Compiles a statement of a form about which all is known, with the slots of its names.
+    pub(super) fn like(&mut self, like: &Like, words: &[Word], slots: &mut impl Iterator<Item = u32>) {
+        let checked = self.checked;
+        // The checks found a slot for the target and for every operand.
+        let (Some(form), Some(slot)) = (checked.routines.form(like.form), slots.next()) else { return };
+        let first = self.program.operands.len() as u32;
+        for operand in &form.operands {
+            let operand = match operand {
+                FormOperand::Name(..) => Operand::Slot(slots.next().unwrap_or(slot)),
+                FormOperand::Literal(id) => {
+                    self.program.constants.extend(simple_literal(checked, &form.tree, form.tree.expr(*id)));
+                    Operand::Const(self.program.constants.len() as u32 - 1)
+                }
+            };
+            self.program.operands.push(operand);
+        }
+        let (id, span) = (self.new_graph_name(words[0].name, slot), form.span(like, words));
+        self.program.routines.push(RoutineCall { routine: form.routine, operands: first, slot, id, span });
         self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
     }
 }

@@ -554,7 +554,7 @@ pub struct GenericDecl {
 }
 
 /// `graph g( .. ) -> ( .. ) { .. }`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GraphDecl {
     /// Its name.
     pub name: Ident,

@@ -3,22 +3,30 @@
 //! A graph of a million statements has millions of nodes, which are needed once, some at a time.
 //! They are kept as bytes – the nodes in their order, numbers as short as they are – and unpacked
 //! into a small tree again and again. What is packed needs a fifth of the memory, and what works
-//! on the small tree stays in the cache of the processor.
+//! on the small tree stays in the cache of the processor. Of a statement that differs from an
+//! earlier one in nothing but its names, no more than these are kept (`forms.rs`).
 
+mod forms;
 mod pack;
+mod spelling;
 mod unpack;
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::ast::{Assignment, Ast};
 use super::names::Name;
 use crate::source::Span;
+pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
 
-/// How many bytes are unpacked at a time, and a statement more.
+/// How many bytes are unpacked at a time, and a statement more: few at first, as what is learnt
+/// from one chunk makes the next ones cheaper, and then more and more.
+const FIRST_CHUNK: usize = 2 * 1024;
 const CHUNK: usize = 32 * 1024;
 
 /// The statements of a graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statements {
     bytes: Vec<u8>,
     count: usize,
@@ -28,6 +36,8 @@ pub struct Statements {
     pub span: Span,
     /// How often names are assigned that are assigned more than once.
     reassigned: FxHashMap<Name, u32>,
+    /// The forms of the text.
+    forms: Arc<Forms>,
 }
 
 /// The names that the statements of a graph assign.
@@ -41,7 +51,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     /// Notes that a name is assigned.
-    fn assign(&mut self, name: Name) {
+    pub(crate) fn assign(&mut self, name: Name) {
         let (word, bit) = (name.index() / 64, 1u64 << (name.index() % 64));
         if self.assigned.len() <= word {
             self.assigned.resize(word + 1, 0);
@@ -59,7 +69,56 @@ pub struct Chunk {
     /// The nodes.
     pub ast: Ast,
     /// The statements.
-    pub assignments: Vec<Assignment>,
+    pub(crate) statements: Vec<Statement>,
+    /// The names of those that have a form.
+    pub(crate) words: Vec<Word>,
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Statement {
+    /// With nodes, and with the form if it has one.
+    Whole(Assignment, Option<Like>),
+    /// Without nodes.
+    Like(Like),
+}
+
+/// A statement that has a form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Like {
+    /// The form.
+    pub form: FormId,
+    /// Where the statement stands.
+    pub start: u32,
+    /// The first of its names among those of the chunk.
+    pub words: u32,
+}
+
+impl Chunk {
+    /// The statements that have nodes: all but those that the reader was told to leave as they are.
+    pub fn assignments(&self) -> impl Iterator<Item = &Assignment> {
+        self.statements.iter().filter_map(|statement| match statement {
+            Statement::Whole(assignment, _) => Some(assignment),
+            Statement::Like(_) => None,
+        })
+    }
+
+    /// The names of a statement that has a form, those of later ones behind them.
+    pub(crate) fn words_of(&self, like: &Like) -> &[Word] {
+        &self.words[like.words as usize..]
+    }
+
+    /// Gives a statement its nodes.
+    pub(crate) fn make_whole(&mut self, index: usize, forms: &Forms) {
+        if let Statement::Like(like) = self.statements[index] {
+            self.statements[index] = self.whole(like, forms);
+        }
+    }
+
+    fn whole(&mut self, like: Like, forms: &Forms) -> Statement {
+        let words = &self.words[like.words as usize..];
+        Statement::Whole(forms.get(like.form).whole(like.start, words, &mut self.ast), Some(like))
+    }
 }
 
 /// Unpacks statements from the first to the last.
@@ -67,6 +126,8 @@ pub struct Chunk {
 pub struct Reader<'s> {
     bytes: &'s [u8],
     last: u32,
+    forms: &'s Forms,
+    chunk: usize,
 }
 
 impl Statements {
@@ -87,7 +148,16 @@ impl Statements {
 
     /// Unpacks them, some at a time.
     pub fn reader(&self) -> Reader<'_> {
-        Reader { bytes: &self.bytes, last: 0 }
+        self.reader_with(&self.forms)
+    }
+
+    fn reader_with<'s>(&'s self, forms: &'s Forms) -> Reader<'s> {
+        Reader { bytes: &self.bytes, last: 0, forms, chunk: FIRST_CHUNK }
+    }
+
+    /// The forms of the text that they are of.
+    pub(crate) fn forms(&self) -> &Forms {
+        &self.forms
     }
 
     /// Calls a function with the statements, some at a time.
@@ -106,35 +176,60 @@ impl Statements {
         }
         let mut reader = other.reader();
         // The first one says where it starts relative to the beginning of the text.
-        let start = reader.start();
-        pack::push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
+        let first = reader.begin();
+        self.begin(first.form, first.start);
         self.bytes.extend_from_slice(reader.bytes);
-        (self.count, self.last) = (self.count + other.count, other.last);
+        (self.count, self.last) = (self.count - 1 + other.count, other.last);
     }
 
-    /// Unpacks all statements behind what a tree has already.
-    pub(crate) fn unpack_into(&self, ast: &mut Ast) -> Vec<Assignment> {
-        let mut reader = self.reader();
-        (0..self.count).map(|_| reader.statement(ast)).collect()
+    /// Unpacks all statements, of a text with these forms, behind what a tree has already.
+    pub(crate) fn unpack_into(&self, forms: &Forms, ast: &mut Ast) -> Vec<Assignment> {
+        let (mut reader, mut words) = (self.reader_with(forms), Vec::new());
+        (0..self.count).map(|_| reader.whole(ast, &mut words)).collect()
     }
 
     /// Ends the body.
-    pub(crate) fn finish(&mut self, targets: Targets) {
-        self.reassigned = targets.reassigned;
+    pub(crate) fn finish(&mut self, targets: Targets, forms: Arc<Forms>) {
+        (self.reassigned, self.forms) = (targets.reassigned, forms);
     }
 }
 
 impl Reader<'_> {
     /// Replaces the contents of a chunk by the next statements; false where there are no more.
     pub fn next(&mut self, chunk: &mut Chunk) -> bool {
+        self.next_unless(chunk, |_| false)
+    }
+
+    /// The same, without making nodes of statements of some forms.
+    pub(crate) fn next_unless(&mut self, chunk: &mut Chunk, leaves: impl Fn(FormId) -> bool) -> bool {
         chunk.ast.clear();
-        chunk.assignments.clear();
-        let goal = self.bytes.len().saturating_sub(CHUNK);
+        chunk.statements.clear();
+        chunk.words.clear();
+        let goal = self.bytes.len().saturating_sub(self.chunk);
+        self.chunk = (self.chunk * 2).min(CHUNK);
         let before = self.bytes.len();
         while !self.bytes.is_empty() && (self.bytes.len() > goal || self.bytes.len() == before) {
-            let assignment = self.statement(&mut chunk.ast);
-            chunk.assignments.push(assignment);
+            let begin = self.begin();
+            let statement = match begin.form {
+                None => Statement::Whole(self.nodes(begin.start, &mut chunk.ast), None),
+                Some(form) => {
+                    let like = Like { form, start: begin.start, words: chunk.words.len() as u32 };
+                    self.words(self.forms.get(form), &mut chunk.words);
+                    if leaves(form) { Statement::Like(like) } else { chunk.whole(like, self.forms) }
+                }
+            };
+            chunk.statements.push(statement);
         }
         self.bytes.len() < before
+    }
+
+    /// Unpacks one statement behind what a tree has already.
+    fn whole(&mut self, ast: &mut Ast, words: &mut Vec<Word>) -> Assignment {
+        let begin = self.begin();
+        let Some(form) = begin.form else { return self.nodes(begin.start, ast) };
+        let form = self.forms.get(form);
+        words.clear();
+        self.words(form, words);
+        form.whole(begin.start, words, ast)
     }
 }

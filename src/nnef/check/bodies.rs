@@ -11,7 +11,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
-use crate::nnef::statements::{Chunk, Statements};
+use crate::nnef::statements::{Chunk, Form, FormId, Reader, Statements};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::{Location, Span};
 
@@ -139,17 +139,31 @@ impl<'d> Checker<'d> {
         check
     }
 
+    /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
+    /// forms without nodes; false where there are no more.
+    pub(crate) fn next_statements(&self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
+        // Of names that are assigned again the last one counts, which is found by the nodes.
+        let singly = graph.body.reassigned().is_empty();
+        reader.next_unless(chunk, |form| singly && self.checked.routines.form(form).is_some())
+    }
+
     /// Checks the next statements of the graph, and what these reach of the standard library.
-    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &Chunk) {
-        let Some(state) = self.graph.take() else { return };
+    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &mut Chunk) {
         if self.flat_graph {
-            self.flat_statements(&chunk.ast, &chunk.assignments);
+            self.flat_statements(&chunk.ast, chunk.assignments());
         }
         self.checked.statements.reset(&chunk.ast);
-        let mut check = self.graph_check(graph, &chunk.ast, state);
-        chunk.assignments.iter().for_each(|assignment| check.graph_statement(assignment));
-        let state = check.into_state();
-        self.graph = Some(state);
+        let mut next = Some(0);
+        while let Some(from) = next {
+            let Some(state) = self.graph.take() else { return };
+            let mut check = self.graph_check(graph, &chunk.ast, state);
+            next = check.graph_statements(chunk, from);
+            self.graph = Some(check.into_state());
+            if let Some(at) = next {
+                chunk.make_whole(at, graph.body.forms());
+                self.checked.statements.grow(&chunk.ast);
+            }
+        }
         self.pending_bodies();
     }
 
@@ -204,6 +218,19 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             inputs: self.inputs,
             assigned_anywhere: self.assigned_anywhere,
         }
+    }
+
+    /// A form of the statements that are being checked.
+    pub(super) fn form(&self, id: FormId) -> Option<&'c Form> {
+        match self.body {
+            Source::Graph(body) => Some(body.forms().get(id)),
+            Source::Fragment(_) => None,
+        }
+    }
+
+    /// Whether a name is an input of the graph.
+    pub(super) fn is_input(&self, name: Name) -> bool {
+        self.inputs.contains(&name)
     }
 
     /// The side tables of the tree.
@@ -525,7 +552,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             match body {
                 Source::Fragment(body) => note_targets(ast, &body.assignments, &mut names),
                 Source::Graph(body) => {
-                    body.each_chunk(|chunk| note_targets(&chunk.ast, &chunk.assignments, &mut names))
+                    body.each_chunk(|chunk| note_targets(&chunk.ast, chunk.assignments(), &mut names))
                 }
             }
             names
@@ -534,7 +561,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 }
 
 /// The names on left sides, with the first place of each.
-fn note_targets(ast: &Ast, assignments: &[Assignment], names: &mut FxHashMap<Name, Span>) {
+fn note_targets<'a>(
+    ast: &Ast,
+    assignments: impl IntoIterator<Item = &'a Assignment>,
+    names: &mut FxHashMap<Name, Span>,
+) {
     for assignment in assignments {
         ast.each_target(assignment.target, |target, name| {
             names.entry(name).or_insert(ast.span(target));

@@ -82,18 +82,27 @@ impl Checker<'_> {
         }
     }
 
+    /// The part of a right side that is more than an invocation with flat arguments.
+    fn not_flat(&self, ast: &Ast, assignment: &Assignment) -> Option<ExprId> {
+        match ast.expr(assignment.value) {
+            Expr::Call(call) => {
+                ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
+            }
+            Expr::Error | Expr::Loop(_) => None,
+            _ => Some(assignment.value),
+        }
+    }
+
+    /// Whether a statement of the graph has what only an extension allows and the document lacks.
+    pub(super) fn breaks_flatness(&self, ast: &Ast, assignment: &Assignment) -> bool {
+        self.flat_graph && self.not_flat(ast, assignment).is_some()
+    }
+
     /// S5: every right side is an invocation whose arguments are flat.
-    pub(super) fn flat_statements(&mut self, ast: &Ast, assignments: &[Assignment]) {
+    pub(super) fn flat_statements<'a>(&mut self, ast: &Ast, assignments: impl IntoIterator<Item = &'a Assignment>) {
         let main = self.checked.document.main_id();
         for assignment in assignments {
-            let offender = match ast.expr(assignment.value) {
-                Expr::Call(call) => {
-                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
-                }
-                Expr::Error | Expr::Loop(_) => None,
-                _ => Some(assignment.value),
-            };
-            let Some(offender) = offender else { continue };
+            let Some(offender) = self.not_flat(ast, assignment) else { continue };
             if self.operators_reported && !self.diagnostics.strict() {
                 return;
             }

@@ -27,6 +27,7 @@ use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::Name;
+use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::options::Options;
@@ -144,6 +145,9 @@ pub struct ModuleInfo {
     /// For each statement of a graph the kind that it is of, if it is like an earlier one. Of such
     /// a statement only the referents of its names are in these tables.
     pub routines: Vec<Option<RoutineId>>,
+    /// For the statements of a graph that have no nodes: the slot of the target, and those of the
+    /// names among the operands in the order of the parameters.
+    pub slots: Vec<u32>,
     /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
     pub loop_slots: Vec<u32>,
 }
@@ -152,16 +156,22 @@ impl ModuleInfo {
     /// Empty tables for a tree.
     fn reset(&mut self, ast: &Ast) {
         self.types.clear();
-        self.types.resize(ast.exprs.len(), Type::Unknown);
         self.refs.clear();
-        self.refs.resize(ast.exprs.len(), Ref::None);
         self.calls.clear();
-        self.calls.resize(ast.calls.len(), None);
         self.bound.clear();
         self.routines.clear();
+        self.slots.clear();
         self.iterator_slots.clear();
-        self.iterator_slots.resize(ast.comprehensions.len(), 0);
         self.loop_slots.clear();
+        self.grow(ast);
+    }
+
+    /// Makes room for nodes that a tree has got since.
+    fn grow(&mut self, ast: &Ast) {
+        self.types.resize(ast.exprs.len(), Type::Unknown);
+        self.refs.resize(ast.exprs.len(), Ref::None);
+        self.calls.resize(ast.calls.len(), None);
+        self.iterator_slots.resize(ast.comprehensions.len(), 0);
         self.loop_slots.resize(ast.loops.len(), 0);
     }
 }
@@ -256,7 +266,10 @@ impl Checked<'_> {
 pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
     let mut checker = begin(document, options);
     if let Some(graph) = document.main().graphs.first() {
-        graph.body.each_chunk(|chunk| checker.graph_statements(graph, chunk));
+        let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
+        while checker.next_statements(graph, &mut reader, &mut chunk) {
+            checker.graph_statements(graph, &mut chunk);
+        }
     }
     checker.finish()
 }

@@ -3,17 +3,19 @@
 //! A flat text has millions of statements and few kinds of them: the same operation, called with
 //! operands of the same types in the same order. What the checks found out about the first of a
 //! kind, if there was nothing to say about it, holds for all others. They need no more than their
-//! names looked up, and are not compiled one by one either.
+//! names looked up, and are not compiled one by one either. Where even the spelling is known (a
+//! form, see `nnef/statements/forms.rs`), they need no nodes.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Place};
 use super::{Checked, FragmentId, Ref};
-use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Primitive};
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
 use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
+use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
 use crate::nnef::types::{Fit, Type};
 use crate::source::Span;
 
@@ -55,11 +57,66 @@ pub struct Routine {
     result: Type,
 }
 
+/// An operand of the statements of a form.
+#[derive(Clone, Copy, Debug)]
+pub enum FormOperand {
+    /// One of their names, of this type.
+    Name(u32, Type),
+    /// A literal, in [`FormRoutine::tree`].
+    Literal(ExprId),
+}
+
+/// What the checks found out about the statements of a form.
+#[derive(Debug)]
+pub struct FormRoutine {
+    /// The kind that they are of.
+    pub routine: RoutineId,
+    /// The operands in the order of the parameters.
+    pub operands: SmallVec<[FormOperand; 4]>,
+    /// The nodes of the first of them.
+    pub tree: Ast,
+    result: Type,
+    /// Where the operation stands: how far from the start without the names in front of it, how
+    /// many names these are, and how long it is.
+    offset: u32,
+    names_before: u32,
+    len: u32,
+}
+
+impl FormRoutine {
+    /// What holds for a form whose statements are of a kind.
+    fn new(form: &Form, id: RoutineId, routine: &Routine) -> Option<Self> {
+        let (tree, assignment) = form.tree();
+        let application = Application::of(&tree, assignment.value)?;
+        let mut operands = SmallVec::new();
+        for (_, place) in &routine.order {
+            let (_, node) = application.operands[*place as usize];
+            operands.push(match tree.expr(node) {
+                Expr::Name(_) => FormOperand::Name(form.hole(node)?, routine.operands[*place as usize].1),
+                _ => FormOperand::Literal(node),
+            });
+        }
+        let Span { start, end } = application.span;
+        let (names_before, names_len) = form.before(start);
+        let (offset, len, result) = (start - names_len, end - start, routine.result);
+        Some(FormRoutine { routine: id, operands, tree, result, offset, names_before, len })
+    }
+
+    /// Where the operation of such a statement stands.
+    pub(crate) fn span(&self, like: &Like, words: &[Word]) -> Span {
+        let names = words.iter().take(self.names_before as usize).map(|word| word.len);
+        let start = like.start + self.offset + names.sum::<u32>();
+        Span { start, end: start + self.len }
+    }
+}
+
 /// The kinds of statements met so far.
 #[derive(Debug, Default)]
 pub struct Routines {
     list: Vec<Routine>,
     of: FxHashMap<Applied, SmallVec<[RoutineId; 2]>>,
+    /// What is known of forms, by their numbers.
+    forms: Vec<Option<FormRoutine>>,
 }
 
 impl Routines {
@@ -68,12 +125,27 @@ impl Routines {
         &self.list[id.index()]
     }
 
-    fn add(&mut self, applied: Applied, routine: Routine) {
-        let known = self.of.entry(applied).or_default();
-        if known.len() < KINDS_PER_OPERATION {
-            known.push(RoutineId(self.list.len() as u32));
-            self.list.push(routine);
+    /// What is known of a form.
+    pub(crate) fn form(&self, id: FormId) -> Option<&FormRoutine> {
+        self.forms.get(id.index())?.as_ref()
+    }
+
+    fn add_form(&mut self, id: FormId, known: Option<FormRoutine>) {
+        if self.forms.len() <= id.index() {
+            self.forms.resize_with(id.index() + 1, || None);
         }
+        self.forms[id.index()] = known;
+    }
+
+    fn add(&mut self, applied: Applied, routine: Routine) -> Option<RoutineId> {
+        let known = self.of.entry(applied).or_default();
+        if known.len() >= KINDS_PER_OPERATION {
+            return None;
+        }
+        let id = RoutineId(self.list.len() as u32);
+        known.push(id);
+        self.list.push(routine);
+        Some(id)
     }
 }
 
@@ -112,24 +184,78 @@ impl Application {
 }
 
 impl BodyCheck<'_, '_> {
-    /// Checks a statement, with less work where it is like an earlier one.
-    pub(super) fn graph_statement(&mut self, assignment: &Assignment) {
+    /// Checks statements of the graph; tells at which one its nodes are missing.
+    pub(super) fn graph_statements(&mut self, chunk: &Chunk, from: usize) -> Option<usize> {
         debug_assert_eq!(self.place, Place::Graph);
+        for (i, statement) in chunk.statements.iter().enumerate().skip(from) {
+            match statement {
+                Statement::Whole(assignment, like) => self.graph_statement(assignment, *like),
+                Statement::Like(like) if self.like_statement(like, chunk.words_of(like)) => {}
+                Statement::Like(_) => return Some(i),
+            }
+        }
+        None
+    }
+
+    /// Checks a statement, with less work where it is like an earlier one.
+    fn graph_statement(&mut self, assignment: &Assignment, like: Option<Like>) {
         let application = match self.ast.expr(assignment.target) {
             Expr::Name(_) if !self.draft() => Application::of(self.ast, assignment.value),
             _ => None,
         };
         let Some(application) = application else { return self.slow(assignment) };
-        if let Some((id, ty)) = self.find_routine(&application) {
-            self.checker.checked.statements.routines.push(Some(id));
-            self.assign(assignment.target, ty, assignment.value);
-            return;
+        let routine = match self.find_routine(&application) {
+            Some((id, ty)) => {
+                self.checker.checked.statements.routines.push(Some(id));
+                self.assign(assignment.target, ty, assignment.value);
+                Some(id)
+            }
+            None => {
+                let found = self.findings();
+                self.slow(assignment);
+                let silent = self.findings() == found;
+                if silent { self.learn_routine(assignment.value, &application) } else { None }
+            }
+        };
+        if let (Some(like), Some(routine)) = (like, routine)
+            && !self.checker.breaks_flatness(self.ast, assignment)
+        {
+            self.learn_form(like.form, routine);
         }
-        let found = self.findings();
-        self.slow(assignment);
-        if self.findings() == found {
-            self.learn_routine(assignment.value, &application);
+    }
+
+    /// Checks a statement of a form about which all is known; false where it is not.
+    fn like_statement(&mut self, like: &Like, words: &[Word]) -> bool {
+        let target = words[0];
+        if self.scope.get(target.name).is_some() || self.is_input(target.name) {
+            return false;
         }
+        let Checked { routines, statements, .. } = &mut self.checker.checked;
+        let Some(form) = routines.form(like.form) else { return false };
+        let before = statements.slots.len();
+        statements.slots.push(self.slots.len() as u32);
+        for operand in &form.operands {
+            let FormOperand::Name(hole, ty) = *operand else { continue };
+            match self.scope.get(words[hole as usize].name) {
+                Some(slot) if self.slots[slot as usize].ty == ty => statements.slots.push(slot),
+                _ => {
+                    statements.slots.truncate(before);
+                    return false;
+                }
+            }
+        }
+        statements.routines.push(Some(form.routine));
+        let (span, result) = (Span { start: like.start, end: like.start + target.len }, form.result);
+        self.add_slot(Ident { name: target.name, span }, result);
+        true
+    }
+
+    /// Notes of what kind the statements of a form are.
+    fn learn_form(&mut self, id: FormId, routine: RoutineId) {
+        let Some(form) = self.form(id).filter(|form| form.targets() == 1) else { return };
+        let routines = &mut self.checker.checked.routines;
+        let known = FormRoutine::new(form, routine, routines.get(routine));
+        routines.add_form(id, known);
     }
 
     fn slow(&mut self, assignment: &Assignment) {
@@ -167,11 +293,9 @@ impl BodyCheck<'_, '_> {
     }
 
     /// Notes what the checks found out about a statement, if that is all there is to it.
-    fn learn_routine(&mut self, value: ExprId, application: &Application) {
-        let checked = &self.checker.checked;
-        if let Some(routine) = routine(checked, self.ast, value, application) {
-            self.checker.checked.routines.add(application.applied, routine);
-        }
+    fn learn_routine(&mut self, value: ExprId, application: &Application) -> Option<RoutineId> {
+        let routine = routine(&self.checker.checked, self.ast, value, application)?;
+        self.checker.checked.routines.add(application.applied, routine)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The parts of a document (3.2.4) and their order.
 
+use std::sync::Arc;
+
 use chumsky::Parser;
 
 use super::{Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
@@ -260,7 +262,7 @@ impl Run<'_, '_> {
         let mut body = Sink::new(true);
         let after = self.body(end, &mut body);
         if let (Some(head), Sink::Graph(mut body)) = (head, body) {
-            body.finish(std::mem::take(&mut self.targets));
+            body.finish(std::mem::take(&mut self.plain.targets), Arc::clone(&self.plain.forms));
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);

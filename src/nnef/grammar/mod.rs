@@ -20,6 +20,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use chumsky::error::{EmptyErr, Rich, RichPattern};
 use chumsky::inspector::SimpleState;
 use chumsky::{Boxed, Parser};
@@ -36,7 +38,7 @@ use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::{Dialect, Rules};
 use super::lexer::{Kind, Tokens, lex};
 use super::names::Names;
-use super::statements::Targets;
+use super::statements::{Forms, Targets};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -83,8 +85,9 @@ fn parse_with(
         true => lex(text, file, dialect, &mut reader, diagnostics),
         false => lex(text, file, dialect, &mut (), diagnostics),
     };
-    let PlainReader { names, ast, runs, targets, .. } = reader;
-    let plain = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
+    let PlainReader { names, ast, runs, targets, forms, .. } = reader;
+    let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
+    let plain = Plain { runs, targets, forms: Arc::new(forms.forms) };
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
@@ -101,7 +104,7 @@ fn parse_with(
         findings: Vec::new(),
         failed: false,
     };
-    let mut run = Run::new(build, &tokens, (plain, targets), dialect.rules(), kind, module, diagnostics);
+    let mut run = Run::new(build, &tokens, plain, dialect.rules(), kind, module, diagnostics);
     run.items();
     run.finish()
 }
@@ -149,14 +152,21 @@ macro_rules! parse {
 }
 use parse;
 
+/// What was read without tokens.
+struct Plain {
+    /// The statements, by their tokens.
+    runs: std::vec::IntoIter<(usize, Sink)>,
+    /// What the graph assigns.
+    targets: Targets,
+    /// How its statements are spelled.
+    forms: Arc<Forms>,
+}
+
 /// One run of the parser over one file.
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
-    /// The statements that were read already, by their tokens.
-    plain: std::vec::IntoIter<(usize, Sink)>,
-    /// What the graph assigns.
-    targets: Targets,
+    plain: Plain,
     split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
@@ -171,7 +181,7 @@ impl<'s, 'd> Run<'s, 'd> {
     fn new(
         build: Build<'s>,
         tokens: &'s Tokens,
-        (plain, targets): (std::vec::IntoIter<(usize, Sink)>, Targets),
+        plain: Plain,
         rules: &'static Rules,
         kind: ModuleKind,
         module: Module,
@@ -181,7 +191,6 @@ impl<'s, 'd> Run<'s, 'd> {
             text: build.text,
             tokens,
             plain,
-            targets,
             split: Splitter { kinds: build.kinds, semicolons: rules.semicolons, loops: tokens.loops },
             rules,
             kind,
@@ -276,8 +285,8 @@ impl<'s, 'd> Run<'s, 'd> {
 
     /// Takes over the statements that a token stands for.
     fn read_already(&mut self, token: usize, body: &mut Sink) {
-        if let Some((_, run)) = self.plain.find(|run| run.0 >= token) {
-            body.append(run, &mut self.state.ast);
+        if let Some((_, run)) = self.plain.runs.find(|run| run.0 >= token) {
+            body.append(run, &self.plain.forms, &mut self.state.ast);
         }
     }
 
@@ -293,7 +302,7 @@ impl<'s, 'd> Run<'s, 'd> {
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
                     let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+                    body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
                     return;
                 }
                 Err(problem) => problem,
@@ -307,7 +316,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
                 let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
                 start = at;
                 continue;
             }
@@ -334,7 +343,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
+                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, Assignment { target, value, span });
             }
         }
     }

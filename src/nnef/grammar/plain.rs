@@ -13,7 +13,7 @@ use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, 
 use crate::nnef::lexer::{Kind, ReadStatements};
 use crate::nnef::names::Names;
 use crate::nnef::operators::{BinaryInfo, UNARY};
-use crate::nnef::statements::Targets;
+use crate::nnef::statements::{FormReader, Look, Targets};
 use crate::source::Span;
 
 /// How deep calls, lists and prefix operators can nest in a plain statement.
@@ -27,6 +27,8 @@ pub(super) struct PlainReader<'n> {
     pub runs: Vec<Sink>,
     /// What the graph assigns.
     pub targets: Targets,
+    /// How statements of graphs are spelled.
+    pub forms: FormReader,
     /// The run that is being read.
     run: Option<Sink>,
     /// Items and arguments of the lists that are open.
@@ -36,13 +38,32 @@ pub(super) struct PlainReader<'n> {
 
 impl<'n> PlainReader<'n> {
     pub fn new(names: &'n mut Names, ast: Ast) -> Self {
-        let (runs, run, targets) = (Vec::new(), None, Targets::default());
-        PlainReader { names, ast, runs, targets, run, items: Vec::new(), args: Vec::new() }
+        let (targets, forms) = (Targets::default(), FormReader::default());
+        PlainReader { names, ast, runs: Vec::new(), targets, forms, run: None, items: Vec::new(), args: Vec::new() }
+    }
+
+    fn run(run: &mut Option<Sink>, graph: bool) -> &mut Sink {
+        run.get_or_insert_with(|| Sink::new(graph))
     }
 }
 
 impl<'t> ReadStatements<'t> for PlainReader<'_> {
     fn read(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>, graph: bool) -> Option<Span> {
+        let mut new = false;
+        if graph {
+            match self.forms.look(lexer.remainder(), self.names) {
+                Look::Known(found) => {
+                    let before = lexer.span().end as u32;
+                    let span = Span { start: before + found.start, end: before + found.end };
+                    found.words[..found.targets].iter().for_each(|target| self.targets.assign(target.name));
+                    Self::run(&mut self.run, graph).push_like(found.form, span.start, found.words);
+                    lexer.bump(found.end as usize);
+                    return Some(span);
+                }
+                Look::New => new = true,
+                Look::Odd => {}
+            }
+        }
         let marks = Marks::of(&self.ast);
         let mut statement =
             Statement { lexer, reader: self, comments, kind: Kind::Stray, span: Span::default(), depth: 0 };
@@ -52,8 +73,10 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
             self.args.clear();
             return None;
         };
-        let run = self.run.get_or_insert_with(|| Sink::new(graph));
-        run.push(&mut self.ast, marks, &mut self.targets, assignment);
+        if new {
+            self.forms.learn(&self.ast, marks, &assignment);
+        }
+        Self::run(&mut self.run, graph).push(&mut self.ast, marks, &mut self.targets, assignment);
         Some(assignment.span)
     }
 

@@ -113,6 +113,11 @@ fn first(module: &Module) -> Chunk {
     chunk
 }
 
+/// The statements of a chunk.
+fn assignments(chunk: &Chunk) -> Vec<Assignment> {
+    chunk.assignments().copied().collect()
+}
+
 /// Loops have tables of their own.
 #[test]
 fn loops_of_graphs_come_out_as_they_went_in() {
@@ -128,7 +133,7 @@ fn loops_of_graphs_come_out_as_they_went_in() {
     let tell = |ast: &Ast, names: &Names, assignments: &[Assignment]| -> Vec<String> {
         assignments.iter().map(|a| format!("{} {}", tree(ast, names, a.target), tree(ast, names, a.value))).collect()
     };
-    let statements = tell(&chunk.ast, &graph.names, &chunk.assignments);
+    let statements = tell(&chunk.ast, &graph.names, &assignments(&chunk));
     let wanted = &fragment.module.fragments[0].body.as_ref().unwrap().assignments;
     // The types of the fragment's header come first.
     let wanted: Vec<String> = tell(&fragment.module.ast, &fragment.names, wanted)
@@ -152,9 +157,10 @@ fn statements_of_graphs_come_out_as_they_went_in() {
     assert!(!graph.diagnostics.has_errors() && !fragment.diagnostics.has_errors(), "{:?}", findings(&graph));
     let chunk = first(&graph.module);
     let plain = &fragment.module.fragments[0].body.as_ref().expect("a body").assignments;
-    assert_eq!((chunk.assignments.len(), graph.module.graphs[0].body.len()), (plain.len(), plain.len()));
-    let moved = plain[0].span.start - chunk.assignments[0].span.start;
-    for (packed, plain) in chunk.assignments.iter().zip(plain) {
+    let packed = assignments(&chunk);
+    assert_eq!((packed.len(), graph.module.graphs[0].body.len()), (plain.len(), plain.len()));
+    let moved = plain[0].span.start - packed[0].span.start;
+    for (packed, plain) in packed.iter().zip(plain) {
         assert_eq!(packed.span.start + moved, plain.span.start);
         for (packed, plain) in [(packed.target, plain.target), (packed.value, plain.value)] {
             assert_eq!(chunk.ast.span(packed).start + moved, fragment.module.ast.span(plain).start);
@@ -173,7 +179,7 @@ fn value(expr: &str) -> String {
     let parsed = parse_as(&body(&format!("y = {expr};")), Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
     let graph = first(&parsed.module);
-    tree(&graph.ast, &parsed.names, graph.assignments[0].value)
+    tree(&graph.ast, &parsed.names, assignments(&graph)[0].value)
 }
 
 fn draft_value(expr: &str) -> String {
@@ -381,7 +387,7 @@ fn deep_nesting_is_parsed_or_refused() {
     let deep = parse_as(&body(&format!("y = {}x{};", "f(-".repeat(20_000), ")".repeat(20_000))), Dialect::V1);
     let mut out = String::new();
     let graph = first(&deep.module);
-    print_expr(&graph.ast, &deep.names, Dialect::V1, graph.assignments[0].value, &mut out);
+    print_expr(&graph.ast, &deep.names, Dialect::V1, assignments(&graph)[0].value, &mut out);
     assert_eq!(out.len(), 4 * 20_000 + 1);
     let chain = body(&format!("y = x{};", " + x".repeat(100_000)));
     let long = parse_as(&chain, Dialect::V1);
@@ -441,7 +447,7 @@ fn trees(text: &str) -> Vec<String> {
         all.extend(body.assignments.iter().map(|a| show(&parsed.module.ast, a)));
     }
     for graph in &parsed.module.graphs {
-        graph.body.each_chunk(|chunk| all.extend(chunk.assignments.iter().map(|a| show(&chunk.ast, a))));
+        graph.body.each_chunk(|chunk| all.extend(chunk.assignments().map(|a| show(&chunk.ast, a))));
     }
     all
 }
@@ -483,7 +489,7 @@ proptest! {
         let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
         prop_assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
         let graph = first(&parsed.module);
-        let id = graph.assignments[0].value;
+        let id = assignments(&graph)[0].value;
         let mut printed = String::new();
         print_expr(&graph.ast, &parsed.names, Dialect::V1, id, &mut printed);
         prop_assert_eq!(value(&printed), tree(&graph.ast, &parsed.names, id), "{}", printed);

@@ -1,8 +1,10 @@
 //! From nodes to bytes.
 //!
-//! A statement is where it stands, how many entries it has in each table of the tree, and these
-//! entries in order. Ids are relative to the statement's first entry, and places to its start.
+//! A statement is its form, if that is known, and where it stands. Of a known form its names
+//! follow; else how many entries it has in each table of the tree, and these entries in order. Ids
+//! are relative to the statement's first entry, and places to its start.
 
+use super::forms::{FormId, Word};
 use super::{Statements, Targets};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Primitive, UnaryOp,
@@ -79,14 +81,24 @@ impl Statements {
     pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
         let start = assignment.span.start;
-        let mut packer = Packer { out: &mut self.bytes, start, marks };
-        packer.signed(i64::from(start) - i64::from(self.last));
+        self.begin(None, start);
+        let mut packer = Packer::new(&mut self.bytes, start, marks);
         packer.number(u64::from(assignment.span.end - start));
+        packer.nodes(ast, assignment);
+    }
+
+    /// Adds a statement of a known form, of which the names say all.
+    pub(crate) fn push_like(&mut self, form: FormId, start: u32, words: &[Word]) {
+        self.begin(Some(form), start);
+        words.iter().for_each(|word| self.bytes.extend_from_slice(&word.to_bytes()));
+    }
+
+    /// What every statement starts with: its form, if it has one, and where it stands.
+    pub(super) fn begin(&mut self, form: Option<FormId>, start: u32) {
+        push_number(&mut self.bytes, form.map_or(0, |form| form.index() as u64 + 1));
+        push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
         self.last = start;
         self.count += 1;
-        packer.tables(ast);
-        packer.expr_id(assignment.target);
-        packer.expr_id(assignment.value);
     }
 }
 
@@ -104,13 +116,25 @@ pub(super) fn push_signed(out: &mut Vec<u8>, value: i64) {
     push_number(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-struct Packer<'o> {
+pub(super) struct Packer<'o> {
     out: &'o mut Vec<u8>,
     start: u32,
     marks: Marks,
 }
 
-impl Packer<'_> {
+impl<'o> Packer<'o> {
+    /// Packs nodes behind the marks, of a statement that starts there.
+    pub fn new(out: &'o mut Vec<u8>, start: u32, marks: Marks) -> Self {
+        Packer { out, start, marks }
+    }
+
+    /// Packs the nodes of a statement, and which of them are its sides.
+    pub fn nodes(&mut self, ast: &Ast, assignment: &Assignment) {
+        self.tables(ast);
+        self.expr_id(assignment.target);
+        self.expr_id(assignment.value);
+    }
+
     fn number(&mut self, value: u64) {
         push_number(self.out, value);
     }

@@ -2,6 +2,7 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
+use super::forms::{Form, FormId, Word};
 use super::pack::{BINARY_OPS, BUILTINS, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
@@ -10,25 +11,55 @@ use crate::nnef::ast::{
 use crate::nnef::names::Name;
 use crate::source::Span;
 
+/// How a statement begins: its form, and where it stands.
+pub(super) struct Begin {
+    pub form: Option<FormId>,
+    pub start: u32,
+}
+
 impl Reader<'_> {
-    /// Takes the place of the next statement off the bytes.
-    pub(super) fn start(&mut self) -> u32 {
+    /// Takes the beginning of the next statement off the bytes.
+    pub(super) fn begin(&mut self) -> Begin {
         let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::default() };
+        let form = unpacker.number().checked_sub(1).map(|form| FormId::at(form as usize));
         let start = unpacker.offset();
-        self.bytes = unpacker.bytes;
-        start
+        (self.bytes, self.last) = (unpacker.bytes, start);
+        Begin { form, start }
     }
 
-    /// Unpacks one statement, behind what the tree has already.
-    pub(super) fn statement(&mut self, ast: &mut Ast) -> Assignment {
-        let marks = Marks::of(ast);
-        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks };
-        unpacker.start = unpacker.offset();
+    /// Unpacks the rest of a statement without a form, behind what the tree has already.
+    pub(super) fn nodes(&mut self, start: u32, ast: &mut Ast) -> Assignment {
+        let mut unpacker = Unpacker { bytes: self.bytes, start, marks: Marks::of(ast) };
         let len = unpacker.number() as u32;
-        unpacker.tables(ast);
-        let (target, value) = (unpacker.expr_id(), unpacker.expr_id());
-        (self.bytes, self.last) = (unpacker.bytes, unpacker.start);
-        Assignment { target, value, span: Span { start: self.last, end: self.last + len } }
+        let (target, value) = unpacker.sides(ast);
+        self.bytes = unpacker.bytes;
+        Assignment { target, value, span: Span { start, end: start + len } }
+    }
+
+    /// Unpacks the names of a statement of a form behind others.
+    pub(super) fn words(&mut self, form: &Form, words: &mut Vec<Word>) {
+        let (packed, rest) = self.bytes.split_at((form.names() * Word::SIZE).min(self.bytes.len()));
+        words.extend(packed.as_chunks().0.iter().copied().map(Word::from_bytes));
+        self.bytes = rest;
+    }
+}
+
+impl Form {
+    /// The nodes of the first statement on their own, with places relative to its start.
+    pub(crate) fn tree(&self) -> (Ast, Assignment) {
+        let mut ast = Ast::default();
+        let (target, value) = Unpacker { bytes: &self.packed, start: 0, marks: Marks::default() }.sides(&mut ast);
+        (ast, Assignment { target, value, span: Span { start: 0, end: self.len } })
+    }
+
+    /// Makes the nodes of a statement of this form, behind what the tree has already.
+    pub(crate) fn whole(&self, start: u32, words: &[Word], ast: &mut Ast) -> Assignment {
+        let marks = Marks::of(ast);
+        let mut unpacker = Unpacker { bytes: &self.packed, start, marks };
+        let (target, value) = unpacker.sides(ast);
+        self.adapt(words, start, ast, marks);
+        let end = start + self.shifted(self.len, words);
+        Assignment { target, value, span: Span { start, end } }
     }
 }
 
@@ -39,6 +70,12 @@ struct Unpacker<'b> {
 }
 
 impl Unpacker<'_> {
+    /// Unpacks the nodes of a statement, and tells which of them are its sides.
+    fn sides(&mut self, ast: &mut Ast) -> (ExprId, ExprId) {
+        self.tables(ast);
+        (self.expr_id(), self.expr_id())
+    }
+
     fn byte(&mut self) -> u8 {
         match self.bytes.split_first() {
             Some((byte, rest)) => {

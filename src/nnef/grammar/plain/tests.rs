@@ -25,7 +25,10 @@ fn read(text: &str, dialect: Dialect, plain: bool) -> Read {
     let kind = ModuleKind::Document;
     let mut module = parse_with(FileId::default(), text, dialect, kind, plain, &mut names, &mut diagnostics);
     let Module { graphs, ast, .. } = &mut module;
-    let unpack = |graph: &GraphDecl| Body { assignments: graph.body.unpack_into(ast), span: graph.body.span };
+    let unpack = |graph: &GraphDecl| Body {
+        assignments: graph.body.unpack_into(graph.body.forms(), ast),
+        span: graph.body.span,
+    };
     let graphs = graphs.iter().map(unpack).collect();
     Read { names, module, graphs, diagnostics }
 }
@@ -273,6 +276,17 @@ proptest! {
     #[test]
     fn statements_are_read_the_same(list in prop::collection::vec(statements(), 0..6)) {
         compare(&body(&list.join(" ")), Dialect::V1)?;
+    }
+
+    #[test]
+    fn statements_that_differ_in_names_are_read_the_same(
+        list in prop::collection::vec(statements(), 1..4),
+        names in prop::collection::vec(("[a-c]", "[a-z_][a-z0-9_]{0,5}|true|in|x y|é|\\$"), 1..4),
+    ) {
+        let text = list.join(" ");
+        let mut renamed = text.clone();
+        names.iter().for_each(|(name, other)| renamed = renamed.replace(name.as_str(), other));
+        compare(&body(&format!("{text}\n{text}\n{renamed} {text}\n{renamed}\n{renamed}")), Dialect::V1)?;
     }
 
     #[test]

@@ -1,0 +1,291 @@
+//! Forms: statements that are spelled alike but for their names.
+//!
+//! Flat text has millions of statements of a few forms. Of a statement whose form is known only
+//! the names are kept; its nodes are made of those of the first one where they are asked for.
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::SmallVec;
+use std::hash::Hasher;
+
+use super::pack::Packer;
+use super::spelling::Spelling;
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks};
+use crate::nnef::names::{Name, Names};
+use crate::source::Span;
+
+/// The most forms of a text. A text with more has hardly two statements of one.
+const MAX_FORMS: usize = 4096;
+/// How many statements of unknown forms there may be before reading looks whether it is worth it.
+const TRIALS: usize = 4096;
+
+/// Identifies a [`Form`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormId(u32);
+
+impl FormId {
+    /// The form at a position.
+    pub(super) fn at(index: usize) -> Self {
+        FormId(index as u32)
+    }
+
+    /// The position in its table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A name of a statement whose form is known, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The name.
+    pub name: Name,
+    /// How many bytes it has.
+    pub len: u32,
+}
+
+impl Word {
+    /// How many bytes it takes, packed.
+    pub(super) const SIZE: usize = 5;
+
+    pub(super) fn to_bytes(self) -> [u8; Word::SIZE] {
+        let [a, b, c, d] = (self.name.index() as u32).to_le_bytes();
+        // No longer name is looked at.
+        [a, b, c, d, self.len as u8]
+    }
+
+    pub(super) fn from_bytes([a, b, c, d, len]: [u8; Word::SIZE]) -> Self {
+        Word { name: Name::new(u32::from_le_bytes([a, b, c, d]) as usize), len: u32::from(len) }
+    }
+}
+
+/// Where a name stands in the statement that a form was learnt from, and its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hole {
+    pub start: u32,
+    pub end: u32,
+    pub node: u32,
+}
+
+/// A statement with holes for its names, the first of them on the left side.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Form {
+    /// How it is spelled.
+    key: Box<[u8]>,
+    /// The nodes, packed as if the statement stood at the start of the text.
+    pub(super) packed: Vec<u8>,
+    pub(super) holes: SmallVec<[Hole; 4]>,
+    /// How many bytes the statement has.
+    pub(super) len: u32,
+    targets: u32,
+}
+
+impl Form {
+    /// How many names it has.
+    pub fn names(&self) -> usize {
+        self.holes.len()
+    }
+
+    /// How many of the names are on the left side.
+    pub fn targets(&self) -> usize {
+        self.targets as usize
+    }
+
+    /// Which of the names a node of the first statement is.
+    pub fn hole(&self, node: ExprId) -> Option<u32> {
+        self.holes.iter().position(|hole| hole.node as usize == node.index()).map(|hole| hole as u32)
+    }
+
+    /// How many names stand before a place in the first statement, and how long they are there.
+    pub fn before(&self, at: u32) -> (u32, u32) {
+        let before = self.holes.iter().take_while(|hole| hole.start < at);
+        before.fold((0, 0), |(count, len), hole| (count + 1, len + hole.end - hole.start))
+    }
+
+    /// The place in a statement of this form with other names that a place in the first one is.
+    pub fn shifted(&self, at: u32, words: &[Word]) -> u32 {
+        let before = self.holes.iter().zip(words).take_while(|(hole, _)| hole.start < at);
+        before.fold(at, |place, (hole, word)| place + word.len - (hole.end - hole.start))
+    }
+
+    /// Makes nodes of the first statement those of one with other names: nodes from `marks` on,
+    /// with places relative to `start`.
+    pub(super) fn adapt(&self, words: &[Word], start: u32, ast: &mut Ast, marks: Marks) {
+        for (hole, word) in self.holes.iter().zip(words) {
+            ast.exprs[marks.exprs + hole.node as usize] = Expr::Name(word.name);
+        }
+        if self.holes.iter().zip(words).all(|(hole, word)| hole.end - hole.start == word.len) {
+            return;
+        }
+        let place = |at: u32| start + self.shifted(at - start, words);
+        let shift = |span: &mut Span| *span = Span { start: place(span.start), end: place(span.end) };
+        ast.spans[marks.exprs..].iter_mut().for_each(shift);
+        for call in &mut ast.calls[marks.calls..] {
+            shift(&mut call.name.span);
+            call.generic.iter_mut().for_each(|(_, span)| shift(span));
+        }
+        ast.args[marks.args..].iter_mut().filter_map(|arg| arg.name.as_mut()).for_each(|name| shift(&mut name.span));
+        for expr in &mut ast.exprs[marks.exprs..] {
+            if let Expr::Binary { at, .. } = expr {
+                *at = place(*at);
+            }
+        }
+    }
+
+    /// The form of a statement that was read; none where its nodes are not those of its names.
+    fn of(spelling: &Spelling, ast: &Ast, marks: Marks, assignment: &Assignment) -> Option<Self> {
+        let (start, len) = (assignment.span.start, assignment.span.end - assignment.span.start);
+        if len != spelling.len() {
+            return None;
+        }
+        let mut holes = SmallVec::new();
+        for &(from, to) in spelling.names() {
+            let (from, to) = (from - spelling.start(), to - spelling.start());
+            let span = Span { start: start + from, end: start + to };
+            let is_name = |id: &usize| matches!(ast.exprs[*id], Expr::Name(_)) && ast.spans[*id] == span;
+            let node = (marks.exprs..ast.exprs.len()).find(is_name)? - marks.exprs;
+            holes.push(Hole { start: from, end: to, node: node as u32 });
+        }
+        let mut packed = Vec::new();
+        Packer::new(&mut packed, start, marks).nodes(ast, assignment);
+        Some(Form { key: spelling.key().into(), packed, holes, len, targets: spelling.targets() })
+    }
+}
+
+/// The forms of a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Forms {
+    list: Vec<Form>,
+}
+
+impl Forms {
+    /// A form.
+    pub fn get(&self, id: FormId) -> &Form {
+        &self.list[id.index()]
+    }
+}
+
+/// Learns forms while a text is read, and finds them again.
+#[derive(Debug, Default)]
+pub(crate) struct FormReader {
+    pub forms: Forms,
+    spelling: Spelling,
+    known: FxHashMap<Box<[u8]>, FormId>,
+    /// Hashes of spellings that were met once.
+    met: FxHashSet<u64>,
+    found: usize,
+    missed: usize,
+    /// Whether a form can be made of the spelling.
+    learns: bool,
+    words: SmallVec<[Word; 8]>,
+    guesses: Guesses,
+}
+
+/// What form comes after two others: networks repeat themselves.
+#[derive(Debug)]
+struct Guesses {
+    after: Box<[Option<FormId>; GUESSES]>,
+    last: Option<FormId>,
+    place: usize,
+}
+
+/// How many guesses are kept; a power of two.
+const GUESSES: usize = 256;
+
+impl Default for Guesses {
+    fn default() -> Self {
+        Guesses { after: Box::new([None; GUESSES]), last: None, place: 0 }
+    }
+}
+
+impl Guesses {
+    fn next(&self) -> Option<FormId> {
+        self.after[self.place]
+    }
+
+    /// Notes what came.
+    fn came(&mut self, form: Option<FormId>) {
+        self.after[self.place] = form;
+        let number = |form: Option<FormId>| form.map_or(0, |form| form.index() + 1);
+        self.place = (number(self.last) * 31 + number(form)) % GUESSES;
+        self.last = form;
+    }
+}
+
+/// A statement whose form is known.
+pub(crate) struct Found<'f> {
+    pub form: FormId,
+    pub words: &'f [Word],
+    /// How many of these are on the left side.
+    pub targets: usize,
+    /// Where it stands in the text.
+    pub start: u32,
+    pub end: u32,
+}
+
+/// What is known of a statement before it is read.
+pub(crate) enum Look<'f> {
+    /// Its form.
+    Known(Found<'f>),
+    /// Its form may be learnt, once it is read.
+    New,
+    /// Nothing.
+    Odd,
+}
+
+impl FormReader {
+    /// Looks at the statement with which a text starts.
+    pub fn look(&mut self, text: &str, names: &mut Names) -> Look<'_> {
+        if self.missed > TRIALS && self.found < self.missed {
+            return Look::Odd;
+        }
+        let Some((form, end)) = self.guess(text).or_else(|| self.find(text)) else {
+            self.guesses.came(None);
+            return if std::mem::take(&mut self.learns) { Look::New } else { Look::Odd };
+        };
+        self.guesses.came(Some(form));
+        self.found += 1;
+        self.words.clear();
+        for &(from, to) in self.spelling.names() {
+            let name = names.intern(text.get(from as usize..to as usize).unwrap_or_default());
+            self.words.push(Word { name, len: to - from });
+        }
+        let (start, targets) = (self.spelling.start(), self.forms.get(form).targets());
+        Look::Known(Found { form, words: &self.words, targets, start, end })
+    }
+
+    /// The form that is likely to come, and where the statement ends if it came.
+    fn guess(&mut self, text: &str) -> Option<(FormId, u32)> {
+        let guess = self.guesses.next()?;
+        let end = self.spelling.fit(&self.forms.get(guess).key, text)?;
+        Some((guess, end))
+    }
+
+    fn find(&mut self, text: &str) -> Option<(FormId, u32)> {
+        let end = self.spelling.scan(text)?;
+        let known = self.known.get(self.spelling.key()).map(|&form| (form, end));
+        if known.is_none() {
+            self.missed += 1;
+            self.learns = self.is_met();
+        }
+        known
+    }
+
+    /// Whether a spelling was met before, and a form can be made of it.
+    fn is_met(&mut self) -> bool {
+        let mut hasher = FxHasher::default();
+        hasher.write(self.spelling.key());
+        let hash = hasher.finish();
+        if self.met.len() < MAX_FORMS {
+            return !self.met.insert(hash) && self.forms.list.len() < MAX_FORMS;
+        }
+        self.met.contains(&hash) && self.forms.list.len() < MAX_FORMS
+    }
+
+    /// Learns the form of the statement that was looked at last, of the nodes behind the marks.
+    pub fn learn(&mut self, ast: &Ast, marks: Marks, assignment: &Assignment) {
+        if let Some(form) = Form::of(&self.spelling, ast, marks, assignment) {
+            self.known.insert(self.spelling.key().into(), FormId::at(self.forms.list.len()));
+            self.forms.list.push(form);
+        }
+    }
+}

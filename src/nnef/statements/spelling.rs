@@ -1,0 +1,302 @@
+//! How a statement is spelled, but for its names.
+//!
+//! Two statements that differ in nothing but such names have the same nodes. So a statement that
+//! is spelled like one that was read needs no parsing: its names are found where they must stand.
+
+use logos::Logos;
+use smallvec::SmallVec;
+
+use crate::nnef::lexer::Kind;
+
+/// The most names of a statement, and the most bytes of it and of a name.
+const MAX_NAMES: usize = 16;
+const MAX_LENGTH: usize = 1024;
+const MAX_NAME: usize = 255;
+
+/// What stands for a name in [`Spelling::key`]. No statement with this byte is spelled out.
+const NAME: u8 = 0;
+
+/// What a byte can be part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Class {
+    /// A letter or `_`.
+    Word,
+    Digit,
+    Space,
+    /// Nothing that is looked at here: comments, braces, what is not ASCII.
+    Other,
+    Quote,
+    Equals,
+    Semicolon,
+    /// Brackets, commas and signs of operators.
+    Mark,
+}
+
+/// The classes of all bytes.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | 0x0B | 0x0C | b'\r' | b'\n' => Class::Space,
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => Class::Word,
+            b'0'..=b'9' => Class::Digit,
+            b'\'' | b'"' => Class::Quote,
+            b'=' => Class::Equals,
+            b';' => Class::Semicolon,
+            b'(' | b')' | b'[' | b']' | b',' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'^' | b'!' | b'.' | b'?' => {
+                Class::Mark
+            }
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn class(byte: u8) -> Class {
+    CLASSES[usize::from(byte)]
+}
+
+/// The spelling of a statement.
+#[derive(Debug, Default)]
+pub(crate) struct Spelling {
+    /// The text, with a byte of its own in place of each name.
+    key: Vec<u8>,
+    /// The names: where they start and end.
+    names: SmallVec<[(u32, u32); 8]>,
+    /// How many of them are on the left side.
+    targets: u32,
+    /// Where the statement starts, and how long it is.
+    start: u32,
+    len: u32,
+}
+
+impl Spelling {
+    /// What two statements have in common if they differ in their names only.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Where the names start and end in the text.
+    pub fn names(&self) -> &[(u32, u32)] {
+        &self.names
+    }
+
+    /// How many of the names are on the left side.
+    pub fn targets(&self) -> u32 {
+        self.targets
+    }
+
+    /// Where the statement starts in the text.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// How many bytes the statement has.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Finds the names of the statement that a text starts with, if it is spelled like this, and
+    /// tells where it ends. Nothing else is known of it then.
+    pub fn fit(&mut self, key: &[u8], text: &str) -> Option<u32> {
+        self.names.clear();
+        let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
+        let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
+        self.start = start as u32;
+        let mut parts = key.split(|byte| *byte == NAME);
+        let mut at = parts.next().filter(|part| text.starts_with(part))?.len();
+        for part in parts {
+            let end = skip(text, at, is_word);
+            // What is spelled like this has a word here, but it may be another kind of one.
+            let first = class(*text.get(at)?);
+            if first != Class::Word || is_reserved(&text[at..end]) || end - at > MAX_NAME {
+                return None;
+            }
+            self.names.push((self.start + at as u32, self.start + end as u32));
+            if !text[end..].starts_with(part) {
+                return None;
+            }
+            at = end + part.len();
+        }
+        (text.get(at) == Some(&b';')).then(|| self.start + at as u32 + 1)
+    }
+
+    /// Spells the statement that a text starts with, and tells where it ends; nothing where it is
+    /// long or has anything out of the ordinary. What is no statement may well be spelled: only
+    /// one that was read tells what a spelling means.
+    pub fn scan(&mut self, text: &str) -> Option<u32> {
+        self.key.clear();
+        self.names.clear();
+        self.targets = 0;
+        let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
+        // No statement has more than this, so that places below are within.
+        let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
+        let base = start as u32;
+        self.start = base;
+        let (mut at, mut spelled, mut assigned) = (0, 0, false);
+        loop {
+            match class(*text.get(at)?) {
+                Class::Space | Class::Mark => at += 1,
+                Class::Word => {
+                    let end = skip(text, at + 1, is_word);
+                    if end - at > MAX_NAME {
+                        return None;
+                    }
+                    if stands_alone(text, end, assigned) && !is_reserved(&text[at..end]) {
+                        self.key.extend_from_slice(&text[spelled..at]);
+                        self.key.push(NAME);
+                        self.names.push((base + at as u32, base + end as u32));
+                        spelled = end;
+                    }
+                    at = end;
+                }
+                Class::Digit => at = skip(text, at + 1, is_word),
+                Class::Quote => at = string_end(text, at)?,
+                Class::Equals => {
+                    if !assigned {
+                        (assigned, self.targets) = (true, self.names.len() as u32);
+                    }
+                    at += if text.get(at + 1) == Some(&b'=') { 2 } else { 1 };
+                }
+                Class::Semicolon => {
+                    self.key.extend_from_slice(&text[spelled..at]);
+                    self.len = at as u32 + 1;
+                    return (self.names.len() <= MAX_NAMES).then_some(base + self.len);
+                }
+                Class::Other => return None,
+            }
+        }
+    }
+}
+
+/// The first place from here on that is not of these classes.
+#[inline]
+fn skip(text: &[u8], start: usize, of: impl Fn(Class) -> bool) -> usize {
+    let mut at = start;
+    while let Some(byte) = text.get(at)
+        && of(class(*byte))
+    {
+        at += 1;
+    }
+    at
+}
+
+/// What continues a word or a number.
+fn is_word(class: Class) -> bool {
+    class as u8 <= Class::Digit as u8
+}
+
+/// The end of a string that consists of printable ASCII characters without escapes.
+fn string_end(text: &[u8], start: usize) -> Option<usize> {
+    let quote = text[start];
+    let odd = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
+    let len = text[start + 1..].iter().position(odd)?;
+    (text[start + 1 + len] == quote).then_some(start + len + 2)
+}
+
+/// Whether a word that ends here is neither called nor the name of an argument.
+#[inline]
+fn stands_alone(text: &[u8], end: usize, assigned: bool) -> bool {
+    let next = skip(text, end, |class| class == Class::Space);
+    match text.get(next) {
+        None | Some(b'(' | b'<') => false,
+        Some(b'=') => !assigned || text.get(next + 1) == Some(&b'='),
+        Some(_) => true,
+    }
+}
+
+/// Whether a word is reserved. No reserved word ends with a digit.
+#[inline]
+fn is_reserved(word: &[u8]) -> bool {
+    let numbered = word.last().is_some_and(u8::is_ascii_digit);
+    !numbered && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key with `_` for names, the names, and the rest of the text.
+    fn spell(text: &str) -> Option<(String, Vec<&str>, &str)> {
+        let mut spelling = Spelling::default();
+        let end = spelling.scan(text)?;
+        let key = spelling.key().iter().map(|&byte| if byte == NAME { '@' } else { char::from(byte) }).collect();
+        let names = spelling.names().iter().map(|&(start, end)| &text[start as usize..end as usize]).collect();
+        Some((key, names, &text[end as usize..]))
+    }
+
+    #[test]
+    fn names_are_what_is_neither_called_nor_reserved() {
+        let cases = [
+            (" t1 = add(t0, x);", "@ = add(@, @)", "t1 t0 x"),
+            (
+                "(a, b) = f<scalar>(x, k = y, l = [1, -2.5e-3]);",
+                "(@, @) = f<scalar>(@, k = @, l = [1, -2.5e-3])",
+                "a b x y",
+            ),
+            ("y=a*b+ f ( c )==d;", "@=@*@+ f ( @ )==@", "y a b c d"),
+            (
+                "y = f(a == b, true, in, integer_, 'x = y', \"z\");",
+                "@ = f(@ == @, true, in, @, 'x = y', \"z\")",
+                "y a b integer_",
+            ),
+        ];
+        for (text, key, names) in cases {
+            let (found, words, rest) = spell(text).expect("a spelling");
+            assert_eq!((found.as_str(), words.join(" ").as_str(), rest), (key, names, ""));
+        }
+    }
+
+    #[test]
+    fn what_fits_is_what_is_spelled_alike() {
+        let (mut first, mut other) = (Spelling::default(), Spelling::default());
+        first.scan("(a, b) = f(x, 0.5, k = b);").expect("a spelling");
+        let cases = [
+            ("\n (t1, t2) = f(t3, 0.5, k = t4); c = d;", true),
+            ("(a, b) = f(x, 0.5, k = b)", false),
+            ("(a, b) = f(x, 0.55, k = b);", false),
+            ("(a, b) = f(x, 0.5, k = b(c));", false),
+            ("(a, b) = f(true, 0.5, k = b);", false),
+            ("(a, b) = f(1, 0.5, k = b);", false),
+            ("(a, b) = f($x, 0.5, k = b);", false),
+            ("(a, b) = g(x, 0.5, k = b);", false),
+            ("(a, b) = f(x, 0.5, k = bé);", false),
+            ("", false),
+        ];
+        for (text, fits) in cases {
+            let end = other.fit(first.key(), text);
+            assert_eq!(end.is_some(), fits, "{text}");
+            if fits {
+                let (names, start) = (other.names().to_vec(), other.start());
+                assert_eq!((other.scan(text), other.names(), other.start()), (end, &names[..], start));
+                assert_eq!((other.key(), other.targets()), (first.key(), first.targets()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_the_ordinary_is_left_to_others() {
+        let long = format!("y = f({});", "1, ".repeat(MAX_LENGTH));
+        let names = format!("y = f({}x);", "x, ".repeat(MAX_NAMES));
+        let word = format!("y = {};", "x".repeat(MAX_NAME + 1));
+        for text in [
+            "y = x # c\n;",
+            "y = x",
+            "",
+            "y = 'a",
+            "y = 'a\\'';",
+            "y = é;",
+            "y = $x;",
+            "y = {x};",
+            &long,
+            &names,
+            &word,
+        ] {
+            assert_eq!(spell(text), None, "{text}");
+        }
+        assert_eq!(spell("a = b; c = d;"), Some(("@ = @".to_owned(), vec!["a", "b"], " c = d;")));
+    }
+}
