@@ -115,9 +115,13 @@ impl FormRoutine {
 pub struct Routines {
     list: Vec<Routine>,
     of: FxHashMap<Applied, SmallVec<[RoutineId; 2]>>,
-    /// What is known of forms, by their numbers.
-    forms: Vec<Option<FormRoutine>>,
+    /// What is known of forms, by their numbers, and how often something was learnt of each.
+    forms: Vec<(Option<FormRoutine>, u32)>,
 }
+
+/// How many kinds the statements of a form may be of, before looking for another one at each turn
+/// costs more than it saves.
+const KINDS_PER_FORM: u32 = 8;
 
 impl Routines {
     /// A kind.
@@ -127,14 +131,23 @@ impl Routines {
 
     /// What is known of a form.
     pub(crate) fn form(&self, id: FormId) -> Option<&FormRoutine> {
-        self.forms.get(id.index())?.as_ref()
+        self.forms.get(id.index())?.0.as_ref()
+    }
+
+    /// Whether it is new that statements of a form are of a kind, and of use.
+    fn wants(&self, id: FormId, routine: RoutineId) -> bool {
+        self.forms.get(id.index()).is_none_or(|(known, times)| {
+            *times < KINDS_PER_FORM && known.as_ref().is_none_or(|known| known.routine != routine)
+        })
     }
 
     fn add_form(&mut self, id: FormId, known: Option<FormRoutine>) {
         if self.forms.len() <= id.index() {
-            self.forms.resize_with(id.index() + 1, || None);
+            self.forms.resize_with(id.index() + 1, Default::default);
         }
-        self.forms[id.index()] = known;
+        let (entry, times) = &mut self.forms[id.index()];
+        *times += 1;
+        *entry = known.filter(|_| *times < KINDS_PER_FORM);
     }
 
     fn add(&mut self, applied: Applied, routine: Routine) -> Option<RoutineId> {
@@ -218,6 +231,7 @@ impl BodyCheck<'_, '_> {
             }
         };
         if let (Some(like), Some(routine)) = (like, routine)
+            && self.checker.checked.routines.wants(like.form, routine)
             && !self.checker.breaks_flatness(self.ast, assignment)
         {
             self.learn_form(like.form, routine);

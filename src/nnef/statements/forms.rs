@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 
 use super::pack::Packer;
-use super::spelling::Spelling;
+use super::spelling::{Key, Spelling};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks};
 use crate::nnef::names::{Name, Names};
 use crate::source::Span;
@@ -70,7 +70,7 @@ pub(super) struct Hole {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Form {
     /// How it is spelled.
-    key: Box<[u8]>,
+    key: Key,
     /// The nodes, packed as if the statement stood at the start of the text.
     pub(super) packed: Vec<u8>,
     pub(super) holes: SmallVec<[Hole; 4]>,
@@ -147,7 +147,7 @@ impl Form {
         }
         let mut packed = Vec::new();
         Packer::new(&mut packed, start, marks).nodes(ast, assignment);
-        Some(Form { key: spelling.key().into(), packed, holes, len, targets: spelling.targets() })
+        Some(Form { key: spelling.to_key(), packed, holes, len, targets: spelling.targets() })
     }
 }
 

@@ -73,7 +73,29 @@ pub(crate) struct Spelling {
     len: u32,
 }
 
+/// What statements have in common that are spelled alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    bytes: Box<[u8]>,
+    /// Where what stands between names ends.
+    ends: SmallVec<[u32; 4]>,
+}
+
+impl Key {
+    /// What stands in front of the first name, and behind each.
+    fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| *end as usize + 1));
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end as usize])
+    }
+}
+
 impl Spelling {
+    /// The key, to be kept.
+    pub fn to_key(&self) -> Key {
+        let names = self.key.iter().zip(0..).filter(|(byte, _)| **byte == NAME).map(|(_, at)| at);
+        Key { bytes: self.key.as_slice().into(), ends: names.chain([self.key.len() as u32]).collect() }
+    }
+
     /// What two statements have in common if they differ in their names only.
     pub fn key(&self) -> &[u8] {
         &self.key
@@ -101,12 +123,12 @@ impl Spelling {
 
     /// Finds the names of the statement that a text starts with, if it is spelled like this, and
     /// tells where it ends. Nothing else is known of it then.
-    pub fn fit(&mut self, key: &[u8], text: &str) -> Option<u32> {
+    pub fn fit(&mut self, wanted: &Key, text: &str) -> Option<u32> {
         self.names.clear();
         let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
         let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
         self.start = start as u32;
-        let mut parts = key.split(|byte| *byte == NAME);
+        let mut parts = wanted.parts();
         let mut at = parts.next().filter(|part| text.starts_with(part))?.len();
         for part in parts {
             let end = skip(text, at, is_word);
@@ -267,7 +289,7 @@ mod tests {
             ("", false),
         ];
         for (text, fits) in cases {
-            let end = other.fit(first.key(), text);
+            let end = other.fit(&first.to_key(), text);
             assert_eq!(end.is_some(), fits, "{text}");
             if fits {
                 let (names, start) = (other.names().to_vec(), other.start());
