@@ -30,9 +30,20 @@ fn fold(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase)
 }
 
+/// How many characters one of two texts has that the other one lacks, wherever they stand: no edit
+/// distance is less. Characters that are not ASCII count as alike.
+fn unshared(a: &str, b: &str) -> usize {
+    let mut more = [0i32; 128];
+    a.chars().for_each(|c| more[(c as usize).min(127)] += 1);
+    b.chars().for_each(|c| more[(c as usize).min(127)] -= 1);
+    let only_a: i32 = more.iter().map(|count| count.max(&0)).sum();
+    let only_b: i32 = more.iter().map(|count| count.min(&0)).sum();
+    only_a.max(-only_b) as usize
+}
+
 /// Edit distance with adjacent transpositions, none when above `limit`.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    if a.chars().count().abs_diff(b.chars().count()) > limit {
+    if unshared(a, b) > limit {
         return None;
     }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -60,6 +71,19 @@ fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_shared_is_no_more_than_the_distance() {
+        let texts =
+            ["", "a", "conv", "convo", "ocnv", "deconv", "max_pool", "maxpool", "äö", "ä", "relu", "leaky_relu"];
+        for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a, b))) {
+            let exact = distance(a, b, 100).expect("within the limit");
+            assert!(unshared(a, b) <= exact, "{a} {b}");
+            for limit in 0..8 {
+                assert_eq!(distance(a, b, limit), Some(exact).filter(|exact| *exact <= limit), "{a} {b} {limit}");
+            }
+        }
+    }
 
     #[test]
     fn finds_near_names_only() {

@@ -54,12 +54,16 @@ fn push_short(out: &mut String, value: f64) -> bool {
 pub fn push_string(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
-    for c in text.chars() {
-        if c == quote || c == '\\' {
-            out.push('\\');
-        }
-        out.push(c);
+    let mut rest = text;
+    while let Some(at) = rest.find([quote, '\\']) {
+        // The character itself is ASCII.
+        let (before, behind) = rest.split_at(at + 1);
+        out.push_str(&before[..at]);
+        out.push('\\');
+        out.push_str(&before[at..]);
+        rest = behind;
     }
+    out.push_str(rest);
     out.push(quote);
 }
 
@@ -73,6 +77,24 @@ pub fn scalar_text(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_are_quoted_so_that_they_read_back() {
+        let cases = [
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "\"it's\""),
+            ("'\"'", "'\\'\"\\''"),
+            ("\\", "'\\\\'"),
+            ("a\\b\\", "'a\\\\b\\\\'"),
+            ("é'é", "\"é'é\""),
+        ];
+        for (text, quoted) in cases {
+            let mut out = String::new();
+            push_string(&mut out, text);
+            assert_eq!(out, quoted);
+        }
+    }
 
     #[test]
     fn short_scalars_are_spelled_as_the_long_way_spells_them() {

@@ -11,7 +11,7 @@ use crate::nnef::standard::VARIABLE;
 
 /// What is wrong with a label, if anything is.
 pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./\\".contains(c);
+    let allowed = |c: char| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | '/' | '\\');
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
     }
