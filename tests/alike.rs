@@ -112,13 +112,14 @@ fn many(count: usize) -> Vec<String> {
     let name = |i: usize| format!("{}{i}", ["t", "value_", "a_longer_name"][i % 3]);
     let statement = |i: usize| {
         let (new, a, b) = (name(i), name(i - 1), name(i - 1 - i % 3));
-        match i % 7 {
+        match i % 8 {
             0 => format!("{new} = add({a}, {b});"),
             1 => format!("{new}={a}*{b};"),
             2 => format!("{new} = relu({a});"),
             3 => format!("{new} = select({a} < {b}, {b}, 2.5);"),
             4 => format!("{new} = softmax( {a}, axes = [1] );"),
-            5 => format!("{new} = box({a}, size = [1, 1, 3, 3], border = 'constant', normalize = true);"),
+            5 => format!("{new} = variable<scalar>(label = 'v/{i}', shape = [1, 4, 8, 8]);"),
+            6 => format!("{new} = box({a}, size = [1, 1, 3, 3], border = 'constant', normalize = true);"),
             _ => format!("{new} = clamp(x = {a}, b = {b},\n a = -0.5);"),
         }
     };
@@ -166,6 +167,10 @@ fn what_is_wrong_with_one_is_found_among_many_spelled_alike() {
         ("t1491 =", "x ="),
         ("t1491 =", "t1491 = copy(x); t1491 ="),
         ("size = [1, 1, 3, 3]", "size = [1, 1, 3]"),
+        ("label = 'v/1493'", "label = 'v/1493?'"),
+        ("label = 'v/1493'", "label = ''"),
+        ("label = 'v/1493'", "label = 'v/1485'"),
+        ("label = 'v/1493'", "label = 1"),
         ("-0.5);\nt1491", "-0.5); b1 = t1470 < t1473; b2 = add(b1, b1); b3 = relu(b1);\nt1491"),
     ];
     for (right, wrong) in cases {

@@ -9,7 +9,7 @@ use super::machine::{Machine, Slot};
 use super::simple_literal;
 use super::value::Value;
 use crate::graph::{Key, OriginId, Output, SignatureId};
-use crate::nnef::ast::{Assignment, Expr, Primitive};
+use crate::nnef::ast::{Assignment, Ast, Expr, Primitive};
 use crate::nnef::check::Ref;
 use crate::nnef::check::routine::{Application, FormOperand, RoutineId};
 use crate::nnef::statements::{Like, Word};
@@ -61,16 +61,20 @@ impl Compiler<'_, '_> {
         for operand in &form.operands {
             let operand = match operand {
                 FormOperand::Name(..) => Operand::Slot(slots.next().unwrap_or(slot)),
-                FormOperand::Literal(id) => {
-                    self.program.constants.extend(simple_literal(checked, &form.tree, form.tree.expr(*id)));
-                    Operand::Const(self.program.constants.len() as u32 - 1)
-                }
+                FormOperand::Label(hole) => self.constant_operand(Expr::String(words[*hole as usize].name), &form.tree),
+                FormOperand::Literal(id) => self.constant_operand(form.tree.expr(*id), &form.tree),
             };
             self.program.operands.push(operand);
         }
         let (id, span) = (self.new_graph_name(words[0].name, slot), form.span(like, words));
         self.program.routines.push(RoutineCall { routine: form.routine, operands: first, slot, id, span });
         self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
+    }
+
+    /// A literal as an operand.
+    fn constant_operand(&mut self, literal: Expr, tree: &Ast) -> Operand {
+        self.program.constants.extend(simple_literal(self.checked, tree, literal));
+        Operand::Const(self.program.constants.len() as u32 - 1)
     }
 }
 

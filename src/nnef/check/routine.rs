@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Place};
+use super::labels::label_problem;
 use super::{Checked, FragmentId, Ref};
 use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
@@ -55,6 +56,8 @@ pub struct Routine {
     pub order: SmallVec<[(u32, u32); 4]>,
     operands: SmallVec<[Operand; 4]>,
     result: Type,
+    /// For variables the place of the label in the text.
+    label: Option<u32>,
 }
 
 /// An operand of the statements of a form.
@@ -62,6 +65,8 @@ pub struct Routine {
 pub enum FormOperand {
     /// One of their names, of this type.
     Name(u32, Type),
+    /// One of their labels.
+    Label(u32),
     /// A literal, in [`FormRoutine::tree`].
     Literal(ExprId),
 }
@@ -91,9 +96,10 @@ impl FormRoutine {
         let mut operands = SmallVec::new();
         for (_, place) in &routine.order {
             let (_, node) = application.operands[*place as usize];
-            operands.push(match tree.expr(node) {
-                Expr::Name(_) => FormOperand::Name(form.hole(node)?, routine.operands[*place as usize].1),
-                _ => FormOperand::Literal(node),
+            operands.push(match (tree.expr(node), form.hole(node)) {
+                (Expr::Name(_), hole) => FormOperand::Name(hole?, routine.operands[*place as usize].1),
+                (_, Some(hole)) => FormOperand::Label(hole),
+                (_, None) => FormOperand::Literal(node),
             });
         }
         let Span { start, end } = application.span;
@@ -244,18 +250,26 @@ impl BodyCheck<'_, '_> {
         if self.scope.get(target.name).is_some() || self.is_input(target.name) {
             return false;
         }
-        let Checked { routines, statements, .. } = &mut self.checker.checked;
+        let Checked { routines, statements, document, .. } = &mut self.checker.checked;
+        let names = document.names();
         let Some(form) = routines.form(like.form) else { return false };
         let before = statements.slots.len();
         statements.slots.push(self.slots.len() as u32);
         for operand in &form.operands {
-            let FormOperand::Name(hole, ty) = *operand else { continue };
-            match self.scope.get(words[hole as usize].name) {
-                Some(slot) if self.slots[slot as usize].ty == ty => statements.slots.push(slot),
-                _ => {
-                    statements.slots.truncate(before);
-                    return false;
-                }
+            let fits = match *operand {
+                FormOperand::Literal(_) => true,
+                FormOperand::Label(hole) => is_right_label(names.text(words[hole as usize].name)),
+                FormOperand::Name(hole, ty) => match self.scope.get(words[hole as usize].name) {
+                    Some(slot) => {
+                        statements.slots.push(slot);
+                        self.slots[slot as usize].ty == ty
+                    }
+                    None => false,
+                },
+            };
+            if !fits {
+                statements.slots.truncate(before);
+                return false;
             }
         }
         statements.routines.push(Some(form.routine));
@@ -291,7 +305,14 @@ impl BodyCheck<'_, '_> {
         }
         let routines = &self.checker.checked.routines;
         let id = known.into_iter().find(|id| routines.get(*id).operands == operands)?;
-        Some((id, routines.get(id).result))
+        let Routine { result, label, .. } = *routines.get(id);
+        let label = label.map(|place| self.ast.expr(application.operands[place as usize].1));
+        let is_right = match label {
+            Some(Expr::String(label)) => is_right_label(self.checker.checked.text(label)),
+            Some(_) => false,
+            None => true,
+        };
+        is_right.then_some((id, result))
     }
 
     /// The type of a literal, or of a name that has a value.
@@ -332,10 +353,12 @@ fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Applicatio
     };
     let info = checked.fragment(fragment);
     let one_tensor = matches!(info.results[..], [result] if result.ty.is_tensor());
-    let by_graph_alone = [EXTERNAL, VARIABLE, UPDATE].contains(&checked.text(info.name));
+    let name = checked.text(info.name);
+    let by_graph_alone = [EXTERNAL, UPDATE].contains(&name);
     if info.has_body || info.open_results || !one_tensor || by_graph_alone {
         return None;
     }
+    let mut label = None;
     let mut order = SmallVec::new();
     for (i, argument) in arguments.iter().enumerate() {
         let Some(argument) = *argument else { continue };
@@ -345,10 +368,18 @@ fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Applicatio
         }
         let place = application.operands.iter().position(|(_, operand)| *operand == argument)?;
         order.push((i as u32, place as u32));
+        if name == VARIABLE && formal == Type::STRING {
+            label = Some(place as u32);
+        }
     }
     let operands: SmallVec<[Operand; 4]> = application.operands.iter().map(|(name, id)| (*name, ty(*id))).collect();
     let complete = order.len() == operands.len() && ty(value).is_tensor() && checked.document.dialect() == Dialect::V1;
-    complete.then(|| Routine { fragment, generic, order, operands, result: ty(value) })
+    complete.then(|| Routine { fragment, generic, order, operands, result: ty(value), label })
+}
+
+/// Whether nothing is wrong with the label of a variable.
+fn is_right_label(label: &str) -> bool {
+    label_problem(label, Dialect::V1).is_none()
 }
 
 /// Whether a value is turned into something else when it is given for a parameter.

@@ -1,7 +1,7 @@
-//! Forms: statements that are spelled alike but for their names.
+//! Forms: statements that are spelled alike but for their names and labels.
 //!
 //! Flat text has millions of statements of a few forms. Of a statement whose form is known only
-//! the names are kept; its nodes are made of those of the first one where they are asked for.
+//! these are kept; its nodes are made of those of the first one where they are asked for.
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -34,12 +34,12 @@ impl FormId {
     }
 }
 
-/// A name of a statement whose form is known, and how long it is.
+/// A name or label of a statement whose form is known, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The name.
     pub name: Name,
-    /// How many bytes it has.
+    /// How many bytes it has, without quotes.
     pub len: u32,
 }
 
@@ -58,15 +58,16 @@ impl Word {
     }
 }
 
-/// Where a name stands in the statement that a form was learnt from, and its node.
+/// Where a name or label stands in the statement that a form was learnt from, and its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
     pub start: u32,
     pub end: u32,
     pub node: u32,
+    pub label: bool,
 }
 
-/// A statement with holes for its names, the first of them on the left side.
+/// A statement with holes for its names and labels, the first of them on the left side.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Form {
     /// How it is spelled.
@@ -80,7 +81,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// How many names it has.
+    /// How many names and labels it has.
     pub fn names(&self) -> usize {
         self.holes.len()
     }
@@ -90,12 +91,12 @@ impl Form {
         self.targets as usize
     }
 
-    /// Which of the names a node of the first statement is.
+    /// Which of the names and labels a node of the first statement is.
     pub fn hole(&self, node: ExprId) -> Option<u32> {
         self.holes.iter().position(|hole| hole.node as usize == node.index()).map(|hole| hole as u32)
     }
 
-    /// How many names stand before a place in the first statement, and how long they are there.
+    /// How many names and labels stand before a place in the first statement, and how long they are there.
     pub fn before(&self, at: u32) -> (u32, u32) {
         let before = self.holes.iter().take_while(|hole| hole.start < at);
         before.fold((0, 0), |(count, len), hole| (count + 1, len + hole.end - hole.start))
@@ -111,7 +112,8 @@ impl Form {
     /// with places relative to `start`.
     pub(super) fn adapt(&self, words: &[Word], start: u32, ast: &mut Ast, marks: Marks) {
         for (hole, word) in self.holes.iter().zip(words) {
-            ast.exprs[marks.exprs + hole.node as usize] = Expr::Name(word.name);
+            let expr = if hole.label { Expr::String(word.name) } else { Expr::Name(word.name) };
+            ast.exprs[marks.exprs + hole.node as usize] = expr;
         }
         if self.holes.iter().zip(words).all(|(hole, word)| hole.end - hole.start == word.len) {
             return;
@@ -138,12 +140,18 @@ impl Form {
             return None;
         }
         let mut holes = SmallVec::new();
-        for &(from, to) in spelling.names() {
+        for (from, to, label) in spelling.holes() {
             let (from, to) = (from - spelling.start(), to - spelling.start());
-            let span = Span { start: start + from, end: start + to };
-            let is_name = |id: &usize| matches!(ast.exprs[*id], Expr::Name(_)) && ast.spans[*id] == span;
-            let node = (marks.exprs..ast.exprs.len()).find(is_name)? - marks.exprs;
-            holes.push(Hole { start: from, end: to, node: node as u32 });
+            // The node of a string has the quotes, too.
+            let quote = u32::from(label);
+            let span = Span { start: start + from - quote, end: start + to + quote };
+            let is_it = |id: &usize| match ast.exprs[*id] {
+                Expr::Name(_) => !label && ast.spans[*id] == span,
+                Expr::String(_) => label && ast.spans[*id] == span,
+                _ => false,
+            };
+            let node = (marks.exprs..ast.exprs.len()).find(is_it)? - marks.exprs;
+            holes.push(Hole { start: from, end: to, node: node as u32, label });
         }
         let mut packed = Vec::new();
         Packer::new(&mut packed, start, marks).nodes(ast, assignment);

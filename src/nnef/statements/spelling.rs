@@ -1,6 +1,6 @@
-//! How a statement is spelled, but for its names.
+//! How a statement is spelled, but for its names and labels.
 //!
-//! Two statements that differ in nothing but such names have the same nodes. So a statement that
+//! Two statements that differ in nothing but these have the same nodes. So a statement that
 //! is spelled like one that was read needs no parsing: its names are found where they must stand.
 
 use logos::Logos;
@@ -13,8 +13,13 @@ const MAX_NAMES: usize = 16;
 const MAX_LENGTH: usize = 1024;
 const MAX_NAME: usize = 255;
 
-/// What stands for a name in [`Spelling::key`]. No statement with this byte is spelled out.
+/// What stands for a name, and for what is within the quotes of a label, in [`Spelling::key`]. No
+/// statement with these bytes is spelled out.
 const NAME: u8 = 0;
+const LABEL: u8 = 1;
+
+/// The argument whose text is new in each statement that has it.
+const LABEL_ARGUMENT: &[u8] = b"label";
 
 /// What a byte can be part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,9 +67,9 @@ fn class(byte: u8) -> Class {
 /// The spelling of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Spelling {
-    /// The text, with a byte of its own in place of each name.
+    /// The text, with a byte of its own in place of each name and label.
     key: Vec<u8>,
-    /// The names: where they start and end.
+    /// These: where they start and end, without quotes.
     names: SmallVec<[(u32, u32); 8]>,
     /// How many of them are on the left side.
     targets: u32,
@@ -77,22 +82,27 @@ pub(crate) struct Spelling {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     bytes: Box<[u8]>,
-    /// Where what stands between names ends.
+    /// Where what stands between names and labels ends.
     ends: SmallVec<[u32; 4]>,
 }
 
 impl Key {
-    /// What stands in front of the first name, and behind each.
-    fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| *end as usize + 1));
-        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end as usize])
+    /// What stands in front of the first name.
+    fn head(&self) -> &[u8] {
+        &self.bytes[..self.ends[0] as usize]
+    }
+
+    /// Names and labels, each with what stands behind it.
+    fn parts(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        let part = |ends: &[u32]| (ends[0] as usize, ends[1] as usize);
+        self.ends.windows(2).map(part).map(|(mark, end)| (self.bytes[mark], &self.bytes[mark + 1..end]))
     }
 }
 
 impl Spelling {
     /// The key, to be kept.
     pub fn to_key(&self) -> Key {
-        let names = self.key.iter().zip(0..).filter(|(byte, _)| **byte == NAME).map(|(_, at)| at);
+        let names = self.key.iter().zip(0..).filter(|(byte, _)| is_mark(**byte)).map(|(_, at)| at);
         Key { bytes: self.key.as_slice().into(), ends: names.chain([self.key.len() as u32]).collect() }
     }
 
@@ -104,6 +114,12 @@ impl Spelling {
     /// Where the names start and end in the text.
     pub fn names(&self) -> &[(u32, u32)] {
         &self.names
+    }
+
+    /// The same, and whether they are labels.
+    pub fn holes(&self) -> impl Iterator<Item = (u32, u32, bool)> {
+        let marks = self.key.iter().filter(|byte| is_mark(**byte));
+        self.names.iter().zip(marks).map(|(&(start, end), mark)| (start, end, *mark == LABEL))
     }
 
     /// How many of the names are on the left side.
@@ -128,19 +144,18 @@ impl Spelling {
         let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
         let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
         self.start = start as u32;
-        let mut parts = wanted.parts();
-        let mut at = parts.next().filter(|part| text.starts_with(part))?.len();
-        for part in parts {
-            let end = skip(text, at, is_word);
-            // What is spelled like this has a word here, but it may be another kind of one.
-            let first = class(*text.get(at)?);
-            if first != Class::Word || is_reserved(&text[at..end]) || end - at > MAX_NAME {
+        let mut at = Some(wanted.head()).filter(|head| text.starts_with(head))?.len();
+        for (mark, part) in wanted.parts() {
+            let end = match mark {
+                LABEL => plain_end(text, at),
+                _ => skip(text, at, is_word),
+            };
+            // Where a name must stand there may be another kind of word.
+            let fits = mark == LABEL || (class(*text.get(at)?) == Class::Word && !is_reserved(&text[at..end]));
+            if !fits || end - at > MAX_NAME || !text[end..].starts_with(part) {
                 return None;
             }
             self.names.push((self.start + at as u32, self.start + end as u32));
-            if !text[end..].starts_with(part) {
-                return None;
-            }
             at = end + part.len();
         }
         (text.get(at) == Some(&b';')).then(|| self.start + at as u32 + 1)
@@ -158,7 +173,7 @@ impl Spelling {
         let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
         let base = start as u32;
         self.start = base;
-        let (mut at, mut spelled, mut assigned) = (0, 0, false);
+        let (mut at, mut spelled, mut assigned, mut label) = (0, 0, false, false);
         loop {
             match class(*text.get(at)?) {
                 Class::Space | Class::Mark => at += 1,
@@ -167,16 +182,26 @@ impl Spelling {
                     if end - at > MAX_NAME {
                         return None;
                     }
-                    if stands_alone(text, end, assigned) && !is_reserved(&text[at..end]) {
-                        self.key.extend_from_slice(&text[spelled..at]);
-                        self.key.push(NAME);
-                        self.names.push((base + at as u32, base + end as u32));
+                    let word = &text[at..end];
+                    label = word == LABEL_ARGUMENT;
+                    if stands_alone(text, end, assigned) && !is_reserved(word) {
+                        self.put(NAME, &text[spelled..at], base, (at, end));
                         spelled = end;
                     }
                     at = end;
                 }
                 Class::Digit => at = skip(text, at + 1, is_word),
-                Class::Quote => at = string_end(text, at)?,
+                Class::Quote => {
+                    let end = plain_end(text, at + 1);
+                    if text.get(end) != Some(&text[at]) {
+                        return None;
+                    }
+                    if std::mem::take(&mut label) && end - at <= MAX_NAME {
+                        self.put(LABEL, &text[spelled..=at], base, (at + 1, end));
+                        spelled = end;
+                    }
+                    at = end + 1;
+                }
                 Class::Equals => {
                     if !assigned {
                         (assigned, self.targets) = (true, self.names.len() as u32);
@@ -191,6 +216,15 @@ impl Spelling {
                 Class::Other => return None,
             }
         }
+    }
+}
+
+impl Spelling {
+    /// Adds text to the key, and what stands for the name or label behind it.
+    fn put(&mut self, mark: u8, text: &[u8], base: u32, (start, end): (usize, usize)) {
+        self.key.extend_from_slice(text);
+        self.key.push(mark);
+        self.names.push((base + start as u32, base + end as u32));
     }
 }
 
@@ -211,12 +245,23 @@ fn is_word(class: Class) -> bool {
     class as u8 <= Class::Digit as u8
 }
 
-/// The end of a string that consists of printable ASCII characters without escapes.
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
-    let quote = text[start];
-    let odd = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
-    let len = text[start + 1..].iter().position(odd)?;
-    (text[start + 1 + len] == quote).then_some(start + len + 2)
+/// The end of printable ASCII characters without escapes within the quotes that open in front of
+/// them.
+fn plain_end(text: &[u8], start: usize) -> usize {
+    let quote = text[start - 1];
+    let mut at = start;
+    while let Some(byte @ b' '..=b'~') = text.get(at)
+        && *byte != quote
+        && *byte != b'\\'
+    {
+        at += 1;
+    }
+    at
+}
+
+/// Whether a byte of a key stands for something.
+fn is_mark(byte: u8) -> bool {
+    byte == NAME || byte == LABEL
 }
 
 /// Whether a word that ends here is neither called nor the name of an argument.
@@ -245,7 +290,7 @@ mod tests {
     fn spell(text: &str) -> Option<(String, Vec<&str>, &str)> {
         let mut spelling = Spelling::default();
         let end = spelling.scan(text)?;
-        let key = spelling.key().iter().map(|&byte| if byte == NAME { '@' } else { char::from(byte) }).collect();
+        let key = spelling.key().iter().map(|&byte| if is_mark(byte) { '@' } else { char::from(byte) }).collect();
         let names = spelling.names().iter().map(|&(start, end)| &text[start as usize..end as usize]).collect();
         Some((key, names, &text[end as usize..]))
     }
@@ -260,6 +305,8 @@ mod tests {
                 "a b x y",
             ),
             ("y=a*b+ f ( c )==d;", "@=@*@+ f ( @ )==@", "y a b c d"),
+            ("w = variable(label = 'a.b', shape = [1]);", "@ = variable(label = '@', shape = [1])", "w a.b"),
+            ("w = f(label=\"\", border = 'x');", "@ = f(label=\"@\", border = 'x')", "w "),
             (
                 "y = f(a == b, true, in, integer_, 'x = y', \"z\");",
                 "@ = f(@ == @, true, in, @, 'x = y', \"z\")",
@@ -296,6 +343,18 @@ mod tests {
                 assert_eq!((other.scan(text), other.names(), other.start()), (end, &names[..], start));
                 assert_eq!((other.key(), other.targets()), (first.key(), first.targets()));
             }
+        }
+        first.scan("w = variable(label = 'a', shape = [1]);").expect("a spelling");
+        let cases = [
+            ("v = variable(label = '', shape = [1]);", true),
+            ("v = variable(label = 'b/c \"d', shape = [1]);", true),
+            ("v = variable(label = \"a\", shape = [1]);", false),
+            ("v = variable(label = 'a\\'', shape = [1]);", false),
+            ("v = variable(label = 'é', shape = [1]);", false),
+            ("v = variable(label = 'a, shape = [1]);", false),
+        ];
+        for (text, fits) in cases {
+            assert_eq!(other.fit(&first.to_key(), text).is_some(), fits, "{text}");
         }
     }
 
