@@ -142,19 +142,24 @@ fn statements_spelled_alike_mean_what_each_means_alone() {
     assert_eq!(findings(&alike, &Options::default()), findings(&alone, &Options::default()));
 }
 
-/// One spelling may stand for many kinds: of logical and of scalar tensors, in turns.
+/// One spelling may stand for many kinds: of logical and of scalar tensors, in turns, from the
+/// beginning or from some point on.
 #[test]
 fn statements_spelled_alike_need_not_be_alike() {
-    let turn = |i: usize| {
+    let turn = |i: usize, both: bool| {
         let (a, b, c) = (i * 3, i * 3 + 1, i * 3 + 2);
         let before = if i == 0 { "x".to_string() } else { format!("t{}", a - 3) };
-        format!("t{a} = copy({before});\nt{b} = t{a} < {before};\nt{c} = copy(t{b});")
+        let copied = if both { b } else { a };
+        let copies = [format!("t{a} = copy({before});"), format!("t{c} = copy(t{copied});")];
+        let [first, second] = copies;
+        [first, format!("t{b} = t{a} < {before};"), second]
     };
-    let statements: Vec<String> =
-        (0..500).flat_map(|i| turn(i).lines().map(String::from).collect::<Vec<_>>()).collect();
-    let [alike, alone] = with_and_without_comments(&statements);
-    assert_eq!(flat(&alike).len(), 1500);
-    assert_eq!(flat(&alike), flat(&alone));
+    for both in [0, 1, 250, 499] {
+        let statements: Vec<String> = (0..500).flat_map(|i| turn(i, i >= both && i % 100 < 90)).collect();
+        let [alike, alone] = with_and_without_comments(&statements);
+        assert_eq!(flat(&alike).len(), 1500);
+        assert_eq!(flat(&alike), flat(&alone));
+    }
 }
 
 #[test]

@@ -141,7 +141,8 @@ impl<'d> Checker<'d> {
 
     /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
     /// forms without nodes; false where there are no more.
-    pub(crate) fn next_statements(&self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
+    pub(crate) fn next_statements(&mut self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
+        self.checked.routines.settle();
         // Of names that are assigned again the last one counts, which is found by the nodes.
         let singly = graph.body.reassigned().is_empty();
         reader.next_unless(chunk, |form| singly && self.checked.routines.form(form).is_some())

@@ -123,6 +123,8 @@ pub struct Routines {
     of: FxHashMap<Applied, SmallVec<[RoutineId; 2]>>,
     /// What is known of forms, by their numbers, and how often something was learnt of each.
     forms: Vec<(Option<FormRoutine>, u32)>,
+    /// What was learnt since. Statements that were checked by what was known are compiled by it.
+    learnt: Vec<(FormId, FormRoutine)>,
 }
 
 /// How many kinds the statements of a form may be of, before looking for another one at each turn
@@ -142,18 +144,22 @@ impl Routines {
 
     /// Whether it is new that statements of a form are of a kind, and of use.
     fn wants(&self, id: FormId, routine: RoutineId) -> bool {
-        self.forms.get(id.index()).is_none_or(|(known, times)| {
-            *times < KINDS_PER_FORM && known.as_ref().is_none_or(|known| known.routine != routine)
-        })
+        let is_new = |known: &(Option<FormRoutine>, u32)| {
+            known.1 < KINDS_PER_FORM && known.0.as_ref().is_none_or(|known| known.routine != routine)
+        };
+        self.forms.get(id.index()).is_none_or(is_new) && !self.learnt.iter().any(|learnt| learnt.0 == id)
     }
 
-    fn add_form(&mut self, id: FormId, known: Option<FormRoutine>) {
-        if self.forms.len() <= id.index() {
-            self.forms.resize_with(id.index() + 1, Default::default);
+    /// Takes what was learnt of forms for known, after statements were compiled.
+    pub(super) fn settle(&mut self) {
+        for (id, learnt) in self.learnt.drain(..) {
+            if self.forms.len() <= id.index() {
+                self.forms.resize_with(id.index() + 1, Default::default);
+            }
+            let (known, times) = &mut self.forms[id.index()];
+            *times += 1;
+            *known = Some(learnt).filter(|_| *times < KINDS_PER_FORM);
         }
-        let (entry, times) = &mut self.forms[id.index()];
-        *times += 1;
-        *entry = known.filter(|_| *times < KINDS_PER_FORM);
     }
 
     fn add(&mut self, applied: Applied, routine: Routine) -> Option<RoutineId> {
@@ -282,8 +288,8 @@ impl BodyCheck<'_, '_> {
     fn learn_form(&mut self, id: FormId, routine: RoutineId) {
         let Some(form) = self.form(id).filter(|form| form.targets() == 1) else { return };
         let routines = &mut self.checker.checked.routines;
-        let known = FormRoutine::new(form, routine, routines.get(routine));
-        routines.add_form(id, known);
+        let learnt = FormRoutine::new(form, routine, routines.get(routine));
+        routines.learnt.extend(learnt.map(|learnt| (id, learnt)));
     }
 
     fn slow(&mut self, assignment: &Assignment) {
