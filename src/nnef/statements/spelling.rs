@@ -275,11 +275,14 @@ fn stands_alone(text: &[u8], end: usize, assigned: bool) -> bool {
     }
 }
 
+/// How long the longest reserved word is.
+const LONGEST_RESERVED: usize = 9;
+
 /// Whether a word is reserved. No reserved word ends with a digit.
 #[inline]
 fn is_reserved(word: &[u8]) -> bool {
-    let numbered = word.last().is_some_and(u8::is_ascii_digit);
-    !numbered && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
+    let may_be = word.len() <= LONGEST_RESERVED && word.last().is_some_and(|last| !last.is_ascii_digit());
+    may_be && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
 }
 
 #[cfg(test)]
@@ -316,6 +319,16 @@ mod tests {
         for (text, key, names) in cases {
             let (found, words, rest) = spell(text).expect("a spelling");
             assert_eq!((found.as_str(), words.join(" ").as_str(), rest), (key, names, ""));
+        }
+    }
+
+    #[test]
+    fn reserved_words_are_no_names() {
+        let reserved = "version extension graph fragment tensor integer scalar logical string shape_of length_of \
+                        range_of for in yield if else true false";
+        reserved.split(' ').for_each(|word| assert!(is_reserved(word.as_bytes()), "{word}"));
+        for word in ["x", "label", "truE", "true1", "extensions", "_", "a_rather_long_name"] {
+            assert!(!is_reserved(word.as_bytes()), "{word}");
         }
     }
 
