@@ -13,10 +13,9 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
-use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
+use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::Chunk;
 use crate::nnef::types::Type;
 use crate::source::Span;
@@ -107,11 +106,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub fn fragment(mut self, id: FragmentId) -> Body {
         let info = self.checked.fragment(id);
         let fragment = self.checked.document.fragment(info.module, info.index);
-        let empty = (BodyInfo::default(), ast::Body::default());
-        let body = fragment.body.as_ref().unwrap_or(&empty.1);
-        let slots = self.checked.bodies[id.index()].as_ref().unwrap_or(&empty.0);
+        let empty = ast::Body::default();
+        let body = fragment.body.as_ref().unwrap_or(&empty);
         self.results = info.results.iter().map(|result| result.name).collect();
-        let mut body = self.body(body, slots, info.params.len() as u32);
+        let mut body = self.body(body, id, info.params.len() as u32);
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
         body
@@ -153,15 +151,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    fn body(&mut self, body: &ast::Body, info: &BodyInfo, params: u32) -> Body {
+    fn body(&mut self, body: &ast::Body, id: FragmentId, params: u32) -> Body {
         let entry = self.program.instrs.len() as u32;
-        let slots = info.names.len() as u32;
-        let results: SmallVec<[u32; 2]> = info.results.iter().copied().flatten().collect();
+        let names = self.checked.slot_names(id);
+        let slots = names.len() as u32;
+        let results: SmallVec<[u32; 2]> = self.checked.result_slots(id).iter().copied().flatten().collect();
         let all = self.mode == Mode::Graph || self.lowering.demand_all;
         let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
         self.lazy = vec![false; slots as usize];
         match self.mode {
-            Mode::Graph => self.note_superseded(info),
+            Mode::Graph => self.note_superseded(names),
             Mode::Fragment => self.note_aliases(body),
         }
         let mut deferred = Vec::new();
@@ -198,9 +197,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Body { head, results }
     }
 
-    fn note_superseded(&mut self, info: &BodyInfo) {
+    fn note_superseded(&mut self, names: &[Name]) {
         let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
-        for (slot, name) in info.names.iter().enumerate() {
+        for (slot, name) in names.iter().enumerate() {
             let earlier = std::mem::replace(&mut last[name.index()], slot as u32);
             if earlier != u32::MAX {
                 self.superseded.insert(earlier);
@@ -417,7 +416,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     fn gives_one_tensor(&self, site: &Site) -> bool {
         let Some(info) = site.fragment.map(|fragment| self.checked.fragment(fragment)) else { return false };
         // The shape of an external may be replaced.
-        let plain = !info.open_results && self.checked.text(info.name) != EXTERNAL;
+        let plain = !info.open_results && Some(info.name) != self.checked.words.external;
         plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))
     }
 

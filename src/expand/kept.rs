@@ -227,8 +227,7 @@ fn flat_body(
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-    let slots = checked.bodies[id.index()].as_ref().map_or(&[][..], |body| &body.results);
-    let outputs = super::tensors(&machine, checked.document, &idents, slots)?;
+    let outputs = super::tensors(&machine, checked.document, &idents, checked.result_slots(id))?;
     let mut graph = machine.graph;
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {

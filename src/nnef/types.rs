@@ -2,6 +2,7 @@
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use super::ast::{Ast, ElementSpec, Primitive, TypeSpec, TypeSpecId};
 
@@ -186,22 +187,22 @@ impl Types {
 
     /// The type that a specification names.
     pub fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.type_spec(id) {
+        match ast.type_spec(id) {
             TypeSpec::Error => Type::Unknown,
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
             TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = self.from_spec(ast, item);
+                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.from_spec(ast, item));
                 self.array(item)
             }
-            TypeSpec::Tuple(range) => {
+            TypeSpec::Tuple(range) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
                 let items: Vec<Type> =
                     ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
                 self.tuple(&items)
-            }
-        })
+            }),
+        }
     }
 
     /// Whether tensors occur anywhere in a type.
@@ -227,12 +228,12 @@ impl Types {
 
     /// Whether `tensor<>` occurs in a type.
     pub fn has_any_tensor(&self, ty: Type) -> bool {
-        let mut open = vec![ty];
+        let mut open: SmallVec<[Type; 4]> = smallvec::smallvec![ty];
         while let Some(ty) = open.pop() {
             match ty {
                 Type::Tensor(Element::Any) => return true,
                 Type::Array(array) => open.push(self.item(array)),
-                Type::Tuple(tuple) => open.extend(self.items(tuple)),
+                Type::Tuple(tuple) => open.extend_from_slice(self.items(tuple)),
                 _ => {}
             }
         }
@@ -362,6 +363,9 @@ impl Types {
 
     /// A type with `?` replaced.
     pub fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
+        if !self.has_generic(ty) {
+            return ty;
+        }
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.instance(ty, generic))
     }
 
@@ -371,11 +375,11 @@ impl Types {
             Type::Tensor(Element::Of(Primitive::Generic)) => {
                 Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
             }
-            Type::Array(array) if self.has_generic(ty) => {
+            Type::Array(array) => {
                 let item = self.instantiate(self.item(array), generic);
                 self.array(item)
             }
-            Type::Tuple(tuple) if self.has_generic(ty) => {
+            Type::Tuple(tuple) => {
                 let items: Vec<Type> = self.items(tuple).to_vec();
                 let items: Vec<Type> = items.into_iter().map(|item| self.instantiate(item, generic)).collect();
                 self.tuple(&items)

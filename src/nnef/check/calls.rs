@@ -4,12 +4,12 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, FragmentId, Generic};
+use super::{CallInfo, Checked, FragmentId, Generic, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, ExprId, Primitive};
+use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident, Primitive};
 use crate::nnef::document::ModuleId;
-use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
+use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
 
@@ -33,16 +33,20 @@ impl BodyCheck<'_, '_> {
 
     /// I3, I4, I9: operations that only the graph may call.
     fn placement(&mut self, call: &Call, context: Context) {
-        let span = call.name.span;
-        match (self.checker.checked.text(call.name.name), self.place) {
-            (EXTERNAL, Place::Fragment(_)) if self.module != ModuleId::STANDARD => {
-                self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
+        let Ident { name, span } = call.name;
+        let Words { external, variable, update } = self.checker.checked.words;
+        match self.place {
+            Place::Fragment(_) if Some(name) == external => {
+                if self.module != ModuleId::STANDARD {
+                    let message = "`external` belongs into the graph, not into a fragment";
+                    self.report(Code::ExternalInFragment, span, message);
+                }
             }
-            (EXTERNAL, Place::Graph) if !context.statement => {
+            Place::Graph if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
-            (name @ (VARIABLE | UPDATE), Place::Fragment(_)) if !(self.draft() && name == VARIABLE) => {
-                let message = format!("`{name}` belongs into the graph, not into a fragment");
+            Place::Fragment(_) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
+                let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
             _ => {}
@@ -114,14 +118,14 @@ impl BodyCheck<'_, '_> {
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
-        let checked = &mut self.checker.checked;
-        let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
-        let results: SmallVec<[Type; 4]> =
-            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).map(known_later).collect();
-        match results[..] {
-            [single] => single,
-            _ => checked.types.tuple(&results),
+        let Checked { fragments, types, .. } = &mut self.checker.checked;
+        let results = &fragments[fragment.index()].results;
+        let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
+        if let [single] = &results[..] {
+            return ty(single);
         }
+        let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
+        types.tuple(&results)
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
