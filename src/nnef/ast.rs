@@ -498,11 +498,20 @@ pub struct Assignment {
     pub span: Span,
 }
 
+/// The statements of a fragment's body. Most bodies are short, and there are many of them.
+pub type Assignments = SmallVec<[Assignment; 2]>;
+
+/// The parameters of a fragment.
+pub type Params = SmallVec<[Param; 1]>;
+
+/// The results of a fragment.
+pub type Results = SmallVec<[ResultDecl; 1]>;
+
 /// `{ assignments }`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// The assignments in order.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Assignments,
     /// From brace to brace.
     pub span: Span,
 }
@@ -535,9 +544,9 @@ pub struct Fragment {
     /// `<?>`, with the default type if one is given.
     pub generic: Option<GenericDecl>,
     /// Parameters in order.
-    pub params: Vec<Param>,
+    pub params: Params,
     /// Results in order.
-    pub results: Vec<ResultDecl>,
+    pub results: Results,
     /// The body; none for a primitive.
     pub body: Option<Body>,
     /// From `fragment` to the end of the body or the semicolon.

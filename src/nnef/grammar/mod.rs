@@ -83,8 +83,9 @@ fn parse_with(
         true => lex(text, file, dialect, &mut reader, diagnostics),
         false => lex(text, file, dialect, &mut (), diagnostics),
     };
-    let PlainReader { names, ast, runs, targets, .. } = reader;
-    let plain = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
+    let PlainReader { names, ast, runs, heads, targets, .. } = reader;
+    let plain = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
+    let read = AlreadyRead { plain, heads: heads.into_iter(), targets };
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
@@ -101,7 +102,7 @@ fn parse_with(
         findings: Vec::new(),
         failed: false,
     };
-    let mut run = Run::new(build, &tokens, (plain, targets), dialect.rules(), kind, module, diagnostics);
+    let mut run = Run::new(build, &tokens, read, dialect.rules(), kind, module, diagnostics);
     run.items();
     run.finish()
 }
@@ -149,13 +150,24 @@ macro_rules! parse {
 }
 use parse;
 
+/// The runs of statements that were read already, and the tokens that stand for them.
+type Runs = std::iter::Zip<std::vec::IntoIter<usize>, std::vec::IntoIter<Sink>>;
+
+/// What was read without tokens.
+struct AlreadyRead {
+    plain: Runs,
+    /// Headers of fragments, in the order of their tokens.
+    heads: std::vec::IntoIter<FragmentHead>,
+    /// What the graph assigns.
+    targets: Targets,
+}
+
 /// One run of the parser over one file.
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
-    /// The statements that were read already, by their tokens.
-    plain: std::vec::IntoIter<(usize, Sink)>,
-    /// What the graph assigns.
+    plain: Runs,
+    heads: std::vec::IntoIter<FragmentHead>,
     targets: Targets,
     split: Splitter<'s>,
     rules: &'static Rules,
@@ -171,7 +183,7 @@ impl<'s, 'd> Run<'s, 'd> {
     fn new(
         build: Build<'s>,
         tokens: &'s Tokens,
-        (plain, targets): (std::vec::IntoIter<(usize, Sink)>, Targets),
+        read: AlreadyRead,
         rules: &'static Rules,
         kind: ModuleKind,
         module: Module,
@@ -180,8 +192,9 @@ impl<'s, 'd> Run<'s, 'd> {
         Run {
             text: build.text,
             tokens,
-            plain,
-            targets,
+            plain: read.plain,
+            heads: read.heads,
+            targets: read.targets,
             split: Splitter { kinds: build.kinds, semicolons: rules.semicolons, loops: tokens.loops },
             rules,
             kind,
