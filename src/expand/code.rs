@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 
 use smallvec::SmallVec;
 
+use super::demand::Analysis;
 use crate::graph::Key;
 use crate::graph::names::NameId;
 use crate::nnef::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
@@ -351,4 +352,6 @@ pub struct Program {
     pub routines: Vec<RoutineCall>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
+    /// Room for the analysis of bodies.
+    pub analysis: Analysis,
 }

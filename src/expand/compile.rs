@@ -13,7 +13,7 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
-use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref};
+use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::statements::Chunk;
@@ -41,8 +41,8 @@ pub struct Compiler<'a, 'd> {
     mode: Mode,
     /// How many loops are around.
     pub(super) loops: u32,
-    results: Vec<Name>,
-    /// Slots that are evaluated on demand.
+    results: &'a [ResultInfo],
+    /// Slots that are evaluated on demand, up to the last one.
     lazy: Vec<bool>,
     /// Locals that a result is another name for.
     aliases: FxHashMap<u32, u32>,
@@ -78,7 +78,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             info: &checked.modules[module.index()],
             mode,
             loops: 0,
-            results: Vec::new(),
+            results: &[],
             lazy: Vec::new(),
             aliases: FxHashMap::default(),
             unnamed: FxHashMap::default(),
@@ -108,7 +108,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let fragment = self.checked.document.fragment(info.module, info.index);
         let empty = ast::Body::default();
         let body = fragment.body.as_ref().unwrap_or(&empty);
-        self.results = info.results.iter().map(|result| result.name).collect();
+        self.results = &info.results;
         let mut body = self.body(body, id, info.params.len() as u32);
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
@@ -155,16 +155,18 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let entry = self.program.instrs.len() as u32;
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;
-        let results: SmallVec<[u32; 2]> = self.checked.result_slots(id).iter().copied().flatten().collect();
-        let all = self.mode == Mode::Graph || self.lowering.demand_all;
-        let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
-        self.lazy = vec![false; slots as usize];
+        let results = self.checked.result_slots(id);
+        let mut analysis = std::mem::take(&mut self.program.analysis);
+        match self.mode == Mode::Graph || self.lowering.demand_all {
+            true => analysis.all(body),
+            false => analysis.run(self.ast, &self.info.refs, body, params, slots, results),
+        }
         match self.mode {
             Mode::Graph => self.note_superseded(names),
             Mode::Fragment => self.note_aliases(body),
         }
         let mut deferred = Vec::new();
-        for (assignment, demand) in body.assignments.iter().zip(demand) {
+        for (assignment, demand) in body.assignments.iter().zip(&analysis.demand) {
             match demand {
                 Demand::Never => {}
                 Demand::Always => self.statement(assignment),
@@ -172,6 +174,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
                     let block = self.program.blocks.len() as u32;
                     let mut filled = Vec::new();
                     demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| filled.push(slot));
+                    let end = filled.iter().max().map_or(0, |&last| last as usize + 1);
+                    self.lazy.resize(self.lazy.len().max(end), false);
                     filled.iter().for_each(|&slot| self.lazy[slot as usize] = true);
                     self.program.blocks.push(Block { entry: 0, slots: filled });
                     self.emit(Instr::Defer(block), assignment.span);
@@ -179,12 +183,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 }
             }
         }
+        analysis.keep_room();
+        self.program.analysis = analysis;
         self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
             self.statement(assignment);
             self.emit(Instr::ForceReturn, assignment.span);
         }
+        let results: SmallVec<[u32; 2]> = results.iter().copied().flatten().collect();
         let head = Head {
             entry,
             slots,
@@ -215,7 +222,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             else {
                 continue;
             };
-            let result = self.results.iter().position(|&result| result == target);
+            let result = self.results.iter().position(|result| result.name == target);
             if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
@@ -281,7 +288,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 if self.mode == Mode::Graph {
                     return Hint::Named(self.graph_name(name, referent));
                 }
-                if let Some(result) = self.results.iter().position(|&result| result == name) {
+                if let Some(result) = self.results.iter().position(|result| result.name == name) {
                     return Hint::Result(result as u32);
                 }
                 match referent {

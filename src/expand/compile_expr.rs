@@ -1,5 +1,7 @@
 //! Compiles expressions.
 
+use smallvec::SmallVec;
+
 use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Site};
 use super::compile::Compiler;
@@ -162,7 +164,7 @@ impl Compiler<'_, '_> {
     /// The operation of an operator on tensors.
     fn operator(&mut self, name: &str, operands: u32, span: Span, hint: Hint) {
         let Some(fragment) = self.checked.standard(name) else { return };
-        let keys: Vec<Key> = (0..operands).map(Key::Param).collect();
+        let keys: SmallVec<[Key; 2]> = (0..operands).map(Key::Param).collect();
         let site = Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint);
         self.emit_site(site, &keys);
     }
@@ -237,7 +239,7 @@ impl Compiler<'_, '_> {
 
     fn kept_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {
         let info = self.checked.fragment(fragment);
-        let mut keys = Vec::with_capacity(info.params.len());
+        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
         for (i, param) in info.params.iter().enumerate() {
             if let Some(value) = self.bound(bound, i) {
                 self.argument(value, param.ty);

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, Checked, FragmentId, Generic, ResultInfo, Words};
+use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident, Primitive};
@@ -157,10 +157,9 @@ impl BodyCheck<'_, '_> {
         let mut misplaced = 0;
         let count = self.checker.checked.fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
-        let mut named: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
         self.named_after_positional(args);
         let mut positions = 0..;
-        for arg in args {
+        for (i, arg) in args.iter().enumerate() {
             let Some(ident) = arg.name else {
                 let position = positions.next().unwrap_or_default();
                 self.positional(call, fragment, position, arg.value, &mut bound);
@@ -175,7 +174,8 @@ impl BodyCheck<'_, '_> {
             };
             if bound[param].is_some() {
                 self.expr(arg.value);
-                let (code, how) = match named[param] {
+                let named = |arg: &Arg| arg.name.is_some() && bound[param] == Some(arg.value);
+                let (code, how) = match args[..i].iter().any(named) {
                     true => (Code::DuplicateArgument, "is given twice"),
                     false => (Code::NamedAndPositional, "is given by position already"),
                 };
@@ -188,7 +188,6 @@ impl BodyCheck<'_, '_> {
                 let message = format!("tensor `{}` should be given by position", self.text(ident.name));
                 self.report(Code::NamedTensor, ident.span, message);
             }
-            named[param] = true;
             bound[param] = Some(arg.value);
         }
         self.missing(call, fragment, &bound, misplaced);
@@ -197,10 +196,10 @@ impl BodyCheck<'_, '_> {
 
     fn positional(&mut self, call: &Call, fragment: FragmentId, i: usize, value: ExprId, bound: &mut Bound) {
         let info = self.checker.checked.fragment(fragment);
-        let name = self.checker.checked.text(info.name);
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
+                let name = self.checker.checked.text(info.name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
@@ -238,16 +237,13 @@ impl BodyCheck<'_, '_> {
     fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound, misplaced: usize) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
-        let missing: Vec<String> = info
-            .params
-            .iter()
-            .zip(bound)
-            .filter(|(param, bound)| bound.is_none() && param.default.is_none())
-            .map(|(param, _)| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty)))
-            .collect();
-        if missing.len() <= misplaced {
+        let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
+        if missing.clone().count() <= misplaced {
             return;
         }
+        let describe =
+            |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
+        let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
         let message = format!("`{}` needs {what} {}", checked.text(info.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
