@@ -223,7 +223,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 continue;
             };
             let result = self.results.iter().position(|result| result.name == target);
-            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs.get(assignment.value)) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
         }
@@ -243,7 +243,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// The name that stands for a left side.
     fn first_name(&mut self, target: ExprId) -> NameId {
         match self.ast.expr(target) {
-            Expr::Name(name) => self.graph_name(name, self.info.refs[target.index()]),
+            Expr::Name(name) => self.graph_name(name, self.info.refs.get(target)),
             Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
             _ => NameId::ROOT,
         }
@@ -281,7 +281,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(super) fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
-                let referent = self.info.refs[target.index()];
+                let referent = self.info.refs.get(target);
                 if self.loops > 0 {
                     return Hint::Local(name);
                 }
@@ -314,7 +314,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             return;
         };
-        let referent = self.info.refs[target.index()];
+        let referent = self.info.refs.get(target);
         let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph && self.loops == 0 {
             self.graph_name(name, referent);
@@ -370,7 +370,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Pushes what a name stands for.
     pub(super) fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
-        match self.info.refs[id.index()] {
+        match self.info.refs.get(id) {
             Ref::Slot(slot) => {
                 let lazy = self.lazy.get(slot as usize).copied().unwrap_or(false);
                 self.emit(if lazy { Instr::Force(slot) } else { Instr::Load(slot) }, span);
@@ -383,9 +383,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     /// Adds a place that calls an operation.
     pub(super) fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
-        let start = self.program.keys.len() as u32;
-        self.program.keys.extend_from_slice(keys);
-        let mut site = Site { keys: (start, keys.len() as u32), ..site };
+        let mut site = Site { keys: (self.keys(keys), keys.len() as u32), ..site };
         if site.hint == Hint::None {
             let count = self.unnamed.entry(site.name).or_default();
             *count += 1;
@@ -393,6 +391,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
         self.program.sites.push(site);
         self.program.sites.len() as u32 - 1
+    }
+
+    /// The first of these keys in the program. Most sites have those of the site before.
+    fn keys(&mut self, keys: &[Key]) -> u32 {
+        let known = &mut self.program.keys;
+        if !known.ends_with(keys) {
+            known.extend_from_slice(keys);
+        }
+        (known.len() - keys.len()) as u32
     }
 
     /// Adds a place that adds an operation to the graph, whose arguments were pushed.

@@ -1,7 +1,7 @@
 //! Which statements of a fragment are needed: always, perhaps, or never (law 7).
 
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
-use crate::nnef::check::Ref;
+use crate::nnef::check::{Ref, Refs};
 use crate::nnef::names::Name;
 use crate::nnef::operators::Class;
 
@@ -36,7 +36,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// Finds out the demand for each statement of a body.
-    pub fn run(&mut self, ast: &Ast, refs: &[Ref], body: &Body, params: u32, slots: u32, results: &[Option<u32>]) {
+    pub fn run(&mut self, ast: &Ast, refs: &Refs, body: &Body, params: u32, slots: u32, results: &[Option<u32>]) {
         let Analysis { demand, owner, open } = self;
         owner.clear();
         owner.resize(slots as usize, NO_STATEMENT);
@@ -82,28 +82,22 @@ impl Analysis {
 }
 
 /// The names of a left side, and the slots that it fills.
-pub fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
-        if let Ref::Slot(slot) = refs[id.index()] {
+        if let Ref::Slot(slot) = refs.get(id) {
             f(name, slot);
         }
     });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(
-    ast: &Ast,
-    refs: &[Ref],
-    root: ExprId,
-    open: &mut Vec<(ExprId, bool)>,
-    f: &mut impl FnMut(u32, bool),
-) {
+fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, bool)>, f: &mut impl FnMut(u32, bool)) {
     open.push((root, false));
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {
             Expr::Name(_) => {
-                if let Ref::Slot(slot) = refs[id.index()] {
+                if let Ref::Slot(slot) = refs.get(id) {
                     f(slot, conditional);
                 }
             }

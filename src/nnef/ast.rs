@@ -452,6 +452,9 @@ impl Ast {
 
     /// Calls a function with every name of a left side, and its node.
     pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
+        if let Expr::Name(name) = self.expr(target) {
+            return f(target, name);
+        }
         let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![target];
         while let Some(id) = open.pop() {
             match self.expr(id) {

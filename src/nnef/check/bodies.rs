@@ -259,7 +259,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.tables().refs[id.index()] = referent;
+        self.tables().refs.set(id, referent);
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {

@@ -190,7 +190,9 @@ impl BodyCheck<'_, '_> {
             }
             bound[param] = Some(arg.value);
         }
-        self.missing(call, fragment, &bound, misplaced);
+        if bound.iter().any(Option::is_none) {
+            self.missing(call, fragment, &bound, misplaced);
+        }
         bound
     }
 

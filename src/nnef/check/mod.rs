@@ -119,6 +119,40 @@ pub enum Ref {
     NotANumber,
 }
 
+/// What the identifiers among expressions stand for, in four bytes each: slots behind all else.
+#[derive(Debug, Default)]
+pub struct Refs(Vec<u32>);
+
+impl Refs {
+    const FIRST_SLOT: u32 = 4;
+
+    fn reset(&mut self, count: usize) {
+        self.0.clear();
+        self.0.resize(count, 0);
+    }
+
+    fn set(&mut self, id: ExprId, referent: Ref) {
+        self.0[id.index()] = match referent {
+            Ref::None => 0,
+            Ref::Symbol => 1,
+            Ref::Infinity => 2,
+            Ref::NotANumber => 3,
+            Ref::Slot(slot) => slot + Self::FIRST_SLOT,
+        };
+    }
+
+    /// What an identifier stands for.
+    pub fn get(&self, id: ExprId) -> Ref {
+        match self.0[id.index()] {
+            0 => Ref::None,
+            1 => Ref::Symbol,
+            2 => Ref::Infinity,
+            3 => Ref::NotANumber,
+            slot => Ref::Slot(slot - Self::FIRST_SLOT),
+        }
+    }
+}
+
 /// What a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallInfo {
@@ -136,7 +170,7 @@ pub struct ModuleInfo {
     /// The type of each expression.
     pub types: Vec<Type>,
     /// The referent of each identifier.
-    pub refs: Vec<Ref>,
+    pub refs: Refs,
     /// The referent of each call; none in bodies that were not checked.
     pub calls: Vec<Option<CallInfo>>,
     /// Arguments of calls by parameter; none where the default applies.
@@ -155,11 +189,11 @@ impl ModuleInfo {
     fn reset(&mut self, ast: &Ast) {
         self.types.clear();
         self.types.resize(ast.exprs.len(), Type::Unknown);
-        self.refs.clear();
-        self.refs.resize(ast.exprs.len(), Ref::None);
+        self.refs.reset(ast.exprs.len());
         self.calls.clear();
         self.calls.resize(ast.calls.len(), None);
         self.bound.clear();
+        self.bound.reserve(ast.args.len());
         self.routines.clear();
         self.iterator_slots.clear();
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
