@@ -19,10 +19,14 @@ use crate::source::Span;
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
-        if self.ast.expr(id).is_leaf() {
+        let expr = self.ast.expr(id);
+        if expr.is_leaf() {
             return self.leaf(id, hint);
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, hint));
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match expr.continues_left() {
+            true => self.spine(id, hint),
+            false => self.leaf(id, hint),
+        });
     }
 
     /// Chains of operators and subscripts are walked in a loop, as in the checker.

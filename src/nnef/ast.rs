@@ -280,6 +280,11 @@ impl Expr {
         use Expr::*;
         matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | IntArray(_) | ScalarArray(_) | Error)
     }
+
+    /// Whether it has a left side, which [`Ast::left_spine`] goes down.
+    pub fn continues_left(self) -> bool {
+        matches!(self, Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. })
+    }
 }
 
 /// A call of an operation.

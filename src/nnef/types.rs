@@ -251,6 +251,9 @@ impl Types {
 
     /// Whether `tensor<>` occurs in a type.
     pub fn has_any_tensor(&self, ty: Type) -> bool {
+        if !matches!(ty, Type::Array(_) | Type::Tuple(_)) {
+            return ty == Type::Tensor(Element::Any);
+        }
         let mut open: SmallVec<[Type; 4]> = smallvec::smallvec![ty];
         while let Some(ty) = open.pop() {
             match ty {

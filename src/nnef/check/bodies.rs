@@ -29,6 +29,9 @@ enum Source<'c> {
     Graph(&'c Statements),
 }
 
+/// The most locals for which room is kept from one body to the next.
+pub(super) const ROOM: usize = 1 << 10;
+
 /// How deep left sides nest. What works on them recurses.
 const MAX_TARGET_DEPTH: usize = 100;
 
@@ -83,10 +86,11 @@ impl BodyState {
         BodyState { inputs: graph.params.iter().map(|ident| ident.name).collect(), ..BodyState::new(names) }
     }
 
-    /// Forgets the body, but keeps the room.
+    /// Forgets the body, but keeps room for the next one.
     fn emptied(mut self) -> Self {
         self.scope.clear();
         self.slots.clear();
+        self.slots.shrink_to(ROOM);
         BodyState { scope: self.scope, slots: self.slots, ..BodyState::default() }
     }
 }

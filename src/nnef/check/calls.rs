@@ -34,7 +34,7 @@ impl BodyCheck<'_, '_> {
     /// I3, I4, I9: operations that only the graph may call.
     fn placement(&mut self, call: &Call, context: Context) {
         let Ident { name, span } = call.name;
-        let Words { external, variable, update } = self.checker.checked.words;
+        let Words { external, variable, update, .. } = self.checker.checked.words;
         match self.place {
             Place::Fragment(_) if Some(name) == external => {
                 if self.module != ModuleId::STANDARD {

@@ -8,7 +8,6 @@ use crate::nnef::datatypes::{data_type, with_data_type};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
-use crate::nnef::standard::METADATA_FRAGMENTS;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Location;
 use rustc_hash::FxHashMap;
@@ -34,7 +33,7 @@ impl Checker<'_> {
     fn declare(&mut self, module: ModuleId, index: u32) {
         let document = self.checked.document;
         let fragment = document.fragment(module, index);
-        let metadata = METADATA_FRAGMENTS.contains(&document.names().text(fragment.name.name));
+        let metadata = self.checked.words.metadata.contains(&Some(fragment.name.name));
         let ast = self.ast(module);
         // The notation of the draft does not say what tensors hold; of its own operations we know.
         let standard_draft = module == ModuleId::STANDARD && document.dialect() == Dialect::Draft;
@@ -174,6 +173,9 @@ impl Checker<'_> {
     /// D8: a tuple holds tensors or attributes, not both.
     fn mixed_tuples(&mut self, module: ModuleId, root: TypeSpecId) {
         let ast = self.ast(module);
+        if !matches!(ast.type_spec(root), TypeSpec::Array(_) | TypeSpec::Tuple(_)) {
+            return;
+        }
         let mut open: SmallVec<[TypeSpecId; 4]> = smallvec::smallvec![root];
         while let Some(spec) = open.pop() {
             match ast.type_spec(spec) {

@@ -28,7 +28,7 @@ use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
 use super::names::{Name, Names};
-use super::standard::{EXTERNAL, UPDATE, VARIABLE};
+use super::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::options::Options;
@@ -229,11 +229,17 @@ pub(crate) struct Words {
     pub external: Option<Name>,
     pub variable: Option<Name>,
     pub update: Option<Name>,
+    pub metadata: [Option<Name>; METADATA_FRAGMENTS.len()],
 }
 
 impl Words {
     fn of(names: &Names) -> Self {
-        Words { external: names.get(EXTERNAL), variable: names.get(VARIABLE), update: names.get(UPDATE) }
+        Words {
+            external: names.get(EXTERNAL),
+            variable: names.get(VARIABLE),
+            update: names.get(UPDATE),
+            metadata: std::array::from_fn(|i| names.get(METADATA_FRAGMENTS[i])),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::FragmentId;
+use super::bodies::ROOM;
 use crate::nnef::names::Name;
 
 /// The slots of names: a table over all names of the run, so that a look-up is an index. It is
@@ -54,6 +55,7 @@ impl Scope {
                 *entry = 0;
             }
         }
+        self.entered.shrink_to(ROOM);
     }
 }
 
