@@ -5,6 +5,7 @@
 
 use std::num::NonZeroU32;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::demand::Analysis;
@@ -354,4 +355,6 @@ pub struct Program {
     pub operands: Vec<Operand>,
     /// Room for the analysis of bodies.
     pub analysis: Analysis,
+    /// Room for counting calls without a name.
+    pub unnamed: FxHashMap<Name, u32>,
 }

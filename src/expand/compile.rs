@@ -20,6 +20,10 @@ use crate::nnef::statements::Chunk;
 use crate::nnef::types::Type;
 use crate::source::Span;
 
+/// For how many operations without a name room is kept from one body to the next: to clear it takes
+/// time in proportion.
+const UNNAMED: usize = 64;
+
 /// How a body is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -109,7 +113,12 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let empty = ast::Body::default();
         let body = fragment.body.as_ref().unwrap_or(&empty);
         self.results = &info.results;
+        self.unnamed = std::mem::take(&mut self.program.unnamed);
         let mut body = self.body(body, id, info.params.len() as u32);
+        self.unnamed.clear();
+        if self.unnamed.capacity() <= UNNAMED {
+            self.program.unnamed = self.unnamed;
+        }
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
         body

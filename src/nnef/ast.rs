@@ -441,8 +441,8 @@ impl Ast {
 
     /// The operators and subscripts above an expression's leftmost operand, outermost first, and
     /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
-    pub fn left_spine(&self, id: ExprId) -> (Vec<ExprId>, ExprId) {
-        let mut above = Vec::new();
+    pub fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
+        let mut above = SmallVec::new();
         let mut leaf = id;
         loop {
             let below = match self.expr(leaf) {
