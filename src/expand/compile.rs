@@ -420,19 +420,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
             Instr::Const(constant) => Some(Operand::Const(*constant)),
             _ => None,
         };
-        let operands: Option<SmallVec<[Operand; 8]>> = self.program.instrs[first..].iter().map(operand).collect();
-        match operands {
-            Some(operands) if first >= self.barrier as usize && self.gives_one_tensor(&site) => {
-                self.program.instrs.truncate(first);
-                self.program.spans.truncate(first);
-                self.program.sites[index as usize].operands = self.program.operands.len() as u32;
-                self.program.operands.extend(operands);
-                self.emit(Instr::Apply(index), site.span);
-            }
-            _ => {
-                self.emit(Instr::Emit(index), site.span);
-            }
+        let plain = first >= self.barrier as usize && self.gives_one_tensor(&site);
+        if !plain || self.program.instrs[first..].iter().any(|instr| operand(instr).is_none()) {
+            self.emit(Instr::Emit(index), site.span);
+            return;
         }
+        let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
+        sites[index as usize].operands = operands.len() as u32;
+        operands.extend(instrs.drain(first..).filter_map(|instr| operand(&instr)));
+        spans.truncate(first);
+        self.emit(Instr::Apply(index), site.span);
     }
 
     /// Whether the operation of a site is known to have one tensor as result.

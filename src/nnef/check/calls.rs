@@ -4,10 +4,10 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, ResultInfo, Words};
+use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident, Primitive};
+use crate::nnef::ast::{Arg, Call, CallId, Expr, ExprId, Ident, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::{Element, Fit, Type};
@@ -36,11 +36,8 @@ impl BodyCheck<'_, '_> {
         let Ident { name, span } = call.name;
         let Words { external, variable, update, .. } = self.checker.checked.words;
         match self.place {
-            Place::Fragment(_) if Some(name) == external => {
-                if self.module != ModuleId::STANDARD {
-                    let message = "`external` belongs into the graph, not into a fragment";
-                    self.report(Code::ExternalInFragment, span, message);
-                }
+            Place::Fragment(_) if Some(name) == external && self.module != ModuleId::STANDARD => {
+                self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
             }
             Place::Graph if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
@@ -105,6 +102,9 @@ impl BodyCheck<'_, '_> {
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
         }
+        if let Some(ty) = self.simple_call(id, call, fragment) {
+            return ty;
+        }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
         self.literal_label(call, fragment, &bound);
@@ -126,6 +126,36 @@ impl BodyCheck<'_, '_> {
         }
         let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
         types.tuple(&results)
+    }
+
+    /// A call as most are: names of tensors, given by position for the parameters of just these
+    /// types, and one tensor as result. No rule has anything to say about it.
+    fn simple_call(&mut self, id: CallId, call: &Call, fragment: FragmentId) -> Option<Type> {
+        let info = self.checker.checked.fragment(fragment);
+        let args = self.ast.arguments(call);
+        let plain = info.generic == Generic::No && call.generic.is_none() && !info.open_results;
+        let [ResultInfo { ty: result @ Type::Tensor(_), .. }] = info.results[..] else { return None };
+        if !plain || args.len() != info.params.len() {
+            return None;
+        }
+        let mut operands: SmallVec<[(ExprId, u32, Type); 4]> = SmallVec::new();
+        for (arg, param) in args.iter().zip(&info.params) {
+            let Expr::Name(name) = self.ast.expr(arg.value) else { return None };
+            let slot = self.scope.get(name)?;
+            if arg.name.is_some() || !param.ty.is_tensor() || self.slots[slot as usize].ty != param.ty {
+                return None;
+            }
+            operands.push((arg.value, slot, param.ty));
+        }
+        let tables = self.tables();
+        tables.calls[id.index()] =
+            Some(CallInfo { fragment: Some(fragment), bound: tables.bound.len() as u32, generic: None });
+        for (value, slot, ty) in operands {
+            tables.types[value.index()] = ty;
+            tables.refs.set(value, Ref::Slot(slot));
+            tables.bound.push(Some(value));
+        }
+        Some(known_later(result))
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
