@@ -126,8 +126,12 @@ pub struct Refs(Vec<u32>);
 impl Refs {
     const FIRST_SLOT: u32 = 4;
 
-    fn reset(&mut self, count: usize) {
+    fn clear(&mut self) {
         self.0.clear();
+    }
+
+    /// Makes room for so many expressions.
+    fn resize(&mut self, count: usize) {
         self.0.resize(count, 0);
     }
 
@@ -189,7 +193,8 @@ impl ModuleInfo {
     fn reset(&mut self, ast: &Ast) {
         self.types.clear();
         self.types.resize(ast.exprs.len(), Type::Unknown);
-        self.refs.reset(ast.exprs.len());
+        self.refs.clear();
+        self.refs.resize(ast.exprs.len());
         self.calls.clear();
         self.calls.resize(ast.calls.len(), None);
         self.bound.clear();
