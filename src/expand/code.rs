@@ -5,8 +5,10 @@
 
 use std::num::NonZeroU32;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::demand::Analysis;
 use crate::graph::Key;
 use crate::graph::names::NameId;
 use crate::nnef::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
@@ -351,4 +353,8 @@ pub struct Program {
     pub routines: Vec<RoutineCall>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
+    /// Room for the analysis of bodies.
+    pub analysis: Analysis,
+    /// Room for counting calls without a name.
+    pub unnamed: FxHashMap<Name, u32>,
 }

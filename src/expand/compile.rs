@@ -13,13 +13,16 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
-use crate::nnef::check::{BodyInfo, Checked, FragmentId, ModuleInfo, Ref};
+use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::{Chunk, Statement};
 use crate::nnef::types::Type;
 use crate::source::Span;
+
+/// For how many operations without a name room is kept from one body to the next: to clear it takes
+/// time in proportion.
+const UNNAMED: usize = 64;
 
 /// How a body is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +45,8 @@ pub struct Compiler<'a, 'd> {
     mode: Mode,
     /// How many loops are around.
     pub(super) loops: u32,
-    results: Vec<Name>,
-    /// Slots that are evaluated on demand.
+    results: &'a [ResultInfo],
+    /// Slots that are evaluated on demand, up to the last one.
     lazy: Vec<bool>,
     /// Locals that a result is another name for.
     aliases: FxHashMap<u32, u32>,
@@ -79,7 +82,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             info: &checked.modules[module.index()],
             mode,
             loops: 0,
-            results: Vec::new(),
+            results: &[],
             lazy: Vec::new(),
             aliases: FxHashMap::default(),
             unnamed: FxHashMap::default(),
@@ -107,11 +110,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub fn fragment(mut self, id: FragmentId) -> Body {
         let info = self.checked.fragment(id);
         let fragment = self.checked.document.fragment(info.module, info.index);
-        let empty = (BodyInfo::default(), ast::Body::default());
-        let body = fragment.body.as_ref().unwrap_or(&empty.1);
-        let slots = self.checked.bodies[id.index()].as_ref().unwrap_or(&empty.0);
-        self.results = info.results.iter().map(|result| result.name).collect();
-        let mut body = self.body(body, slots, info.params.len() as u32);
+        let empty = ast::Body::default();
+        let body = fragment.body.as_ref().unwrap_or(&empty);
+        self.results = &info.results;
+        self.unnamed = std::mem::take(&mut self.program.unnamed);
+        let mut body = self.body(body, id, info.params.len() as u32);
+        self.unnamed.clear();
+        if self.unnamed.capacity() <= UNNAMED {
+            self.program.unnamed = self.unnamed;
+        }
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
         body
@@ -155,19 +162,22 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    fn body(&mut self, body: &ast::Body, info: &BodyInfo, params: u32) -> Body {
+    fn body(&mut self, body: &ast::Body, id: FragmentId, params: u32) -> Body {
         let entry = self.program.instrs.len() as u32;
-        let slots = info.names.len() as u32;
-        let results: SmallVec<[u32; 2]> = info.results.iter().copied().flatten().collect();
-        let all = self.mode == Mode::Graph || self.lowering.demand_all;
-        let demand = demand::analyse(self.ast, &self.info.refs, body, params, slots, &results, all);
-        self.lazy = vec![false; slots as usize];
+        let names = self.checked.slot_names(id);
+        let slots = names.len() as u32;
+        let results = self.checked.result_slots(id);
+        let mut analysis = std::mem::take(&mut self.program.analysis);
+        match self.mode == Mode::Graph || self.lowering.demand_all {
+            true => analysis.all(body),
+            false => analysis.run(self.ast, &self.info.refs, body, params, slots, results),
+        }
         match self.mode {
-            Mode::Graph => self.note_superseded(info),
+            Mode::Graph => self.note_superseded(names),
             Mode::Fragment => self.note_aliases(body),
         }
         let mut deferred = Vec::new();
-        for (assignment, demand) in body.assignments.iter().zip(demand) {
+        for (assignment, demand) in body.assignments.iter().zip(&analysis.demand) {
             match demand {
                 Demand::Never => {}
                 Demand::Always => self.statement(assignment),
@@ -175,6 +185,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
                     let block = self.program.blocks.len() as u32;
                     let mut filled = Vec::new();
                     demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| filled.push(slot));
+                    let end = filled.iter().max().map_or(0, |&last| last as usize + 1);
+                    self.lazy.resize(self.lazy.len().max(end), false);
                     filled.iter().for_each(|&slot| self.lazy[slot as usize] = true);
                     self.program.blocks.push(Block { entry: 0, slots: filled });
                     self.emit(Instr::Defer(block), assignment.span);
@@ -182,12 +194,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 }
             }
         }
+        analysis.keep_room();
+        self.program.analysis = analysis;
         self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
             self.statement(assignment);
             self.emit(Instr::ForceReturn, assignment.span);
         }
+        let results: SmallVec<[u32; 2]> = results.iter().copied().flatten().collect();
         let head = Head {
             entry,
             slots,
@@ -200,9 +215,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Body { head, results }
     }
 
-    fn note_superseded(&mut self, info: &BodyInfo) {
+    fn note_superseded(&mut self, names: &[Name]) {
         let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
-        for (slot, name) in info.names.iter().enumerate() {
+        for (slot, name) in names.iter().enumerate() {
             let earlier = std::mem::replace(&mut last[name.index()], slot as u32);
             if earlier != u32::MAX {
                 self.superseded.insert(earlier);
@@ -218,8 +233,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
             else {
                 continue;
             };
-            let result = self.results.iter().position(|&result| result == target);
-            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
+            let result = self.results.iter().position(|result| result.name == target);
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs.get(assignment.value)) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
         }
@@ -239,7 +254,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// The name that stands for a left side.
     fn first_name(&mut self, target: ExprId) -> NameId {
         match self.ast.expr(target) {
-            Expr::Name(name) => self.graph_name(name, self.info.refs[target.index()]),
+            Expr::Name(name) => self.graph_name(name, self.info.refs.get(target)),
             Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
             _ => NameId::ROOT,
         }
@@ -277,14 +292,14 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(super) fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
-                let referent = self.info.refs[target.index()];
+                let referent = self.info.refs.get(target);
                 if self.loops > 0 {
                     return Hint::Local(name);
                 }
                 if self.mode == Mode::Graph {
                     return Hint::Named(self.graph_name(name, referent));
                 }
-                if let Some(result) = self.results.iter().position(|&result| result == name) {
+                if let Some(result) = self.results.iter().position(|result| result.name == name) {
                     return Hint::Result(result as u32);
                 }
                 match referent {
@@ -310,7 +325,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             return;
         };
-        let referent = self.info.refs[target.index()];
+        let referent = self.info.refs.get(target);
         let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph && self.loops == 0 {
             self.graph_name(name, referent);
@@ -366,7 +381,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Pushes what a name stands for.
     pub(super) fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
-        match self.info.refs[id.index()] {
+        match self.info.refs.get(id) {
             Ref::Slot(slot) => {
                 let lazy = self.lazy.get(slot as usize).copied().unwrap_or(false);
                 self.emit(if lazy { Instr::Force(slot) } else { Instr::Load(slot) }, span);
@@ -379,9 +394,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     /// Adds a place that calls an operation.
     pub(super) fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
-        let start = self.program.keys.len() as u32;
-        self.program.keys.extend_from_slice(keys);
-        let mut site = Site { keys: (start, keys.len() as u32), ..site };
+        let mut site = Site { keys: (self.keys(keys), keys.len() as u32), ..site };
         if site.hint == Hint::None {
             let count = self.unnamed.entry(site.name).or_default();
             *count += 1;
@@ -389,6 +402,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
         self.program.sites.push(site);
         self.program.sites.len() as u32 - 1
+    }
+
+    /// The first of these keys in the program. Most sites have those of the site before.
+    fn keys(&mut self, keys: &[Key]) -> u32 {
+        let known = &mut self.program.keys;
+        if !known.ends_with(keys) {
+            known.extend_from_slice(keys);
+        }
+        (known.len() - keys.len()) as u32
     }
 
     /// Adds a place that adds an operation to the graph, whose arguments were pushed.
@@ -400,26 +422,23 @@ impl<'a, 'd> Compiler<'a, 'd> {
             Instr::Const(constant) => Some(Operand::Const(*constant)),
             _ => None,
         };
-        let operands: Option<SmallVec<[Operand; 8]>> = self.program.instrs[first..].iter().map(operand).collect();
-        match operands {
-            Some(operands) if first >= self.barrier as usize && self.gives_one_tensor(&site) => {
-                self.program.instrs.truncate(first);
-                self.program.spans.truncate(first);
-                self.program.sites[index as usize].operands = self.program.operands.len() as u32;
-                self.program.operands.extend(operands);
-                self.emit(Instr::Apply(index), site.span);
-            }
-            _ => {
-                self.emit(Instr::Emit(index), site.span);
-            }
+        let plain = first >= self.barrier as usize && self.gives_one_tensor(&site);
+        if !plain || self.program.instrs[first..].iter().any(|instr| operand(instr).is_none()) {
+            self.emit(Instr::Emit(index), site.span);
+            return;
         }
+        let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
+        sites[index as usize].operands = operands.len() as u32;
+        operands.extend(instrs.drain(first..).filter_map(|instr| operand(&instr)));
+        spans.truncate(first);
+        self.emit(Instr::Apply(index), site.span);
     }
 
     /// Whether the operation of a site is known to have one tensor as result.
     fn gives_one_tensor(&self, site: &Site) -> bool {
         let Some(info) = site.fragment.map(|fragment| self.checked.fragment(fragment)) else { return false };
         // The shape of an external may be replaced.
-        let plain = !info.open_results && self.checked.text(info.name) != EXTERNAL;
+        let plain = !info.open_results && Some(info.name) != self.checked.words.external;
         plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))
     }
 

@@ -1,5 +1,7 @@
 //! Compiles expressions.
 
+use smallvec::SmallVec;
+
 use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Site};
 use super::compile::Compiler;
@@ -17,10 +19,14 @@ use crate::source::Span;
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
-        if self.ast.expr(id).is_leaf() {
+        let expr = self.ast.expr(id);
+        if expr.is_leaf() {
             return self.leaf(id, hint);
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, hint));
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match expr.continues_left() {
+            true => self.spine(id, hint),
+            false => self.leaf(id, hint),
+        });
     }
 
     /// Chains of operators and subscripts are walked in a loop, as in the checker.
@@ -162,7 +168,7 @@ impl Compiler<'_, '_> {
     /// The operation of an operator on tensors.
     fn operator(&mut self, name: &str, operands: u32, span: Span, hint: Hint) {
         let Some(fragment) = self.checked.standard(name) else { return };
-        let keys: Vec<Key> = (0..operands).map(Key::Param).collect();
+        let keys: SmallVec<[Key; 2]> = (0..operands).map(Key::Param).collect();
         let site = Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint);
         self.emit_site(site, &keys);
     }
@@ -237,7 +243,7 @@ impl Compiler<'_, '_> {
 
     fn kept_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {
         let info = self.checked.fragment(fragment);
-        let mut keys = Vec::with_capacity(info.params.len());
+        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
         for (i, param) in info.params.iter().enumerate() {
             if let Some(value) = self.bound(bound, i) {
                 self.argument(value, param.ty);

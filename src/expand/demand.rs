@@ -1,7 +1,7 @@
 //! Which statements of a fragment are needed: always, perhaps, or never (law 7).
 
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
-use crate::nnef::check::Ref;
+use crate::nnef::check::{Ref, Refs};
 use crate::nnef::names::Name;
 use crate::nnef::operators::Class;
 
@@ -16,64 +16,88 @@ pub enum Demand {
     Always,
 }
 
-/// The demand for each statement of a body. `all` asks for everything.
-pub fn analyse(
-    ast: &Ast,
-    refs: &[Ref],
-    body: &Body,
-    params: u32,
-    slots: u32,
-    results: &[u32],
-    all: bool,
-) -> Vec<Demand> {
-    let count = body.assignments.len();
-    if all {
-        return vec![Demand::Always; count];
-    }
-    let mut owner: Vec<Option<usize>> = vec![None; slots as usize];
-    for (i, assignment) in body.assignments.iter().enumerate() {
-        each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = Some(i));
-    }
-    let mut demand = vec![Demand::Never; count];
-    for &result in results {
-        if let Some(i) = owner[result as usize] {
-            demand[i] = Demand::Always;
+/// Stands for a slot that no statement fills.
+const NO_STATEMENT: u32 = u32::MAX;
+
+/// The most statements and slots for which room is kept from one body to the next.
+const ROOM: usize = 1 << 10;
+
+/// The demand for the statements of a body, and the room to find it out: there can be as many
+/// bodies as there are operations.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// The demand for each statement.
+    pub demand: Vec<Demand>,
+    /// The statement that fills each slot.
+    owner: Vec<u32>,
+    /// The expressions that are still to be looked at, and whether they stand under a condition.
+    open: Vec<(ExprId, bool)>,
+}
+
+impl Analysis {
+    /// Finds out the demand for each statement of a body.
+    pub fn run(&mut self, ast: &Ast, refs: &Refs, body: &Body, params: u32, slots: u32, results: &[Option<u32>]) {
+        let Analysis { demand, owner, open } = self;
+        owner.clear();
+        owner.resize(slots as usize, NO_STATEMENT);
+        for (i, assignment) in body.assignments.iter().enumerate() {
+            each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
         }
-    }
-    for i in (0..count).rev() {
-        let level = demand[i];
-        if level == Demand::Never {
-            continue;
-        }
-        each_reference(ast, refs, body.assignments[i].value, &mut |slot, conditional| {
-            if slot >= params
-                && let Some(j) = owner[slot as usize]
-            {
-                let wanted = if conditional { Demand::Perhaps } else { level };
-                demand[j] = demand[j].max(wanted);
+        demand.clear();
+        demand.resize(body.assignments.len(), Demand::Never);
+        for &result in results.iter().flatten() {
+            if let Some(demand) = demand.get_mut(owner[result as usize] as usize) {
+                *demand = Demand::Always;
             }
-        });
+        }
+        for i in (0..body.assignments.len()).rev() {
+            let level = demand[i];
+            if level == Demand::Never {
+                continue;
+            }
+            each_reference(ast, refs, body.assignments[i].value, open, &mut |slot, conditional| {
+                let owner = owner[slot as usize] as usize;
+                if slot >= params
+                    && let Some(demand) = demand.get_mut(owner)
+                {
+                    *demand = (*demand).max(if conditional { Demand::Perhaps } else { level });
+                }
+            });
+        }
+        self.owner.shrink_to(ROOM);
+        self.open.shrink_to(ROOM);
     }
-    demand
+
+    /// Asks for every statement of a body.
+    pub fn all(&mut self, body: &Body) {
+        self.demand.clear();
+        self.demand.resize(body.assignments.len(), Demand::Always);
+    }
+
+    /// Keeps room for the next body.
+    pub fn keep_room(&mut self) {
+        self.demand.clear();
+        self.demand.shrink_to(ROOM);
+    }
 }
 
 /// The names of a left side, and the slots that it fills.
-pub fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
-        if let Ref::Slot(slot) = refs[id.index()] {
+        if let Ref::Slot(slot) = refs.get(id) {
             f(name, slot);
         }
     });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(ast: &Ast, refs: &[Ref], root: ExprId, f: &mut impl FnMut(u32, bool)) {
-    let mut open = vec![(root, false)];
+fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, bool)>, f: &mut impl FnMut(u32, bool)) {
+    open.push((root, false));
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {
             Expr::Name(_) => {
-                if let Ref::Slot(slot) = refs[id.index()] {
+                if let Ref::Slot(slot) = refs.get(id) {
                     f(slot, conditional);
                 }
             }

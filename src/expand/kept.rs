@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::compile::{Compiler, Mode};
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, prune};
-use crate::nnef::ast::{Expr, Fragment, Ident, Primitive};
+use crate::nnef::ast::{Ast, Expr, Fragment, Ident, Primitive};
 use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
 use crate::nnef::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
@@ -60,7 +64,14 @@ pub fn keep(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<(), Box<Diagnostic>> {
-    let mut keeper = Keeper { checked, options, diagnostics, verbatim: BTreeSet::new(), flat: Vec::new() };
+    let mut keeper = Keeper {
+        checked,
+        options,
+        diagnostics,
+        verbatim: BTreeSet::new(),
+        flat: Vec::new(),
+        calls: FxHashMap::default(),
+    };
     keeper.collect(graph);
     keeper.expand_bodies()?;
     graph.fragments = keeper.fragments();
@@ -78,6 +89,19 @@ struct Keeper<'a, 'd> {
     verbatim: BTreeSet<FragmentId>,
     /// Fragments referred to by name in a string, and their flat bodies.
     flat: Vec<(FragmentId, Option<Box<Graph>>)>,
+    /// The calls of the modules whose fragments are copied.
+    calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
+}
+
+/// The calls of a module: where they start, and what they call, in the order of the text.
+fn calls(ast: &Ast) -> Vec<(u32, Name)> {
+    let call = |(expr, span): (&Expr, &Span)| match expr {
+        Expr::Call(call) => Some((span.start, ast.call(*call).name.name)),
+        _ => None,
+    };
+    let mut calls: Vec<(u32, Name)> = ast.exprs.iter().zip(&ast.spans).filter_map(call).collect();
+    calls.sort_unstable();
+    calls
 }
 
 impl Keeper<'_, '_> {
@@ -114,20 +138,18 @@ impl Keeper<'_, '_> {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
             let info = checked.fragment(id);
-            let standard = info.module == crate::nnef::document::ModuleId::STANDARD;
+            let standard = info.module == ModuleId::STANDARD;
             let foreign = info.module != checked.document.main_id() && !info.has_body;
             if standard || foreign || !self.verbatim.insert(id) {
                 continue;
             }
-            let ast = &checked.document.module(info.module).ast;
             let Some(body) = &checked.document.fragment(info.module, info.index).body else { continue };
-            // The calls of a body are the nodes within its span.
-            let inside = |span: Span| span.start >= body.span.start && span.end <= body.span.end;
-            for (expr, _) in ast.exprs.iter().zip(&ast.spans).filter(|(_, span)| inside(**span)) {
-                if let Expr::Call(call) = expr {
-                    open.extend(checked.find(info.module, ast.call(*call).name.name));
-                }
-            }
+            // The calls of a body are those within its span.
+            let calls =
+                self.calls.entry(info.module).or_insert_with(|| calls(&checked.document.module(info.module).ast));
+            let first = calls.partition_point(|(start, _)| *start < body.span.start);
+            let inside = calls[first..].iter().take_while(|(start, _)| *start < body.span.end);
+            open.extend(inside.filter_map(|(_, name)| checked.find(info.module, *name)));
         }
     }
 
@@ -227,8 +249,7 @@ fn flat_body(
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-    let slots = checked.bodies[id.index()].as_ref().map_or(&[][..], |body| &body.results);
-    let outputs = super::tensors(&machine, checked.document, &idents, slots)?;
+    let outputs = super::tensors(&machine, checked.document, &idents, checked.result_slots(id))?;
     let mut graph = machine.graph;
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {

@@ -43,20 +43,20 @@ impl Lowering {
             _ => FxHashSet::default(),
         };
         let keep: FxHashSet<&str> = options.keep.iter().map(String::as_str).collect();
+        let kept = |info: &FragmentInfo| !keep.is_empty() && keep.contains(checked.text(info.name));
         let decide = |info: &FragmentInfo| {
-            let name = checked.text(info.name);
             let wanted = match options.lower {
                 Lower::Custom => info.module != ModuleId::STANDARD,
                 Lower::All => true,
                 Lower::None => false,
-                Lower::Names(_) => names.contains(name),
+                Lower::Names(_) => names.contains(checked.text(info.name)),
             };
             // The draft's notation has no place in a document of 1.0.
             let needed = match info.module {
-                ModuleId::STANDARD => more.iter().any(|needed| needed == name),
+                ModuleId::STANDARD => more.iter().any(|needed| needed == checked.text(info.name)),
                 _ => options.migrate && checked.document.dialect() == Dialect::Draft,
             };
-            info.has_body && ((wanted || needed) && !keep.contains(name) || !gives_tensors(checked, info))
+            info.has_body && ((wanted || needed) && !kept(info) || !gives_tensors(checked, info))
         };
         let open_array = |info: &FragmentInfo| {
             info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))
@@ -64,7 +64,7 @@ impl Lowering {
         Lowering {
             expand: checked.fragments.iter().map(decide).collect(),
             open_arrays: checked.fragments.iter().map(open_array).collect(),
-            keep: checked.fragments.iter().map(|info| keep.contains(checked.text(info.name))).collect(),
+            keep: checked.fragments.iter().map(kept).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
             loops: options.unroll || options.expand_loops,

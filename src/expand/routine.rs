@@ -27,14 +27,14 @@ impl Compiler<'_, '_> {
     /// Compiles a statement that is like an earlier one.
     pub(super) fn routine(&mut self, assignment: &Assignment, routine: RoutineId) {
         let target = self.ast.expr(assignment.target);
-        let referent = self.info.refs[assignment.target.index()];
+        let referent = self.info.refs.get(assignment.target);
         let (Expr::Name(name), Ref::Slot(slot)) = (target, referent) else { return };
         let Some(application) = Application::of(self.ast, assignment.value) else { return };
         let first = self.program.operands.len() as u32;
         let checked = self.checked;
         for (_, place) in &checked.routines.get(routine).order {
             let (_, id) = application.operands[*place as usize];
-            let operand = match (self.literal(self.ast.expr(id)), self.info.refs[id.index()]) {
+            let operand = match (self.literal(self.ast.expr(id)), self.info.refs.get(id)) {
                 (Some(value), _) => {
                     self.program.constants.push(value);
                     Operand::Const(self.program.constants.len() as u32 - 1)

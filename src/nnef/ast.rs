@@ -280,6 +280,11 @@ impl Expr {
         use Expr::*;
         matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | IntArray(_) | ScalarArray(_) | Error)
     }
+
+    /// Whether it has a left side, which [`Ast::left_spine`] goes down.
+    pub fn continues_left(self) -> bool {
+        matches!(self, Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. })
+    }
 }
 
 /// A call of an operation.
@@ -436,8 +441,8 @@ impl Ast {
 
     /// The operators and subscripts above an expression's leftmost operand, outermost first, and
     /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
-    pub fn left_spine(&self, id: ExprId) -> (Vec<ExprId>, ExprId) {
-        let mut above = Vec::new();
+    pub fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
+        let mut above = SmallVec::new();
         let mut leaf = id;
         loop {
             let below = match self.expr(leaf) {
@@ -452,6 +457,9 @@ impl Ast {
 
     /// Calls a function with every name of a left side, and its node.
     pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
+        if let Expr::Name(name) = self.expr(target) {
+            return f(target, name);
+        }
         let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![target];
         while let Some(id) = open.pop() {
             match self.expr(id) {
@@ -498,11 +506,20 @@ pub struct Assignment {
     pub span: Span,
 }
 
+/// The statements of a fragment's body. Most bodies are short, and there are many of them.
+pub type Assignments = SmallVec<[Assignment; 2]>;
+
+/// The parameters of a fragment.
+pub type Params = SmallVec<[Param; 1]>;
+
+/// The results of a fragment.
+pub type Results = SmallVec<[ResultDecl; 1]>;
+
 /// `{ assignments }`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// The assignments in order.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Assignments,
     /// From brace to brace.
     pub span: Span,
 }
@@ -535,9 +552,9 @@ pub struct Fragment {
     /// `<?>`, with the default type if one is given.
     pub generic: Option<GenericDecl>,
     /// Parameters in order.
-    pub params: Vec<Param>,
+    pub params: Params,
     /// Results in order.
-    pub results: Vec<ResultDecl>,
+    pub results: Results,
     /// The body; none for a primitive.
     pub body: Option<Body>,
     /// From `fragment` to the end of the body or the semicolon.

@@ -35,6 +35,10 @@ pub trait ReadStatements<'t> {
 
     /// The statements read since the last time are a run, for which there is one token.
     fn end_run(&mut self);
+
+    /// Reads the header of a fragment from behind its keyword, adds the comments in it, and gives
+    /// the brace or the semicolon behind it. Where it gives up, the header is cut into tokens.
+    fn read_head(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<(Kind, Span)>;
 }
 
 /// Leaves all statements to the parser.
@@ -44,6 +48,10 @@ impl ReadStatements<'_> for () {
     }
 
     fn end_run(&mut self) {}
+
+    fn read_head(&mut self, _: &mut Lexer<Kind>, _: &mut Vec<Span>) -> Option<(Kind, Span)> {
+        None
+    }
 }
 
 /// Cuts a text into tokens. Findings are reported except within extension directives, whose text
@@ -162,6 +170,7 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                 }
                 Ok(Kind::Comment) => self.tokens.comments.push(span),
                 Ok(Kind::Ge) => self.greater_or_equal(span),
+                Ok(Kind::Fragment) if self.is_plain_place() => self.fragment(&mut lexer, span),
                 Ok(kind) if kind.is_keyword() => self.keyword(kind, span),
                 Ok(Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes) | Err(()) => {
                     self.oddity(kind.unwrap_or(Kind::Stray), span);
@@ -184,6 +193,30 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
                 }
                 Ok(kind) => self.push(kind, span),
             }
+        }
+    }
+
+    /// Whether an item starts here for certain, and is one as ever.
+    fn is_plain_place(&self) -> bool {
+        let behind = matches!(self.tokens.kinds.last(), None | Some(Kind::RBrace | Kind::Semicolon));
+        behind && self.place == Place::Outside && self.rules.semicolons && !self.tokens.loops
+    }
+
+    /// A fragment, whose header is one token if it can be read without others.
+    fn fragment(&mut self, lexer: &mut Lexer<'t, Kind>, span: Span) {
+        let mut ahead = lexer.clone();
+        let comments = self.tokens.comments.len();
+        let Some((kind, end)) = self.statements.read_head(&mut ahead, &mut self.tokens.comments) else {
+            self.tokens.comments.truncate(comments);
+            return self.keyword(Kind::Fragment, span);
+        };
+        *lexer = ahead;
+        (self.free, self.braces, self.graph) = (false, 0, false);
+        self.push(Kind::Head, span);
+        self.push(kind, end);
+        if kind == Kind::LBrace {
+            self.place = Place::Body;
+            self.statements(lexer);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use super::ast::{Ast, ElementSpec, Primitive, TypeSpec, TypeSpecId};
 
@@ -35,15 +36,38 @@ pub enum Type {
 
 /// An interned array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayType(u32);
+pub struct ArrayType(TypeNumber);
 
 /// An interned tuple type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TupleType(u32);
+pub struct TupleType(TypeNumber);
+
+/// The number of an interned type. In three bytes, so that a type takes four: there is one for
+/// each expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TypeNumber([u8; 3]);
+
+const _: () = assert!(size_of::<Type>() == 4);
+
+impl TypeNumber {
+    /// One more than the greatest number.
+    const END: usize = 1 << 24;
+
+    fn new(number: usize) -> Self {
+        let [a, b, c, _] = (number as u32).to_le_bytes();
+        TypeNumber([a, b, c])
+    }
+
+    fn index(self) -> usize {
+        let [a, b, c] = self.0;
+        u32::from_le_bytes([a, b, c, 0]) as usize
+    }
+}
 
 /// The most types that an array or tuple type is made of, counted with repetition. Bigger ones,
 /// which sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values
-/// are checked while expanding, and whatever walks over a type ends.
+/// are checked while expanding, and whatever walks over a type ends. The same holds for types past
+/// the last number.
 const MAX_SIZE: u32 = 50_000;
 
 /// What occurs in an array or tuple type, and how much.
@@ -127,21 +151,21 @@ impl Types {
     /// The type of arrays of `item`.
     pub fn array(&mut self, item: Type) -> Type {
         let content = Content { size: 1, ..Content::default() }.with(self.content(item));
-        if content.size > MAX_SIZE {
+        if content.size > MAX_SIZE || (self.arrays.len() == TypeNumber::END && !self.arrays.contains(&item)) {
             return Type::Unknown;
         }
         let (index, new) = self.arrays.insert_full(item);
         if new {
             self.array_contents.push(content);
         }
-        Type::Array(ArrayType(index as u32))
+        Type::Array(ArrayType(TypeNumber::new(index)))
     }
 
     fn content(&self, ty: Type) -> Content {
         let leaf = Content { size: 1, ..Content::default() };
         match ty {
-            Type::Array(array) => self.array_contents[array.0 as usize],
-            Type::Tuple(tuple) => self.tuple_contents[tuple.0 as usize],
+            Type::Array(array) => self.array_contents[array.0.index()],
+            Type::Tuple(tuple) => self.tuple_contents[tuple.0.index()],
             Type::Unknown => Content { unknown: true, unliteral: true, ..leaf },
             Type::EmptyArray => Content { unknown: true, ..leaf },
             Type::Primitive(primitive) => Content {
@@ -163,45 +187,45 @@ impl Types {
     /// The type of tuples of `items`.
     pub fn tuple(&mut self, items: &[Type]) -> Type {
         if let Some(index) = self.tuples.get_index_of(items) {
-            return Type::Tuple(TupleType(index as u32));
+            return Type::Tuple(TupleType(TypeNumber::new(index)));
         }
         let tuple = Content { size: 1, unliteral: true, ..Content::default() };
         let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
-        if content.size > MAX_SIZE {
+        if content.size > MAX_SIZE || self.tuples.len() == TypeNumber::END {
             return Type::Unknown;
         }
         self.tuple_contents.push(content);
-        Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
+        Type::Tuple(TupleType(TypeNumber::new(self.tuples.insert_full(items.into()).0)))
     }
 
     /// The item type of an array type.
     pub fn item(&self, array: ArrayType) -> Type {
-        self.arrays.get_index(array.0 as usize).copied().unwrap_or(Type::Unknown)
+        self.arrays.get_index(array.0.index()).copied().unwrap_or(Type::Unknown)
     }
 
     /// The item types of a tuple type.
     pub fn items(&self, tuple: TupleType) -> &[Type] {
-        self.tuples.get_index(tuple.0 as usize).map_or(&[], |items| items)
+        self.tuples.get_index(tuple.0.index()).map_or(&[], |items| items)
     }
 
     /// The type that a specification names.
     pub fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.type_spec(id) {
+        match ast.type_spec(id) {
             TypeSpec::Error => Type::Unknown,
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
             TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = self.from_spec(ast, item);
+                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.from_spec(ast, item));
                 self.array(item)
             }
-            TypeSpec::Tuple(range) => {
+            TypeSpec::Tuple(range) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
                 let items: Vec<Type> =
                     ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
                 self.tuple(&items)
-            }
-        })
+            }),
+        }
     }
 
     /// Whether tensors occur anywhere in a type.
@@ -227,12 +251,15 @@ impl Types {
 
     /// Whether `tensor<>` occurs in a type.
     pub fn has_any_tensor(&self, ty: Type) -> bool {
-        let mut open = vec![ty];
+        if !matches!(ty, Type::Array(_) | Type::Tuple(_)) {
+            return ty == Type::Tensor(Element::Any);
+        }
+        let mut open: SmallVec<[Type; 4]> = smallvec::smallvec![ty];
         while let Some(ty) = open.pop() {
             match ty {
                 Type::Tensor(Element::Any) => return true,
                 Type::Array(array) => open.push(self.item(array)),
-                Type::Tuple(tuple) => open.extend(self.items(tuple)),
+                Type::Tuple(tuple) => open.extend_from_slice(self.items(tuple)),
                 _ => {}
             }
         }
@@ -362,6 +389,9 @@ impl Types {
 
     /// A type with `?` replaced.
     pub fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
+        if !self.has_generic(ty) {
+            return ty;
+        }
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.instance(ty, generic))
     }
 
@@ -371,11 +401,11 @@ impl Types {
             Type::Tensor(Element::Of(Primitive::Generic)) => {
                 Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
             }
-            Type::Array(array) if self.has_generic(ty) => {
+            Type::Array(array) => {
                 let item = self.instantiate(self.item(array), generic);
                 self.array(item)
             }
-            Type::Tuple(tuple) if self.has_generic(ty) => {
+            Type::Tuple(tuple) => {
                 let items: Vec<Type> = self.items(tuple).to_vec();
                 let items: Vec<Type> = items.into_iter().map(|item| self.instantiate(item, generic)).collect();
                 self.tuple(&items)

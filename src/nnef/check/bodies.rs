@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::scope::Scope;
+use super::scope::{Positions, Scope};
 use super::{BodyInfo, Checked, Checker, FragmentId, GraphInfo, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -29,6 +29,9 @@ enum Source<'c> {
     Graph(&'c Statements),
 }
 
+/// The most locals for which room is kept from one body to the next.
+pub(super) const ROOM: usize = 1 << 10;
+
 /// How deep left sides nest. What works on them recurses.
 const MAX_TARGET_DEPTH: usize = 100;
 
@@ -40,8 +43,8 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) place: Place,
     pub(super) scope: Scope,
     pub(super) slots: Vec<Slot>,
-    /// Fragment results or graph outputs, in order.
-    results: FxHashMap<Name, u32>,
+    /// Results of the fragment.
+    results: Positions,
     inputs: FxHashSet<Name>,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
@@ -63,24 +66,32 @@ pub(super) struct Context {
     pub(super) open_array: bool,
 }
 
-/// What is known of the graph while its statements are checked, some at a time.
-pub(super) struct GraphState {
+/// What is known of a body between its statements. Those of the graph are checked some at a time.
+#[derive(Default)]
+pub(super) struct BodyState {
     scope: Scope,
     slots: Vec<Slot>,
-    outputs: FxHashMap<Name, u32>,
+    results: Positions,
     inputs: FxHashSet<Name>,
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
 }
 
-impl GraphState {
-    pub(super) fn new(graph: &GraphDecl, names: usize) -> Self {
-        GraphState {
-            scope: Scope::new(names),
-            slots: Vec::new(),
-            outputs: graph.results.iter().map(|ident| ident.name).zip(0..).collect(),
-            inputs: graph.params.iter().map(|ident| ident.name).collect(),
-            assigned_anywhere: None,
-        }
+impl BodyState {
+    /// That of any body, for so many names.
+    pub(super) fn new(names: usize) -> Self {
+        BodyState { scope: Scope::new(names), ..BodyState::default() }
+    }
+
+    pub(super) fn of_graph(graph: &GraphDecl, names: usize) -> Self {
+        BodyState { inputs: graph.params.iter().map(|ident| ident.name).collect(), ..BodyState::new(names) }
+    }
+
+    /// Forgets the body, but keeps room for the next one.
+    fn emptied(mut self) -> Self {
+        self.scope.clear();
+        self.slots.clear();
+        self.slots.shrink_to(ROOM);
+        BodyState { scope: self.scope, slots: self.slots, ..BodyState::default() }
     }
 }
 
@@ -114,29 +125,30 @@ impl<'d> Checker<'d> {
         let Some(body) = &fragment.body else { return };
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
         let ast = &document.module(module).ast;
-        let scope = std::mem::take(&mut self.scope);
-        let mut check = BodyCheck::new(self, module, Place::Fragment(id), ast, Source::Fragment(body), scope);
-        let types: Vec<Type> = check.checker.checked.fragments[id.index()].params.iter().map(|p| p.ty).collect();
-        for (param, ty) in fragment.params.iter().zip(types) {
+        let spare = std::mem::take(&mut self.spare);
+        let mut check = BodyCheck::new(self, module, Place::Fragment(id), ast, Source::Fragment(body), spare);
+        for (i, param) in fragment.params.iter().enumerate() {
+            let ty = check.checker.checked.fragment(id).params[i].ty;
             check.add_slot(param.name, ty);
         }
-        check.results = fragment.results.iter().map(|result| result.name.name).zip(0..).collect();
+        check.results = fragment.results.iter().map(|result| result.name.name).collect();
         body.assignments.iter().for_each(|assignment| check.assignment(assignment));
-        let declared: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();
-        let results = check.finish(&declared, Code::ResultUnassigned, "result");
-        let (names, scope) = (check.slots.iter().map(|slot| slot.name).collect(), check.scope);
-        self.scope = scope.emptied();
-        self.checked.bodies[id.index()] = Some(BodyInfo { names, results: results.into() });
+        let mut results = std::mem::take(&mut check.checker.checked.result_slots);
+        let info = BodyInfo { results: results.len() as u32, ..BodyInfo::default() };
+        let declared = fragment.results.iter().map(|result| result.name);
+        results.extend(declared.map(|result| check.finish(result, Code::ResultUnassigned, "result")));
+        let state = check.into_state();
+        let checked = &mut self.checked;
+        checked.result_slots = results;
+        let slots = (checked.slot_names.len() as u32, state.slots.len() as u32);
+        checked.slot_names.extend(state.slots.iter().map(|slot| slot.name));
+        checked.bodies[id.index()] = Some(BodyInfo { slots, ..info });
+        self.spare = state.emptied();
     }
 
-    fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: GraphState) -> BodyCheck<'c, 'd> {
+    fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: BodyState) -> BodyCheck<'c, 'd> {
         let main = self.checked.document.main_id();
-        let mut check = BodyCheck::new(self, main, Place::Graph, ast, Source::Graph(&graph.body), state.scope);
-        check.slots = state.slots;
-        check.results = state.outputs;
-        check.inputs = state.inputs;
-        check.assigned_anywhere = state.assigned_anywhere;
-        check
+        BodyCheck::new(self, main, Place::Graph, ast, Source::Graph(&graph.body), state)
     }
 
     /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
@@ -178,8 +190,11 @@ impl<'d> Checker<'d> {
         if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
             let ast = Ast::default();
             let mut check = self.graph_check(graph, &ast, state);
-            let outputs = check.finish(&graph.results, Code::OutputUnassigned, "output");
-            let inputs = check.finish(&graph.params, Code::InputUnassigned, "input");
+            let mut slots = |declared: &[Ident], code: Code, what: &str| {
+                declared.iter().map(|&ident| check.finish(ident, code, what)).collect()
+            };
+            let outputs = slots(&graph.results, Code::OutputUnassigned, "output");
+            let inputs = slots(&graph.params, Code::InputUnassigned, "input");
             self.checked.graph = GraphInfo { inputs, outputs };
         }
         (self.checked, self.diagnostics)
@@ -193,29 +208,30 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         place: Place,
         ast: &'c Ast,
         body: Source<'c>,
-        scope: Scope,
+        state: BodyState,
     ) -> Self {
+        let BodyState { scope, slots, results, inputs, assigned_anywhere } = state;
         BodyCheck {
             checker,
             scope,
             module,
             ast,
             place,
-            slots: Vec::new(),
-            results: FxHashMap::default(),
-            inputs: FxHashSet::default(),
+            slots,
+            results,
+            inputs,
             new_symbols: false,
             loop_locals: None,
             body,
-            assigned_anywhere: None,
+            assigned_anywhere,
         }
     }
 
-    fn into_state(self) -> GraphState {
-        GraphState {
+    fn into_state(self) -> BodyState {
+        BodyState {
             scope: self.scope,
             slots: self.slots,
-            outputs: self.results,
+            results: self.results,
             inputs: self.inputs,
             assigned_anywhere: self.assigned_anywhere,
         }
@@ -275,7 +291,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.tables().refs[id.index()] = referent;
+        self.tables().refs.set(id, referent);
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
@@ -320,7 +336,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn covers_array(&self, target: Expr) -> bool {
         match target {
             Expr::Name(name) => {
-                self.place != Place::Graph && self.loop_locals.is_none() && self.results.contains_key(&name)
+                self.place != Place::Graph && self.loop_locals.is_none() && self.results.get(name).is_some()
             }
             _ => true,
         }
@@ -401,7 +417,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             Place::Graph => self.define_in_graph(ident, ty, value, earlier),
             Place::Fragment(id) => {
                 let params = self.checker.checked.fragment(id).params.len() as u32;
-                let result = self.results.get(&ident.name).map(|&result| result as usize);
+                let result = self.results.get(ident.name).map(|result| result as usize);
                 if let Some(earlier) = earlier {
                     let (code, what) = match () {
                         () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
@@ -478,22 +494,18 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
-    /// I5, I10, I2: every result is assigned somewhere.
-    fn finish(&mut self, declared: &[Ident], code: Code, what: &str) -> Vec<Option<u32>> {
+    /// I5, I10, I2: every result is assigned somewhere. Gives its slot.
+    fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
         let broken = match self.body {
             Source::Fragment(body) => body.assignments.is_empty(),
             Source::Graph(body) => body.is_empty(),
         };
-        let mut slots = Vec::with_capacity(declared.len());
-        for ident in declared {
-            let slot = self.scope.get(ident.name);
-            if slot.is_none() && !broken {
-                let message = format!("{what} `{}` is never assigned", self.text(ident.name));
-                self.report(code, ident.span, message);
-            }
-            slots.push(slot);
+        let slot = self.scope.get(declared.name);
+        if slot.is_none() && !broken {
+            let message = format!("{what} `{}` is never assigned", self.text(declared.name));
+            self.report(code, declared.span, message);
         }
-        slots
+        slot
     }
 
     /// I6: what an identifier means.

@@ -4,12 +4,12 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context, Place};
-use super::{CallInfo, FragmentId, Generic};
+use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, ExprId, Primitive};
+use crate::nnef::ast::{Arg, Call, CallId, Expr, ExprId, Ident, Primitive};
 use crate::nnef::document::ModuleId;
-use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
+use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
 
@@ -33,16 +33,17 @@ impl BodyCheck<'_, '_> {
 
     /// I3, I4, I9: operations that only the graph may call.
     fn placement(&mut self, call: &Call, context: Context) {
-        let span = call.name.span;
-        match (self.checker.checked.text(call.name.name), self.place) {
-            (EXTERNAL, Place::Fragment(_)) if self.module != ModuleId::STANDARD => {
+        let Ident { name, span } = call.name;
+        let Words { external, variable, update, .. } = self.checker.checked.words;
+        match self.place {
+            Place::Fragment(_) if Some(name) == external && self.module != ModuleId::STANDARD => {
                 self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
             }
-            (EXTERNAL, Place::Graph) if !context.statement => {
+            Place::Graph if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
-            (name @ (VARIABLE | UPDATE), Place::Fragment(_)) if !(self.draft() && name == VARIABLE) => {
-                let message = format!("`{name}` belongs into the graph, not into a fragment");
+            Place::Fragment(_) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
+                let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
             _ => {}
@@ -101,6 +102,9 @@ impl BodyCheck<'_, '_> {
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
         }
+        if let Some(ty) = self.simple_call(id, call, fragment) {
+            return ty;
+        }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
         self.literal_label(call, fragment, &bound);
@@ -114,14 +118,44 @@ impl BodyCheck<'_, '_> {
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
-        let checked = &mut self.checker.checked;
-        let results: SmallVec<[Type; 4]> = checked.fragments[fragment.index()].results.iter().map(|r| r.ty).collect();
-        let results: SmallVec<[Type; 4]> =
-            results.into_iter().map(|ty| checked.types.instantiate(ty, generic)).map(known_later).collect();
-        match results[..] {
-            [single] => single,
-            _ => checked.types.tuple(&results),
+        let Checked { fragments, types, .. } = &mut self.checker.checked;
+        let results = &fragments[fragment.index()].results;
+        let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
+        if let [single] = &results[..] {
+            return ty(single);
         }
+        let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
+        types.tuple(&results)
+    }
+
+    /// A call as most are: names of tensors, given by position for the parameters of just these
+    /// types, and one tensor as result. No rule has anything to say about it.
+    fn simple_call(&mut self, id: CallId, call: &Call, fragment: FragmentId) -> Option<Type> {
+        let info = self.checker.checked.fragment(fragment);
+        let args = self.ast.arguments(call);
+        let plain = info.generic == Generic::No && call.generic.is_none() && !info.open_results;
+        let [ResultInfo { ty: result @ Type::Tensor(_), .. }] = info.results[..] else { return None };
+        if !plain || args.len() != info.params.len() {
+            return None;
+        }
+        let mut operands: SmallVec<[(ExprId, u32, Type); 4]> = SmallVec::new();
+        for (arg, param) in args.iter().zip(&info.params) {
+            let Expr::Name(name) = self.ast.expr(arg.value) else { return None };
+            let slot = self.scope.get(name)?;
+            if arg.name.is_some() || !param.ty.is_tensor() || self.slots[slot as usize].ty != param.ty {
+                return None;
+            }
+            operands.push((arg.value, slot, param.ty));
+        }
+        let tables = self.tables();
+        tables.calls[id.index()] =
+            Some(CallInfo { fragment: Some(fragment), bound: tables.bound.len() as u32, generic: None });
+        for (value, slot, ty) in operands {
+            tables.types[value.index()] = ty;
+            tables.refs.set(value, Ref::Slot(slot));
+            tables.bound.push(Some(value));
+        }
+        Some(known_later(result))
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
@@ -153,10 +187,9 @@ impl BodyCheck<'_, '_> {
         let mut misplaced = 0;
         let count = self.checker.checked.fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
-        let mut named: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
         self.named_after_positional(args);
         let mut positions = 0..;
-        for arg in args {
+        for (i, arg) in args.iter().enumerate() {
             let Some(ident) = arg.name else {
                 let position = positions.next().unwrap_or_default();
                 self.positional(call, fragment, position, arg.value, &mut bound);
@@ -171,7 +204,8 @@ impl BodyCheck<'_, '_> {
             };
             if bound[param].is_some() {
                 self.expr(arg.value);
-                let (code, how) = match named[param] {
+                let named = |arg: &Arg| arg.name.is_some() && bound[param] == Some(arg.value);
+                let (code, how) = match args[..i].iter().any(named) {
                     true => (Code::DuplicateArgument, "is given twice"),
                     false => (Code::NamedAndPositional, "is given by position already"),
                 };
@@ -184,19 +218,20 @@ impl BodyCheck<'_, '_> {
                 let message = format!("tensor `{}` should be given by position", self.text(ident.name));
                 self.report(Code::NamedTensor, ident.span, message);
             }
-            named[param] = true;
             bound[param] = Some(arg.value);
         }
-        self.missing(call, fragment, &bound, misplaced);
+        if bound.iter().any(Option::is_none) {
+            self.missing(call, fragment, &bound, misplaced);
+        }
         bound
     }
 
     fn positional(&mut self, call: &Call, fragment: FragmentId, i: usize, value: ExprId, bound: &mut Bound) {
         let info = self.checker.checked.fragment(fragment);
-        let name = self.checker.checked.text(info.name);
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
+                let name = self.checker.checked.text(info.name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
@@ -234,16 +269,13 @@ impl BodyCheck<'_, '_> {
     fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound, misplaced: usize) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
-        let missing: Vec<String> = info
-            .params
-            .iter()
-            .zip(bound)
-            .filter(|(param, bound)| bound.is_none() && param.default.is_none())
-            .map(|(param, _)| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty)))
-            .collect();
-        if missing.len() <= misplaced {
+        let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
+        if missing.clone().count() <= misplaced {
             return;
         }
+        let describe =
+            |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
+        let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
         let message = format!("`{}` needs {what} {}", checked.text(info.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);

@@ -1,20 +1,24 @@
 //! Rules on declarations (D1 to D9), and the table of fragments.
 
+use super::scope::FEW;
 use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Fragment, Ident, Primitive, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Fragment, Ident, Param, Primitive, ResultDecl, TypeSpec, TypeSpecId};
 use crate::nnef::datatypes::{data_type, with_data_type};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
-use crate::nnef::standard::METADATA_FRAGMENTS;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Location;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
         let document = self.checked.document;
+        let count = document.modules().iter().map(|module| module.fragments.len()).sum();
+        self.checked.fragments.reserve(count);
+        self.checked.bodies.reserve(count);
         for (m, module) in document.modules().iter().enumerate() {
             let id = ModuleId(m as u32);
             for index in 0..module.fragments.len() as u32 {
@@ -29,42 +33,34 @@ impl Checker<'_> {
     fn declare(&mut self, module: ModuleId, index: u32) {
         let document = self.checked.document;
         let fragment = document.fragment(module, index);
-        let metadata = METADATA_FRAGMENTS.contains(&document.names().text(fragment.name.name));
+        let metadata = self.checked.words.metadata.contains(&Some(fragment.name.name));
         let ast = self.ast(module);
         // The notation of the draft does not say what tensors hold; of its own operations we know.
         let standard_draft = module == ModuleId::STANDARD && document.dialect() == Dialect::Draft;
         let mut any_data_type = false;
+        let types = &mut self.checked.types;
         let mut ty = |spec: TypeSpecId, name: Name| {
-            let ty = self.checked.types.from_spec(ast, spec);
+            let ty = types.from_spec(ast, spec);
             if !standard_draft {
-                return ty;
+                return (ty, types.has_tensor(ty));
             }
             let data_type = data_type(document.names().text(fragment.name.name), document.names().text(name));
             any_data_type |= data_type == Primitive::Generic;
-            with_data_type(&mut self.checked.types, ty, data_type)
+            let ty = with_data_type(types, ty, data_type);
+            (ty, types.has_tensor(ty))
         };
-        let params: Vec<(Ident, Type)> =
-            fragment.params.iter().map(|param| (param.name, ty(param.ty, param.name.name))).collect();
-        let results: Vec<ResultInfo> = fragment
-            .results
-            .iter()
-            .map(|result| ResultInfo { name: result.name.name, ty: ty(result.ty, result.name.name) })
-            .collect();
+        let param = |param: &Param| {
+            let (ty, tensor) = ty(param.ty, param.name.name);
+            ParamInfo { name: param.name.name, ty, default: param.default, tensor }
+        };
+        let params = fragment.params.iter().map(param).collect();
+        let result = |result: &ResultDecl| ResultInfo { name: result.name.name, ty: ty(result.ty, result.name.name).0 };
         let info = FragmentInfo {
             module,
             index,
             name: fragment.name.name,
-            params: params
-                .iter()
-                .zip(&fragment.params)
-                .map(|(&(ident, ty), param)| ParamInfo {
-                    name: ident.name,
-                    ty,
-                    default: param.default,
-                    tensor: self.checked.types.has_tensor(ty),
-                })
-                .collect(),
-            results,
+            params,
+            results: fragment.results.iter().map(result).collect(),
             generic: match fragment.generic {
                 None if any_data_type => Generic::Yes(None),
                 None => Generic::No,
@@ -99,7 +95,7 @@ impl Checker<'_> {
             self.checked.standard_scope.insert(name, id);
             return;
         }
-        if let Some(&earlier) = self.checked.document_scope.get(&name)
+        if let Some(earlier) = self.checked.document_scope.get(name)
             && self.checked.fragment(earlier).module == module
         {
             let message = format!("fragment `{}` is declared twice", self.checked.text(name));
@@ -108,7 +104,7 @@ impl Checker<'_> {
                 .report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declared here"));
             return;
         }
-        if module == self.checked.document.main_id() && self.checked.standard_scope.contains_key(&name) {
+        if module == self.checked.document.main_id() && self.checked.standard_scope.get(name).is_some() {
             let message = format!("`{}` replaces the standard operation of that name", self.checked.text(name));
             self.report(Code::ShadowsStandard, at, message);
         }
@@ -141,6 +137,11 @@ impl Checker<'_> {
 
     /// D2: no name twice among parameters and results.
     fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident>) {
+        let idents: SmallVec<[Ident; FEW]> = idents.collect();
+        let known = |(i, ident): (usize, &Ident)| idents[..i].iter().any(|other| other.name == ident.name);
+        if !idents.spilled() && !idents.iter().enumerate().any(known) {
+            return;
+        }
         let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
         for ident in idents {
             if let Some(first) = seen.get(&ident.name) {
@@ -172,7 +173,10 @@ impl Checker<'_> {
     /// D8: a tuple holds tensors or attributes, not both.
     fn mixed_tuples(&mut self, module: ModuleId, root: TypeSpecId) {
         let ast = self.ast(module);
-        let mut open = vec![root];
+        if !matches!(ast.type_spec(root), TypeSpec::Array(_) | TypeSpec::Tuple(_)) {
+            return;
+        }
+        let mut open: SmallVec<[TypeSpecId; 4]> = smallvec::smallvec![root];
         while let Some(spec) = open.pop() {
             match ast.type_spec(spec) {
                 TypeSpec::Array(item) => open.push(item),
@@ -182,7 +186,7 @@ impl Checker<'_> {
                         let at = self.at(module, ast.type_spans[spec.index()]);
                         self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
                     } else {
-                        open.extend(&ast.type_lists[items.range()]);
+                        open.extend_from_slice(&ast.type_lists[items.range()]);
                     }
                 }
                 _ => {}
@@ -194,14 +198,15 @@ impl Checker<'_> {
     fn result_types(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
         for (result, declared) in info.results.iter().zip(&fragment.results) {
-            let at = self.at(module, ast.type_spans[declared.ty.index()]);
-            let name = self.checked.text(result.name).to_string();
-            if self.checked.types.has_any_tensor(result.ty) {
-                self.report(Code::AnyTensorResult, at, format!("result `{name}` must name its element type"));
+            let (code, fault) = if self.checked.types.has_any_tensor(result.ty) {
+                (Code::AnyTensorResult, "must name its element type".to_string())
             } else if self.checked.types.has_attribute(result.ty) {
-                let ty = self.describe(result.ty);
-                self.report(Code::ResultNotTensor, at, format!("result `{name}` is {ty}, not a tensor"));
-            }
+                (Code::ResultNotTensor, format!("is {}, not a tensor", self.describe(result.ty)))
+            } else {
+                continue;
+            };
+            let at = self.at(module, ast.type_spans[declared.ty.index()]);
+            self.report(code, at, format!("result `{}` {fault}", self.checked.text(result.name)));
         }
     }
 

@@ -65,18 +65,25 @@ impl BodyCheck<'_, '_> {
     }
 
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
-        if self.ast.expr(id).is_leaf() {
-            let ty = self.leaf(id, context);
-            self.set_type(id, ty);
-            return ty;
+        let expr = self.ast.expr(id);
+        if expr.is_leaf() {
+            return self.operand(id, context);
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.spine(id, context))
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match expr.continues_left() {
+            true => self.spine(id, context),
+            false => self.operand(id, context),
+        })
+    }
+
+    fn operand(&mut self, id: ExprId, context: Context) -> Type {
+        let ty = self.leaf(id, context);
+        self.set_type(id, ty);
+        ty
     }
 
     fn spine(&mut self, id: ExprId, context: Context) -> Type {
         let (mut above, leaf) = self.ast.left_spine(id);
-        let mut ty = self.leaf(leaf, if above.is_empty() { context } else { Context::default() });
-        self.set_type(leaf, ty);
+        let mut ty = self.operand(leaf, if above.is_empty() { context } else { Context::default() });
         while let Some(id) = above.pop() {
             ty = match self.ast.expr(id) {
                 Expr::Binary { op, rhs, at, .. } => {

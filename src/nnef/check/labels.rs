@@ -7,7 +7,6 @@ use crate::diagnostics::Code;
 use crate::nnef::ast::{Call, Expr, ExprId};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
-use crate::nnef::standard::VARIABLE;
 
 /// What is wrong with a label, if anything is.
 pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
@@ -24,7 +23,7 @@ impl BodyCheck<'_, '_> {
     pub(super) fn literal_label(&mut self, call: &Call, fragment: FragmentId, bound: &[Option<ExprId>]) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
-        if info.module != ModuleId::STANDARD || checked.text(info.name) != VARIABLE {
+        if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {
             return;
         }
         let label = info.params.iter().position(|param| checked.text(param.name) == "label");

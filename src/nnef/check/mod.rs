@@ -16,17 +16,19 @@ mod scope;
 
 use std::num::NonZeroU32;
 
-use bodies::GraphState;
+use bodies::BodyState;
 pub(crate) use loops::iterated;
 use routine::{RoutineId, Routines};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
+use scope::Declared;
 use smallvec::SmallVec;
 
 use super::ast::{Ast, ExprId, Primitive};
 use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
-use super::names::Name;
+use super::names::{Name, Names};
+use super::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -89,9 +91,9 @@ pub struct FragmentInfo {
     /// Its name.
     pub name: Name,
     /// Its parameters.
-    pub params: Vec<ParamInfo>,
+    pub params: SmallVec<[ParamInfo; 1]>,
     /// Its results.
-    pub results: Vec<ResultInfo>,
+    pub results: SmallVec<[ResultInfo; 1]>,
     /// Whether it is generic.
     pub generic: Generic,
     /// Whether it has a body.
@@ -118,6 +120,44 @@ pub enum Ref {
     NotANumber,
 }
 
+/// What the identifiers among expressions stand for, in four bytes each: slots behind all else.
+#[derive(Debug, Default)]
+pub struct Refs(Vec<u32>);
+
+impl Refs {
+    const FIRST_SLOT: u32 = 4;
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Makes room for so many expressions.
+    fn resize(&mut self, count: usize) {
+        self.0.resize(count, 0);
+    }
+
+    fn set(&mut self, id: ExprId, referent: Ref) {
+        self.0[id.index()] = match referent {
+            Ref::None => 0,
+            Ref::Symbol => 1,
+            Ref::Infinity => 2,
+            Ref::NotANumber => 3,
+            Ref::Slot(slot) => slot + Self::FIRST_SLOT,
+        };
+    }
+
+    /// What an identifier stands for.
+    pub fn get(&self, id: ExprId) -> Ref {
+        match self.0[id.index()] {
+            0 => Ref::None,
+            1 => Ref::Symbol,
+            2 => Ref::Infinity,
+            3 => Ref::NotANumber,
+            slot => Ref::Slot(slot - Self::FIRST_SLOT),
+        }
+    }
+}
+
 /// What a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallInfo {
@@ -135,7 +175,7 @@ pub struct ModuleInfo {
     /// The type of each expression.
     pub types: Vec<Type>,
     /// The referent of each identifier.
-    pub refs: Vec<Ref>,
+    pub refs: Refs,
     /// The referent of each call; none in bodies that were not checked.
     pub calls: Vec<Option<CallInfo>>,
     /// Arguments of calls by parameter; none where the default applies.
@@ -159,6 +199,7 @@ impl ModuleInfo {
         self.refs.clear();
         self.calls.clear();
         self.bound.clear();
+        self.bound.reserve(ast.args.len());
         self.routines.clear();
         self.slots.clear();
         self.iterator_slots.clear();
@@ -169,7 +210,7 @@ impl ModuleInfo {
     /// Makes room for nodes that a tree has got since.
     fn grow(&mut self, ast: &Ast) {
         self.types.resize(ast.exprs.len(), Type::Unknown);
-        self.refs.resize(ast.exprs.len(), Ref::None);
+        self.refs.resize(ast.exprs.len());
         self.calls.resize(ast.calls.len(), None);
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
         self.loop_slots.resize(ast.loops.len(), 0);
@@ -187,15 +228,34 @@ pub struct Slot {
     pub span: Span,
 }
 
-/// The locals of a fragment's body. There are as many of these as there are fragments, and what
-/// only the checks need of a local is not kept.
-#[derive(Clone, Debug, Default)]
-pub struct BodyInfo {
-    /// The names of the slots: parameters first, then locals and iterators in the order of their
-    /// definition.
-    pub names: Box<[Name]>,
-    /// The slot of each result; none where it is not assigned.
-    pub results: SmallVec<[Option<u32>; 1]>,
+/// The locals of a fragment's body, in tables that all bodies share: there are as many of these as
+/// there are fragments. What only the checks need of a local is not kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct BodyInfo {
+    /// The first slot and the number of slots, in [`Checked::slot_names`].
+    slots: (u32, u32),
+    /// The slot of the first result, in [`Checked::result_slots`].
+    results: u32,
+}
+
+/// Names that rules speak of, as far as the document or its libraries have them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    pub external: Option<Name>,
+    pub variable: Option<Name>,
+    pub update: Option<Name>,
+    pub metadata: [Option<Name>; METADATA_FRAGMENTS.len()],
+}
+
+impl Words {
+    fn of(names: &Names) -> Self {
+        Words {
+            external: names.get(EXTERNAL),
+            variable: names.get(VARIABLE),
+            update: names.get(UPDATE),
+            metadata: std::array::from_fn(|i| names.get(METADATA_FRAGMENTS[i])),
+        }
+    }
 }
 
 /// The names of the graph that the world outside knows.
@@ -223,27 +283,30 @@ pub struct Checked<'d> {
     /// Kinds of statements of the graph.
     pub routines: Routines,
     /// The bodies of fragments, where they were checked.
-    pub bodies: Vec<Option<BodyInfo>>,
+    bodies: Vec<Option<BodyInfo>>,
+    slot_names: Vec<Name>,
+    result_slots: Vec<Option<u32>>,
     /// The body of the graph.
     pub graph: GraphInfo,
     /// Calls of `variable` whose literal label was reported already.
     pub wrong_labels: FxHashSet<Location>,
-    document_scope: FxHashMap<Name, FragmentId>,
-    standard_scope: FxHashMap<Name, FragmentId>,
+    pub(crate) words: Words,
+    document_scope: Declared,
+    standard_scope: Declared,
 }
 
 impl Checked<'_> {
     /// The fragment that a name means in a module: libraries see only libraries.
     pub fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
         if module == ModuleId::STANDARD {
-            return self.standard_scope.get(&name).copied();
+            return self.standard_scope.get(name);
         }
-        self.document_scope.get(&name).or_else(|| self.standard_scope.get(&name)).copied()
+        self.document_scope.get(name).or_else(|| self.standard_scope.get(name))
     }
 
     /// A standard operation by its text.
     pub fn standard(&self, name: &str) -> Option<FragmentId> {
-        self.standard_scope.get(&self.document.names().get(name)?).copied()
+        self.standard_scope.get(self.document.names().get(name)?)
     }
 
     /// All fragments.
@@ -254,6 +317,20 @@ impl Checked<'_> {
     /// A fragment's signature.
     pub fn fragment(&self, id: FragmentId) -> &FragmentInfo {
         &self.fragments[id.index()]
+    }
+
+    /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
+    /// the order of their definition. None where no body was checked.
+    pub fn slot_names(&self, id: FragmentId) -> &[Name] {
+        let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
+        &self.slot_names[start as usize..(start + count) as usize]
+    }
+
+    /// The slot of each result of a fragment's body; none where it is not assigned.
+    pub fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
+        let Some(body) = self.bodies[id.index()] else { return &[] };
+        let start = body.results as usize;
+        &self.result_slots[start..start + self.fragment(id).results.len()]
     }
 
     /// The text of a name.
@@ -293,17 +370,20 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         statements: ModuleInfo::default(),
         routines: Routines::default(),
         bodies: Vec::new(),
+        slot_names: Vec::new(),
+        result_slots: Vec::new(),
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
-        document_scope: FxHashMap::default(),
-        standard_scope: FxHashMap::default(),
+        words: Words::of(document.names()),
+        document_scope: Declared::default(),
+        standard_scope: Declared::default(),
     };
     let mut checker = Checker {
         checked,
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
         pending: Vec::new(),
-        scope: scope::Scope::new(document.names().len()),
+        spare: BodyState::new(document.names().len()),
         operators_reported: false,
         flat_graph: false,
         graph: None,
@@ -312,7 +392,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
     checker.declarations();
     checker.fragment_bodies();
     if let Some(graph) = document.main().graphs.first() {
-        checker.graph = Some(GraphState::new(graph, document.names().len()));
+        checker.graph = Some(BodyState::of_graph(graph, document.names().len()));
     }
     checker
 }
@@ -325,14 +405,14 @@ pub(crate) struct Checker<'d> {
     symbols: FxHashSet<Name>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<FragmentId>,
-    /// The scope of the body being checked; at rest it is empty.
-    scope: scope::Scope,
+    /// The state of a body that is not being checked: all bodies use the same room.
+    spare: BodyState,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
     /// Whether the graph may have nothing but calls of names and literals.
     flat_graph: bool,
     /// What is known of the graph so far.
-    graph: Option<GraphState>,
+    graph: Option<BodyState>,
 }
 
 impl<'d> Checker<'d> {

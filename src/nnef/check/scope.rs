@@ -1,14 +1,18 @@
 //! What names mean in the body that is being checked.
 
-use crate::nnef::names::Name;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-/// Stands for a name without a slot.
-const NONE: u32 = u32::MAX;
+use super::FragmentId;
+use super::bodies::ROOM;
+use crate::nnef::names::Name;
 
 /// The slots of names: a table over all names of the run, so that a look-up is an index. It is
 /// emptied after each body by what that body entered, not by its size.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
+    /// Each slot and one more; 0 for a name without a slot. Room that is never written to is not
+    /// touched, then.
     slots: Vec<u32>,
     entered: Vec<Name>,
 }
@@ -16,18 +20,18 @@ pub(super) struct Scope {
 impl Scope {
     /// An empty scope for so many names.
     pub(super) fn new(names: usize) -> Self {
-        Scope { slots: vec![NONE; names], entered: Vec::new() }
+        Scope { slots: vec![0; names], entered: Vec::new() }
     }
 
     /// The slot of a name.
     pub(super) fn get(&self, name: Name) -> Option<u32> {
-        self.slots.get(name.index()).copied().filter(|&slot| slot != NONE)
+        self.slots.get(name.index()).copied()?.checked_sub(1)
     }
 
     /// Gives a name a slot.
     pub(super) fn insert(&mut self, name: Name, slot: u32) {
         if let Some(entry) = self.slots.get_mut(name.index()) {
-            *entry = slot;
+            *entry = slot + 1;
             self.entered.push(name);
         }
     }
@@ -35,7 +39,7 @@ impl Scope {
     /// Takes the slot of a name away.
     pub(super) fn remove(&mut self, name: Name) {
         if let Some(entry) = self.slots.get_mut(name.index()) {
-            *entry = NONE;
+            *entry = 0;
         }
     }
 
@@ -44,11 +48,61 @@ impl Scope {
         self.entered.iter().copied().filter(|&name| self.get(name).is_some())
     }
 
-    /// The scope without names.
-    pub(super) fn emptied(mut self) -> Self {
-        for name in std::mem::take(&mut self.entered) {
-            self.remove(name);
+    /// Takes all names out.
+    pub(super) fn clear(&mut self) {
+        for name in self.entered.drain(..) {
+            if let Some(entry) = self.slots.get_mut(name.index()) {
+                *entry = 0;
+            }
         }
-        self
+        self.entered.shrink_to(ROOM);
+    }
+}
+
+/// How many names are compared one by one rather than looked up.
+pub(super) const FEW: usize = 8;
+
+/// Where names stand in a list. Most lists have few names, and there are many of them.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    few: SmallVec<[Name; FEW]>,
+    /// Filled where there are more.
+    many: FxHashMap<Name, u32>,
+}
+
+impl Positions {
+    /// The position of a name; the last one where it stands there several times.
+    pub(super) fn get(&self, name: Name) -> Option<u32> {
+        match self.few.spilled() {
+            false => self.few.iter().rposition(|&other| other == name).map(|position| position as u32),
+            true => self.many.get(&name).copied(),
+        }
+    }
+}
+
+impl FromIterator<Name> for Positions {
+    fn from_iter<T: IntoIterator<Item = Name>>(names: T) -> Self {
+        let few: SmallVec<[Name; FEW]> = names.into_iter().collect();
+        let many = if few.spilled() { few.iter().copied().zip(0..).collect() } else { FxHashMap::default() };
+        Positions { few, many }
+    }
+}
+
+/// The fragments that names mean: a table over names, up to the last one that means any.
+#[derive(Debug, Default)]
+pub(super) struct Declared(Vec<Option<FragmentId>>);
+
+impl Declared {
+    /// The fragment of a name.
+    pub(super) fn get(&self, name: Name) -> Option<FragmentId> {
+        self.0.get(name.index()).copied().flatten()
+    }
+
+    /// Gives a name its fragment.
+    pub(super) fn insert(&mut self, name: Name, fragment: FragmentId) {
+        if self.0.len() <= name.index() {
+            self.0.resize(name.index() + 1, None);
+        }
+        self.0[name.index()] = Some(fragment);
     }
 }

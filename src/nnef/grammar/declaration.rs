@@ -8,8 +8,8 @@ use super::build::{Extra, Failure, Input};
 use super::expression::{With, grammar, here};
 use crate::diagnostics::Code;
 use crate::nnef::ast::{
-    ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Primitive, ResultDecl, TypeSpec, TypeSpecId,
-    UnaryOp,
+    ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, Primitive, ResultDecl, Results, TypeSpec,
+    TypeSpecId, UnaryOp,
 };
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;
@@ -19,8 +19,8 @@ use crate::nnef::lexer::Kind;
 pub(super) struct FragmentHead {
     pub name: Ident,
     pub generic: Option<GenericDecl>,
-    pub params: Vec<Param>,
-    pub results: Vec<ResultDecl>,
+    pub params: Params,
+    pub results: Results,
 }
 
 /// `graph name( .. ) -> ( .. )`.
@@ -46,7 +46,10 @@ pub(super) fn fragment_head<'s, E: Failure<'s>>(rules: &'static Rules) -> gramma
         .then(list(param))
         .then_ignore(just(Kind::Arrow))
         .then(list(result))
-        .map(|(((name, generic), params), results)| FragmentHead { name, generic, params, results })
+        .map(|(((name, generic), params), results)| {
+            let (params, results) = (params.into_iter().collect(), results.into_iter().collect());
+            FragmentHead { name, generic, params, results }
+        })
 }
 
 /// `<graph-declaration> ::= "graph" <identifier> "(" <identifier-list> ")" "->"

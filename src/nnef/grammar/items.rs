@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chumsky::Parser;
 
-use super::{Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
+use super::{FragmentHead, Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
 use crate::nnef::lexer::Kind;
@@ -67,7 +67,7 @@ impl Run<'_, '_> {
         Some(match self.split.kind(at)? {
             Kind::Version => Part::Version,
             Kind::Extension => Part::Extension,
-            Kind::Fragment => Part::Fragment,
+            Kind::Fragment | Kind::Head => Part::Fragment,
             Kind::Graph => Part::Graph,
             Kind::Ident if draft && self.token_text(at) == "version" => Part::Version,
             Kind::Ident if draft && self.token_text(at) == "extension" => Part::Extension,
@@ -204,18 +204,12 @@ impl Run<'_, '_> {
 
     /// `<fragment-definition> ::= <fragment-declaration> (<body> | ";")`
     fn fragment(&mut self, start: usize) -> usize {
-        let end = self.split.header_end(start);
-        let head = match parse!(self, fragment, start, end) {
-            Ok(head) => Some(head),
-            Err(problem) => {
-                self.explain_header(start, end, &problem);
-                if self.split.kind(start + 1) == Some(Kind::Ident) {
-                    self.begin(start + 1);
-                    let name = self.state.ident(0).name;
-                    self.module.broken.push(name);
-                }
-                None
+        let (head, end) = match self.split.kind(start) {
+            Some(Kind::Head) => {
+                let keyword = self.span(start).start;
+                (self.plain.heads.find(|head| head.name.span.start > keyword), start + 1)
             }
+            _ => self.fragment_head(start),
         };
         let (body, after) = match self.split.kind(end) {
             Some(Kind::LBrace) => {
@@ -242,6 +236,22 @@ impl Run<'_, '_> {
         after
     }
 
+    /// The header of a fragment, if it is right, and where it ends.
+    fn fragment_head(&mut self, start: usize) -> (Option<FragmentHead>, usize) {
+        let end = self.split.header_end(start);
+        let problem = match parse!(self, fragment, start, end) {
+            Ok(head) => return (Some(head), end),
+            Err(problem) => problem,
+        };
+        self.explain_header(start, end, &problem);
+        if self.split.kind(start + 1) == Some(Kind::Ident) {
+            self.begin(start + 1);
+            let name = self.state.ident(0).name;
+            self.module.broken.push(name);
+        }
+        (None, end)
+    }
+
     /// `<graph-definition> ::= <graph-declaration> <body>`
     fn graph(&mut self, start: usize) -> usize {
         let end = self.split.header_end(start);
@@ -266,7 +276,7 @@ impl Run<'_, '_> {
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);
-            self.module.graphs.push(GraphDecl { name, params, results, body, span });
+            self.module.graphs.push(GraphDecl { name, params, results, body: *body, span });
         }
         after
     }

@@ -85,9 +85,9 @@ fn parse_with(
         true => lex(text, file, dialect, &mut reader, diagnostics),
         false => lex(text, file, dialect, &mut (), diagnostics),
     };
-    let PlainReader { names, ast, runs, targets, forms, .. } = reader;
-    let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs).collect::<Vec<_>>().into_iter();
-    let plain = Plain { runs, targets, forms: Arc::new(forms.forms) };
+    let PlainReader { names, ast, runs, heads, targets, forms, .. } = reader;
+    let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
+    let plain = Plain { runs, heads: heads.into_iter(), targets, forms: Arc::new(forms.forms) };
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
@@ -154,8 +154,10 @@ use parse;
 
 /// What was read without tokens.
 struct Plain {
-    /// The statements, by their tokens.
-    runs: std::vec::IntoIter<(usize, Sink)>,
+    /// The runs of statements, and the tokens that stand for them.
+    runs: std::iter::Zip<std::vec::IntoIter<usize>, std::vec::IntoIter<Sink>>,
+    /// Headers of fragments, in the order of their tokens.
+    heads: std::vec::IntoIter<FragmentHead>,
     /// What the graph assigns.
     targets: Targets,
     /// How its statements are spelled.

@@ -3,10 +3,14 @@
 //! Flat text has no others, and has millions of them. They are read from the lexer without tokens
 //! between, into the nodes that the grammar makes of them. Where anything else stands, right or
 //! wrong, the reader gives up, and the grammar reads the statement and explains what is wrong.
+//! Headers of fragments are read in the same way (`head.rs`).
+
+mod head;
 
 use logos::Lexer;
 
 use super::build::primitive;
+use super::declaration::FragmentHead;
 use super::numbers;
 use super::sink::Sink;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, Primitive, UnaryOp};
@@ -15,6 +19,7 @@ use crate::nnef::names::Names;
 use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::nnef::statements::{FormReader, Look, Targets};
 use crate::source::Span;
+use head::TreeEnds;
 
 /// How deep calls, lists and prefix operators can nest in a plain statement.
 const MAX_DEPTH: u32 = 16;
@@ -25,6 +30,8 @@ pub(super) struct PlainReader<'n> {
     pub ast: Ast,
     /// What was read: as many bodies as there are runs of statements.
     pub runs: Vec<Sink>,
+    /// Headers of fragments.
+    pub heads: Vec<FragmentHead>,
     /// What the graph assigns.
     pub targets: Targets,
     /// How statements of graphs are spelled.
@@ -38,8 +45,17 @@ pub(super) struct PlainReader<'n> {
 
 impl<'n> PlainReader<'n> {
     pub fn new(names: &'n mut Names, ast: Ast) -> Self {
-        let (targets, forms) = (Targets::default(), FormReader::default());
-        PlainReader { names, ast, runs: Vec::new(), targets, forms, run: None, items: Vec::new(), args: Vec::new() }
+        PlainReader {
+            names,
+            ast,
+            runs: Vec::new(),
+            heads: Vec::new(),
+            targets: Targets::default(),
+            forms: FormReader::default(),
+            run: None,
+            items: Vec::new(),
+            args: Vec::new(),
+        }
     }
 
     fn run(run: &mut Option<Sink>, graph: bool) -> &mut Sink {
@@ -82,6 +98,23 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
 
     fn end_run(&mut self) {
         self.runs.extend(self.run.take());
+    }
+
+    fn read_head(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<(Kind, Span)> {
+        let ends = TreeEnds::of(&self.ast);
+        let mut statement =
+            Statement { lexer, reader: self, comments, kind: Kind::Stray, span: Span::default(), depth: 0 };
+        let end = statement.head().map(|head| (head, statement.kind, statement.span));
+        match end {
+            Some((head, kind @ (Kind::LBrace | Kind::Semicolon), span)) => {
+                self.heads.push(head);
+                Some((kind, span))
+            }
+            _ => {
+                ends.rewind(&mut self.ast);
+                None
+            }
+        }
     }
 }
 

@@ -10,13 +10,13 @@ pub(super) enum Sink {
     /// The body of a fragment: its nodes are those of the module.
     Fragment(Body),
     /// The body of a graph, packed.
-    Graph(Statements),
+    Graph(Box<Statements>),
 }
 
 impl Sink {
     /// The empty body of a graph or a fragment.
     pub fn new(graph: bool) -> Self {
-        if graph { Sink::Graph(Statements::default()) } else { Sink::Fragment(Body::default()) }
+        if graph { Sink::Graph(Box::default()) } else { Sink::Fragment(Body::default()) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -62,7 +62,7 @@ impl Sink {
                 body.assignments = run.assignments;
             }
             (Sink::Fragment(body), Sink::Fragment(run)) => body.assignments.extend(run.assignments),
-            (Sink::Graph(body), Sink::Graph(run)) => body.append(run),
+            (Sink::Graph(body), Sink::Graph(run)) => body.append(*run),
             (Sink::Fragment(body), Sink::Graph(run)) => body.assignments.extend(run.unpack_into(forms, ast)),
             (Sink::Graph(_), Sink::Fragment(_)) => {}
         }

@@ -45,6 +45,8 @@ kinds! {
     Stray "unexpected character",
     /// A run of statements that were read already, see [`ReadStatements`](super::ReadStatements).
     Plain "statements",
+    /// The header of a fragment that was read without tokens, with the place of its keyword.
+    Head "`fragment`",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostics::Diagnostics;
-use crate::nnef::ast::{Body, GraphDecl, Module};
+use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::{Dialect, detect};
 use crate::nnef::grammar::{ModuleKind, parse_with};
 use crate::source::FileId;
@@ -26,7 +26,7 @@ fn read(text: &str, dialect: Dialect, plain: bool) -> Read {
     let mut module = parse_with(FileId::default(), text, dialect, kind, plain, &mut names, &mut diagnostics);
     let Module { graphs, ast, .. } = &mut module;
     let unpack = |graph: &GraphDecl| Body {
-        assignments: graph.body.unpack_into(graph.body.forms(), ast),
+        assignments: graph.body.unpack_into(graph.body.forms(), ast).into(),
         span: graph.body.span,
     };
     let graphs = graphs.iter().map(unpack).collect();
@@ -47,8 +47,11 @@ impl Read {
         for fragment in &module.fragments {
             out += &format!("{} {:?} {:?}\n", self.ident(fragment.name), fragment.generic, fragment.span);
             for param in &fragment.params {
-                out += &format!("{} {:?} ", self.ident(param.name), module.ast.type_spans[param.ty.index()]);
+                out += &format!("{} {} ", self.ident(param.name), self.type_spec(param.ty));
                 param.default.into_iter().for_each(|default| self.node(default, &mut out));
+            }
+            for result in &fragment.results {
+                out += &format!("{} {} ", self.ident(result.name), self.type_spec(result.ty));
             }
             fragment.body.iter().for_each(|body| self.body(body, &mut out));
         }
@@ -71,6 +74,16 @@ impl Read {
             self.node(assignment.value, out);
             out.push('\n');
         }
+    }
+
+    fn type_spec(&self, id: TypeSpecId) -> String {
+        let ast = &self.module.ast;
+        let below = match ast.type_spec(id) {
+            TypeSpec::Array(item) => self.type_spec(item),
+            TypeSpec::Tuple(items) => ast.type_lists[items.range()].iter().map(|item| self.type_spec(*item)).collect(),
+            spec => format!("{spec:?}"),
+        };
+        format!("({below} {:?})", ast.type_spans[id.index()])
     }
 
     fn ident(&self, ident: Ident) -> String {
@@ -136,6 +149,11 @@ impl Read {
 
 /// How many statements were read without tokens, after comparing.
 fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
+    compare_all(text, dialect).map(|(statements, _)| statements)
+}
+
+/// How many statements and headers of fragments were read without tokens, after comparing.
+fn compare_all(text: &str, dialect: Dialect) -> Result<(usize, usize), TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert_eq!(with.content(), without.content(), "{}", text);
     // The words of loops are names until the statement turns out not to be plain.
@@ -151,7 +169,7 @@ fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
         Sink::Fragment(body) => body.assignments.len(),
         Sink::Graph(body) => body.len(),
     };
-    Ok(reader.runs.iter().map(statements).sum())
+    Ok((reader.runs.iter().map(statements).sum(), reader.heads.len()))
 }
 
 fn body(text: &str) -> String {
@@ -181,6 +199,47 @@ fn what_is_plain() {
         assert_eq!(compare(&body(&deep(n)), Dialect::V1).expect("the same"), wanted);
     }
     assert_eq!(compare("version 1.0 graph g( x ) -> ( y ) { y = x }", Dialect::Draft).expect("the same"), 0);
+}
+
+#[test]
+fn which_headers_are_plain() {
+    let plain = [
+        "f( x: tensor<scalar> ) -> ( y: tensor<scalar> )",
+        "f<?>( x: tensor<?>, y: tensor<>, n: integer ) -> ( y: tensor<?>[], z: scalar )",
+        "f<? = scalar>( x: ?, # c\n n: integer = -1, s: string = 'a', b: logical = true ) -> ( y: logical[][] )",
+        "f( x: (integer, integer)[] = [], y: ((scalar, tensor<integer>)[], string) ) -> ( y: (integer, scalar) )",
+        "f( x: scalar = +2.5 ) -> ( y: string )",
+    ];
+    let others = [
+        "f( x: integer[] = [1, 2] ) -> ( y: integer )",
+        "f( x: scalar = 1 + 2 ) -> ( y: integer )",
+        "f( x: string = -'a' ) -> ( y: integer )",
+        "f( x: integer = 9223372036854775808 ) -> ( y: integer )",
+        "f( x: tensor ) -> ( y: integer )",
+        "f( x: (integer) ) -> ( y: integer )",
+        "f( x: integer[2] ) -> ( y: integer )",
+        "f( x: tensor<>= 1.0 ) -> ( y: integer )",
+        "f<? = ?>( x: integer ) -> ( y: integer )",
+        "f<scalar>( x: integer ) -> ( y: integer )",
+        "f( x ) -> ( y: integer )",
+        "f() -> ( y: integer )",
+        "f( x: integer, ) -> ( y: integer )",
+        "f( x: integer ) -> ( y: integer",
+        "f( x: integer ) ( y: integer )",
+        "( x: integer ) -> ( y: integer )",
+    ];
+    for (heads, wanted) in [(&plain[..], 1), (&others[..], 0)] {
+        for head in heads {
+            for end in [";", "{ y = x; }", "{ y = x; (a) = b; }", "{ }", "{ y = x;", "}", "", "graph"] {
+                let text = format!("version 1.0;\nfragment {head}\n{end}\n{}", body("y = x;"));
+                let (_, heads) = compare_all(&text, Dialect::V1).expect("the same");
+                let wanted = if end.starts_with([';', '{']) { wanted } else { 0 };
+                assert_eq!(heads, wanted, "{text}");
+            }
+        }
+    }
+    let text = format!("version 1.0;\nextension flatten_loops;\nfragment {};\n{}", plain[0], body("y = x;"));
+    assert_eq!(compare_all(&text, Dialect::V1).expect("the same").1, 0);
 }
 
 #[test]
@@ -291,7 +350,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_the_same(
-        text in "(version 1\\.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|graph|version 1\\.0|extension a|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|a = b;|f\\(x\\)|,|:|#c\n|'|1|\\+|for |in | |@){0,24}",
+        text in "(version 1\\.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|fragment f\\(x:integer\\)->\\(y:string\\)|graph|version 1\\.0|extension a|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|a = b;|f\\(x\\)|,|:|#c\n|'|1|\\+|for |in | |@){0,24}",
     ) {
         compare(&text, Dialect::V1)?;
         compare(&body(&text), Dialect::V1)?;
