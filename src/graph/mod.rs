@@ -24,7 +24,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
-use names::{NameId, TensorNames};
+use names::{NameId, Speller, TensorNames};
 pub(crate) use packed::SignatureId;
 use packed::{Packed, Signatures};
 pub use shapes::{Extent, Shape};
@@ -502,6 +502,12 @@ impl Graph {
         keys.iter().copied().zip(self.packed.operands(operands))
     }
 
+    /// The arguments that an operation was given.
+    fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
+        let (_, count, _) = self.signatures.counts(operation.signature);
+        self.packed.operands(operation.operands..operation.operands + count)
+    }
+
     /// The `i`th argument that an operation was given.
     pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
         self.packed.operand(operation.operands + i as u32)
@@ -531,6 +537,11 @@ impl Graph {
     /// The name of an operation's kind.
     pub fn operation_name(&self, operation: &Operation) -> &str {
         self.symbols.text(self.kind(operation).name)
+    }
+
+    /// Spells names of tensors one after the other into one text.
+    fn speller(&self) -> Speller<'_> {
+        Speller::new(&self.names, &self.symbols)
     }
 
     /// The name of a tensor.

@@ -9,8 +9,10 @@ use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
 
 mod distinct;
+mod spelling;
 
 use distinct::Spelling;
+pub use spelling::Speller;
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +25,8 @@ impl NameId {
 
 /// Paths longer than this continue from their first part.
 const MAX_PARTS: u32 = 12;
+/// Room for the parts of a path.
+const PATH: usize = MAX_PARTS as usize + 1;
 
 /// Bits of [`Entry::bits`].
 mod bits {
@@ -232,28 +236,33 @@ impl TensorNames {
 
     /// Adds a name to a text.
     pub fn write(&self, names: &Names, id: NameId, out: &mut String) {
-        let mut path = [NameId::ROOT; MAX_PARTS as usize + 1];
+        let mut path = [NameId::ROOT; PATH];
         let mut parts = 0;
         let mut next = id;
-        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < path.len()) {
+        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < PATH) {
             path[parts] = next;
             parts += 1;
             next = entry.parent;
         }
-        for (i, id) in path[..parts].iter().rev().enumerate() {
+        for (i, &id) in path[..parts].iter().rev().enumerate() {
             if i > 0 {
                 out.push('_');
             }
-            let entry = self.entries[id.0 as usize];
-            out.push_str(names.text(entry.segment));
-            let Suffixed { ordinal, suffix } = self.numbers(&entry);
-            if ordinal > 0 {
-                push_int(out, i64::from(ordinal));
-            }
-            if suffix > 0 {
-                out.push('_');
-                push_int(out, i64::from(suffix));
-            }
+            self.write_part(names, id, out);
+        }
+    }
+
+    /// Adds the last part of a name to a text.
+    fn write_part(&self, names: &Names, id: NameId, out: &mut String) {
+        let entry = &self.entries[id.0 as usize];
+        out.push_str(names.text(entry.segment));
+        let Suffixed { ordinal, suffix } = self.numbers(entry);
+        if ordinal > 0 {
+            push_int(out, i64::from(ordinal));
+        }
+        if suffix > 0 {
+            out.push('_');
+            push_int(out, i64::from(suffix));
         }
     }
 }
@@ -299,6 +308,28 @@ mod tests {
         table.resolve(&names);
         assert_eq!(spell(&table, &names, outer), "h_add1");
         assert_eq!(spell(&table, &names, inner), "h_add1_2");
+    }
+
+    #[test]
+    fn names_in_one_text_are_spelled_as_those_alone() {
+        let mut names = Names::new();
+        let segments = [names.intern("h"), names.intern("add"), names.intern("")];
+        let mut table = TensorNames::default();
+        let mut ids = vec![table.user(segments[0])];
+        for i in 0..3000u32 {
+            let parent = ids[(i as usize * 7919) % ids.len()];
+            ids.push(table.child(parent, segments[i as usize % 3], i % 5, false));
+        }
+        ids.iter().for_each(|&id| table.mark_used(id));
+        table.resolve(&names);
+        let mut speller = Speller::new(&table, &names);
+        let mut text = String::new();
+        for i in 0..10_000usize {
+            let id = ids[(i * i) % ids.len()];
+            let start = text.len();
+            speller.write(id, &mut text);
+            assert_eq!(text[start..], spell(&table, &names, id));
+        }
     }
 
     #[test]

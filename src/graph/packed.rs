@@ -147,6 +147,14 @@ fn same_number(a: &Value, b: &Value) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SignatureId(u32);
 
+impl SignatureId {
+    /// The position in the table of signatures.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Signature {
     kind: KindId,
