@@ -84,15 +84,17 @@ impl TensorNames {
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.
+    #[inline]
     pub fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
-        let mut parent = parent;
-        if self.parts(parent) >= MAX_PARTS {
-            while self.parts(parent) > 1 {
+        let (mut parent, mut parts) = (parent, self.parts(parent));
+        if parts >= MAX_PARTS {
+            while parts > 1 {
                 parent = self.entries[parent.0 as usize].parent;
+                parts = self.parts(parent);
             }
         }
         let inner = if inner { bits::INNER } else { 0 };
-        self.push(Entry { parent, segment, ordinal, bits: (self.parts(parent) + 1) | inner })
+        self.push(Entry { parent, segment, ordinal, bits: (parts + 1) | inner })
     }
 
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
@@ -203,14 +205,18 @@ impl TensorNames {
 
     /// Gives suffixes to names that others have already. What is named after them follows.
     fn add_suffixes(&mut self, names: &Names, mut hashes: Vec<Spelling>) {
-        let mut taken = distinct::Taken::with_capacity(self.entries.len());
+        let used = self.entries.iter().filter(|entry| entry.is(bits::USED)).count();
+        let last = self.entries.iter().any(|entry| entry.is(bits::INNER));
+        let mut taken = distinct::Taken::with_capacity(used);
         let mut segments = distinct::Segments::new(names);
         for (entry, hash) in self.entries.iter().zip(&hashes) {
             if entry.is(bits::USER) && entry.is(bits::USED) {
                 taken.insert(*hash);
             }
         }
-        for inner in [false, true] {
+        // Names that are not spelled any more as their paths alone would have it.
+        let mut moved = vec![false; self.entries.len()];
+        for inner in [false, true].into_iter().filter(|&inner| last || !inner) {
             for i in 0..self.entries.len() {
                 let entry = self.entries[i];
                 // Another pass settles it, or has done so; but it may be named after one of this pass.
@@ -218,12 +224,16 @@ impl TensorNames {
                 if inner && !settles {
                     continue;
                 }
-                let parent = hashes.get(entry.parent.0 as usize).copied();
-                hashes[i] = segments.spell(parent, entry.segment, entry.ordinal);
+                let parent = entry.parent.0 as usize;
+                if moved.get(parent).is_some_and(|&moved| moved) {
+                    hashes[i] = segments.spell(Some(hashes[parent]), entry.segment, entry.ordinal);
+                    moved[i] = true;
+                }
                 if settles && entry.is(bits::USED) && !entry.is(bits::USER) {
                     let (suffix, hash) = taken.claim(hashes[i]);
                     hashes[i] = hash;
                     if suffix > 0 {
+                        moved[i] = true;
                         let place = self.suffixed.len() as u32;
                         self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
                         let entry = &mut self.entries[i];
@@ -252,18 +262,21 @@ impl TensorNames {
         }
     }
 
-    /// Adds the last part of a name to a text.
-    fn write_part(&self, names: &Names, id: NameId, out: &mut String) {
+    /// Adds the last part of a name to a text. Returns where its last number starts, or would.
+    fn write_part(&self, names: &Names, id: NameId, out: &mut String) -> usize {
         let entry = &self.entries[id.0 as usize];
         out.push_str(names.text(entry.segment));
         let Suffixed { ordinal, suffix } = self.numbers(entry);
+        let mut number = out.len();
         if ordinal > 0 {
             push_int(out, i64::from(ordinal));
         }
         if suffix > 0 {
             out.push('_');
+            number = out.len();
             push_int(out, i64::from(suffix));
         }
+        number
     }
 }
 

@@ -45,9 +45,15 @@ pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize)
 fn operations(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut text = Text::new(graph, buffer);
+        text.buffer.push_str(INDENT);
         graph.operations[range].iter().for_each(|operation| text.operation(operation));
+        let end = text.buffer.len() - INDENT.len();
+        text.buffer.truncate(end);
     })
 }
+
+/// What stands before an operation.
+const INDENT: &str = "    ";
 
 fn push(buffer: &mut String, parts: &[&str]) {
     parts.iter().for_each(|part| buffer.push_str(part));
@@ -119,11 +125,12 @@ impl Forms {
             }
             self.ends.push(text.len() as u32);
         }
-        text.push_str(");\n");
+        push(text, &[");\n", INDENT]);
         self.ends.push(text.len() as u32);
     }
 
     /// A piece.
+    #[inline]
     fn piece(&self, piece: usize) -> &str {
         let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start as usize..self.ends[piece] as usize]
@@ -156,10 +163,9 @@ impl<'g, 'b> Text<'g, 'b> {
         }
     }
 
-    /// `    a, b = name<type>(x, y, k = 1);`
+    /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next one.
     fn operation(&mut self, operation: &Operation) {
         let form = self.forms.of(self.graph, operation);
-        self.buffer.push_str("    ");
         self.targets(self.graph.outputs_of(operation));
         for (i, value) in self.graph.operands_of(operation).enumerate() {
             self.buffer.push_str(self.forms.piece(form + i));
