@@ -1,10 +1,10 @@
-//! Statements of a graph that are like earlier ones are not checked and compiled as a whole: the
-//! outcome is the same.
+//! Statements of a graph that are like earlier ones are not checked and compiled as a whole, and
+//! bodies of one operation not always entered: the outcome is the same.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
 
-use common::{flat_text, run};
+use common::{HEADER, flat_text, run};
 use nnef_flatten::Options;
 
 /// A graph with these statements between its input and its output.
@@ -189,4 +189,53 @@ fn what_is_wrong_with_one_is_found_among_many_spelled_alike() {
         assert!(!alone.is_empty(), "{wrong}");
         assert_eq!(alike, alone, "{wrong}");
     }
+}
+
+#[test]
+fn bodies_of_one_operation_are_as_if_they_were_entered() {
+    let text = format!(
+        "{HEADER}
+fragment soft( x: tensor<scalar>, k: scalar = 0.5 ) -> ( y: tensor<scalar> ) {{ y = leaky_relu(x, alpha = k); }}
+fragment wide( a: tensor<scalar>, b: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = max(b, a); }}
+fragment f( x: tensor<scalar>, w: tensor<scalar> ) -> ( y: tensor<scalar> )
+{{
+    t = soft(x);
+    s = wide(t, soft(t, k = 0.25));
+    y = wide(s, w);
+}}
+graph g( x, w ) -> ( y )
+{{
+    x = external<scalar>(shape = [2, 3]);
+    w = external<scalar>(shape = [1, 3]);
+    h = f(x, w);
+    y = f(h, w);
+}}"
+    );
+    let expansion = run(&text, &Options::default()).unwrap_or_else(|found| panic!("{found:?}"));
+    let graph = &expansion.graph;
+    let operations = graph.operations.iter().filter(|operation| graph.origin(operation.origin).is_some());
+    let told: Vec<String> = operations
+        .map(|operation| {
+            let mut told: Vec<String> = graph.tensors_of(operation).map(|tensor| graph.tensor_name(tensor)).collect();
+            let mut next = operation.origin;
+            while let Some(origin) = graph.origin(next) {
+                told.push(format!("{}@{}", graph.text_of(origin.fragment), origin.at.span.start));
+                next = origin.parent;
+            }
+            told.join(" ")
+        })
+        .collect();
+    let of = |result: &str| {
+        let f = text.find(&format!("{result} = f(")).unwrap_or_default() + result.len() + 3;
+        let call = |name: &str, before: &str| (name.to_string(), text.find(before).unwrap_or_default() + before.len());
+        let named = |suffix: &str, (name, at): (String, usize)| format!("{result}{suffix} {name}@{at} f@{f}");
+        [
+            named("_t", call("soft", "    t = ")),
+            named("_soft1", call("soft", "wide(t, ")),
+            named("_s", call("wide", "    s = ")),
+            named("", call("wide", "    y = ")),
+        ]
+    };
+    assert_eq!(told, [of("h"), of("y")].concat());
+    assert!(graph.tensors.iter().all(|tensor| tensor.shape.is_some()));
 }

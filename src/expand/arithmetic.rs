@@ -148,7 +148,8 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
     result.map(|symbolic| Value::Symbol(symbolic.into())).ok_or_else(|| mistyped(op.info().text, &[a, b]))
 }
 
-fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {
+/// Applies a binary operator to integers.
+pub fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {
     let text = op.info().text;
     let checked = match op {
         BinaryOp::Add => a.checked_add(b),

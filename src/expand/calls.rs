@@ -1,25 +1,21 @@
-//! Calls of fragments and operations: frames, names of results, and emission into the graph.
+//! Calls of fragments: frames, and the names of what they make.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome, Space};
-use super::code::{Head, Hint, Operand, Site};
+use super::arithmetic::Outcome;
+use super::code::{Head, Hint, Instr, Site};
+use super::frame::{Active, Frame, Reached, Slot};
 use super::list::List;
-use super::machine::{Active, Frame, Machine, Reached, Slot};
+use super::machine::Machine;
 use super::value::Value;
-use crate::diagnostics::Code;
+use crate::graph::OriginId;
 use crate::graph::names::NameId;
-use crate::graph::{Argument, Key, Kind, KindId, KindParam, OriginId, Output, TensorId};
 use crate::nnef::ast::Primitive;
-use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
-use crate::nnef::dialect::Dialect;
-use crate::nnef::document::ModuleId;
+use crate::nnef::check::FragmentId;
 use crate::nnef::names::Name;
-use crate::nnef::standard;
-use crate::nnef::types::{Element, Type};
 use crate::source::{FileId, Location};
 
 /// The name that a result is to have.
@@ -33,24 +29,30 @@ pub(super) enum Target {
     Items(Rc<[Target]>),
 }
 
-/// A result that was made: one tensor, or an array of tensors.
-enum Made {
-    Tensor(TensorId),
-    Array(SmallVec<[TensorId; 4]>),
+/// What a call needs to know of a fragment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Callee {
+    fragment: FragmentId,
+    head: Head,
+    /// One more than the slot of its result, if it has one.
+    result: Option<NonZeroU32>,
+    /// The site of the operation that is all of its body, if it is no more than that.
+    only: Option<u32>,
 }
 
-impl Made {
-    fn view(&self) -> Output<'_> {
-        match self {
-            Made::Tensor(tensor) => Output::Tensor(tensor),
-            Made::Array(tensors) => Output::Array(tensors),
-        }
-    }
+/// How a call names what it makes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Naming {
+    /// Names of what it makes on the way start with this one.
+    pub(super) path: NameId,
+    /// The name of its one result; [`NameId::ROOT`] where the targets tell what the results are called.
+    pub(super) result: NameId,
+    /// The first of its targets.
+    pub(super) targets: u32,
 }
-
-type Outputs = SmallVec<[Made; 2]>;
 
 impl Machine<'_, '_> {
+    #[inline]
     pub(super) fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
         let frame = self.frame();
         let (path, inner) = (frame.path, frame.inner);
@@ -67,13 +69,16 @@ impl Machine<'_, '_> {
             Hint::Named(_) => Target::Auto,
             Hint::Result(i) if count == 1 => {
                 let frame = self.frame();
+                if frame.result != NameId::ROOT {
+                    return Target::Name(frame.result);
+                }
                 let (base, fragment) = (frame.targets, frame.fragment);
-                match (self.targets.get((base + i) as usize).cloned(), fragment) {
-                    (Some(Target::Auto), Some(fragment)) => {
+                match (self.targets.get((base + i) as usize).cloned().unwrap_or(Target::Auto), fragment) {
+                    (Target::Auto, Some(fragment)) => {
                         let name = self.checked.fragment(fragment).results[i as usize].name;
                         Target::Name(self.child(name, 0))
                     }
-                    (target, _) => target.unwrap_or(Target::Auto),
+                    (target, _) => target,
                 }
             }
             Hint::Result(_) => Target::Auto,
@@ -97,32 +102,65 @@ impl Machine<'_, '_> {
         self.check_depth()?;
         let site = self.program.sites[index as usize];
         let Some(fragment) = site.fragment else { return Ok(()) };
-        let head = self.head(fragment);
-        let names = self.call_targets(&site, fragment, head.results as usize, head.makes_tensors);
+        let callee = self.callee(fragment);
+        let naming = self.naming(&site, &callee);
         let dtype = self.type_argument(&site);
-        self.enter(index, fragment, head, names, dtype);
+        match callee.only.and_then(|only| self.emit_only((index, only), callee.head.params, naming, dtype)) {
+            Some(tensor) => self.give(Value::Tensor(tensor)),
+            None => self.enter(index, &callee, naming, dtype),
+        }
         Ok(())
     }
 
-    /// Enters the body of a fragment whose arguments are on the stack, with the path and the first
-    /// target of what it makes. It comes back to the next instruction.
-    pub(super) fn enter(
-        &mut self,
-        index: u32,
-        fragment: FragmentId,
-        head: Head,
-        (path, targets): (NameId, u32),
-        dtype: Option<Primitive>,
-    ) {
+    /// What a call needs to know of a fragment; compiles its body when it is called first.
+    #[inline]
+    pub(super) fn callee(&mut self, fragment: FragmentId) -> Callee {
+        match self.callees[fragment.index()] {
+            Some(callee) => callee,
+            None => self.first_called(fragment),
+        }
+    }
+
+    #[inline(never)]
+    fn first_called(&mut self, fragment: FragmentId) -> Callee {
+        let head = self.head(fragment);
+        let result = match self.bodies[fragment.index()].as_ref().map(|body| &body.results[..]) {
+            Some([result]) => NonZeroU32::new(result + 1),
+            _ => None,
+        };
+        let only = match self.program.instrs[head.entry as usize..] {
+            [Instr::Apply(only), Instr::Return, ..] => Some(only),
+            _ => None,
+        };
+        let makes_result = |only: &u32| {
+            let site = &self.program.sites[*only as usize];
+            site.hint == Hint::Result(0) && site.slot == result
+        };
+        let callee = Callee { fragment, head, result, only: only.filter(makes_result) };
+        self.callees[fragment.index()] = Some(callee);
+        callee
+    }
+
+    /// Enters the body of a fragment whose arguments are on the stack. It comes back to the next
+    /// instruction.
+    #[inline]
+    pub(super) fn enter(&mut self, index: u32, callee: &Callee, naming: Naming, dtype: Option<Primitive>) {
+        let Callee { fragment, head, result, .. } = *callee;
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
         let base = self.slots.len();
-        let first = self.stack.len() - head.params as usize;
         match head.params {
-            1 => self.slots.push(Slot::ready(self.stack.pop())),
-            _ => self.slots.extend(self.stack.drain(first..).map(Slot::Ready)),
+            0 => {}
+            1 => {
+                let argument = self.pop();
+                self.slots.push(Slot::Ready(argument));
+            }
+            _ => {
+                let first = self.stack.len() - head.params as usize;
+                self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
+            }
         }
         for _ in head.params..head.slots {
             self.slots.push(Slot::Empty);
@@ -137,10 +175,12 @@ impl Machine<'_, '_> {
         self.frames.push(Frame {
             pc: head.entry,
             slots: base as u32,
-            targets,
+            result_slot: result,
+            targets: naming.targets,
             fragment: Some(fragment),
             site: index,
-            path,
+            path: naming.path,
+            result: naming.result,
             dtype,
             inner,
             recursions: 0,
@@ -149,49 +189,55 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Decides the names of a call's results and of what it makes on the way, and notes the
-    /// former. A recursive call continues the names of the first one, so that names stay short.
-    fn call_targets(
-        &mut self,
-        site: &Site,
-        fragment: FragmentId,
-        results: usize,
-        makes_tensors: bool,
-    ) -> (NameId, u32) {
-        let base = self.targets.len() as u32;
-        if !makes_tensors {
-            let path = self.frame().path;
-            self.targets.resize(base as usize + results, Target::Auto);
-            return (path, base);
+    /// Decides the names of a call's results and of what it makes on the way. A recursive call
+    /// continues the names of the first one, so that names stay short.
+    #[inline]
+    fn naming(&mut self, site: &Site, callee: &Callee) -> Naming {
+        let targets = self.targets.len() as u32;
+        if !callee.head.makes_tensors {
+            return Naming { path: self.frame().path, result: NameId::ROOT, targets };
         }
-        let named = match site.hint {
-            Hint::None | Hint::Local(_) => None,
-            hint => Some(hint),
-        };
-        if let (Some(hint), 1) = (named, results) {
-            let target = self.target(hint, 0, 1);
-            if let Some(path) = first_name(&target) {
-                self.targets.push(target);
-                return (path, base);
-            }
-        } else if let Some(hint) = named {
-            let targets: SmallVec<[Target; 4]> = (0..results as u32).map(|i| self.target(hint, i, results)).collect();
-            let path = targets.iter().find_map(first_name);
-            self.targets.extend(targets);
-            if let Some(path) = path {
-                return (path, base);
-            }
+        if callee.head.results != 1 {
+            return self.name_several(site, callee, targets);
         }
-        let path = self.fresh_path(site, fragment);
-        self.targets.truncate(base as usize);
-        let single = match site.hint {
-            Hint::None | Hint::Local(_) if results == 1 => Target::Name(path),
-            _ => Target::Auto,
+        let path = match site.hint {
+            Hint::None | Hint::Local(_) => self.fresh_path(site, callee.fragment),
+            Hint::Named(id) => id,
+            hint @ Hint::Result(_) => match self.target(hint, 0, 1) {
+                Target::Name(id) => id,
+                _ => return self.name_several(site, callee, targets),
+            },
+            Hint::Items { .. } => return self.name_several(site, callee, targets),
         };
-        self.targets.resize(base as usize + results, single);
-        (path, base)
+        Naming { path, result: path, targets }
     }
 
+    /// The same for a call whose results are not one tensor, or one without a name so far: notes
+    /// the targets.
+    #[inline(never)]
+    fn name_several(&mut self, site: &Site, callee: &Callee, base: u32) -> Naming {
+        let results = callee.head.results as usize;
+        let mut path = None;
+        if !matches!(site.hint, Hint::None | Hint::Local(_)) {
+            let targets: SmallVec<[Target; 4]> =
+                (0..results as u32).map(|i| self.target(site.hint, i, results)).collect();
+            path = targets.iter().find_map(first_name);
+            if path.is_some() {
+                self.targets.extend(targets);
+            }
+        }
+        let path = match path {
+            Some(path) => path,
+            None => {
+                let path = self.fresh_path(site, callee.fragment);
+                self.targets.resize(base as usize + results, Target::Auto);
+                path
+            }
+        };
+        Naming { path, result: NameId::ROOT, targets: base }
+    }
+
+    #[inline]
     fn fresh_path(&mut self, site: &Site, fragment: FragmentId) -> NameId {
         let (segment, ordinal) = match site.hint {
             Hint::Local(name) => (name, 0),
@@ -208,353 +254,78 @@ impl Machine<'_, '_> {
         self.graph.names.child(path, segment, recursions, inner)
     }
 
-    /// Leaves a fragment and pushes its results.
+    /// Leaves a fragment and gives the caller its results.
     pub(super) fn finish_call(&mut self) {
-        let Some(&Frame { slots, targets, fragment: Some(fragment), .. }) = self.frames.last() else { return };
-        self.frames.truncate(self.frames.len() - 1);
+        let Some(&Frame { slots, targets, result_slot, fragment: Some(fragment), .. }) = self.frames.last() else {
+            return;
+        };
+        self.frames.pop();
         self.active[fragment.index()].count -= 1;
-        let Some(body) = self.bodies[fragment.index()].as_ref() else { return };
         let base = slots as usize;
-        if let [result] = body.results[..] {
+        let result = match result_slot {
             // The checks see to it that results are assigned.
-            match self.slots[base + result as usize].take() {
-                Some(Value::Tensor(tensor)) => self.stack.push(Value::Tensor(tensor)),
-                value => self.stack.push(value.unwrap_or(Value::Logical(false))),
-            }
-        } else {
-            let values = body.results.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
-            self.stack.push(Value::Tuple(List::from_values(values, Some(&self.space.meter))));
+            Some(slot) => self.slots[base + slot.get() as usize - 1].take().unwrap_or(Value::Logical(false)),
+            None => self.results(fragment, base),
+        };
+        self.drop_slots(base);
+        if self.targets.len() > targets as usize {
+            self.targets.truncate(targets as usize);
         }
-        self.slots.truncate(base);
-        self.targets.truncate(targets as usize);
         if let Some(caller) = self.frames.last() {
             (self.pc, self.base) = (caller.pc, caller.slots);
         }
+        self.give(result);
     }
 
-    /// Adds the operation of a site to the graph and pushes its results.
-    pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
-        let site = self.program.sites[index as usize];
-        let first = self.stack.len() - site.keys.1 as usize;
-        if let Some(ty) = self.single_result(&site) {
-            self.check_operations()?;
-            for i in first..self.stack.len() {
-                match &self.stack[i] {
-                    Value::Tensor(tensor) => self.graph.push_tensor_operand(*tensor),
-                    value => self.graph.push_operand(value.freeze(&self.space)?),
-                }
-            }
-            self.stack.truncate(first);
-            let tensor = self.emit_single(&site, index, ty);
-            self.stack.push(Value::Tensor(tensor));
-            return Ok(());
-        }
-        let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
-        for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
-            arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
-        }
-        self.stack.truncate(first);
-        self.emit_with(&site, arguments)
-    }
-
-    /// The type of the one tensor that a site's operation gives, if nothing about it is out of the
-    /// ordinary.
-    fn single_result(&self, site: &Site) -> Option<Type> {
-        let info = self.checked.fragment(site.fragment?);
-        let plain = !info.open_results && self.input_shapes.is_empty();
-        match info.results[..] {
-            [result] if plain && !matches!(result.ty, Type::Array(_)) => Some(result.ty),
-            _ => None,
-        }
-    }
-
-    /// Adds an operation with one tensor as result, whose arguments are in the graph already.
-    fn emit_single(&mut self, site: &Site, index: u32, ty: Type) -> TensorId {
-        let dtype = self.type_argument(site);
-        let target = self.target(site.hint, 0, 1);
-        let tensor = self.tensor(target, (site.name, site.ordinal), element(ty, dtype));
-        self.graph.push_output(Output::Tensor(&tensor));
-        let signature = match self.reached(index).signature {
-            Some(signature) => signature,
-            None => {
-                let kind = self.kind(site);
-                let signature = self.graph.signature(kind, self.program.keys_of(site), 1);
-                self.reached(index).signature = Some(signature);
-                signature
-            }
-        };
-        let (dtype, source) = (self.written_type(site, dtype), self.source(site));
-        let operation = self.graph.finish_operation(signature, dtype, source);
-        self.infer_shapes(operation);
-        tensor
-    }
-
-    /// Adds the operation of a site to the graph, with operands that are not on the stack.
-    pub(super) fn apply(&mut self, index: u32) -> Outcome<()> {
-        self.check_operations()?;
-        let site = self.program.sites[index as usize];
-        self.push_operands(site.operands, site.keys.1)?;
-        // The compiler sees to it that there is a declaration with one result.
-        let ty = site.fragment.map_or(Type::Unknown, |fragment| self.checked.fragment(fragment).results[0].ty);
-        let tensor = self.emit_single(&site, index, ty);
-        match site.slot {
-            Some(slot) => *self.slot(slot.get() - 1) = Slot::Ready(Value::Tensor(tensor)),
-            None => self.stack.push(Value::Tensor(tensor)),
-        }
-        Ok(())
-    }
-
-    /// Adds operands that are not on the stack to the operation that is finished next.
-    pub(super) fn push_operands(&mut self, first: u32, count: u32) -> Outcome<()> {
-        for operand in &self.program.operands[first as usize..(first + count) as usize] {
-            let value = match operand {
-                Operand::Slot(slot) => match &self.slots[(self.base + slot) as usize] {
-                    Slot::Ready(value) => value,
-                    // The compiler lets no other slot be read.
-                    Slot::Empty | Slot::Deferred(_) => &Value::Logical(false),
-                },
-                Operand::Const(constant) => &self.program.constants[*constant as usize],
-            };
-            match value {
-                Value::Tensor(tensor) => self.graph.push_tensor_operand(*tensor),
-                value => self.graph.push_operand(value.freeze(&self.space)?),
-            }
-        }
-        Ok(())
-    }
-
-    /// The type argument as the graph has it, and whether it was written. The draft has data-types,
-    /// but no type arguments.
-    fn written_type(&self, site: &Site, dtype: Option<Primitive>) -> (Option<Primitive>, bool) {
-        (dtype.filter(|_| self.checked.document.dialect() == Dialect::V1), site.explicit)
-    }
-
-    /// Where an operation comes from.
-    fn source(&mut self, site: &Site) -> (Location, OriginId) {
-        (Location::new(self.frame().file, site.span), self.origin())
-    }
-
-    /// What the graph has of a site.
-    fn reached(&mut self, site: u32) -> &mut Reached {
-        if self.reached.len() <= site as usize {
-            self.reached.resize(self.program.sites.len(), Reached::default());
-        }
-        &mut self.reached[site as usize]
+    /// The tuple of several results.
+    #[inline(never)]
+    fn results(&mut self, fragment: FragmentId, base: usize) -> Value {
+        let slots = self.bodies[fragment.index()].as_ref().map_or(&[][..], |body| &body.results);
+        let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
+        Value::Tuple(List::from_values(values, Some(&self.space.meter)))
     }
 
     /// The type argument of a call; `?` is that of the running fragment.
-    fn type_argument(&mut self, site: &Site) -> Option<Primitive> {
+    pub(super) fn type_argument(&mut self, site: &Site) -> Option<Primitive> {
         match site.generic {
             Some(Primitive::Generic) => self.frame().dtype,
             generic => generic,
         }
     }
 
-    pub(super) fn check_operations(&self) -> Outcome<()> {
-        if (self.graph.operations.len() as u64) < self.max_ops {
-            return Ok(());
-        }
-        let message = format!("the flat graph has more than {} operations", self.max_ops);
-        Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
-    }
-
-    /// Adds an operation to the graph and pushes its results.
-    pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
-        self.check_operations()?;
-        let dtype = self.type_argument(site);
-        let kind = self.kind(site);
-        let outputs = match site.fragment {
-            Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
-            _ => self.undeclared_outputs(site),
-        };
-        self.override_shape(site, &mut arguments, &outputs);
-        self.push_outputs(site, &outputs);
-        let (dtype, source) = (self.written_type(site, dtype), self.source(site));
-        let outputs: SmallVec<[Output; 2]> = outputs.iter().map(Made::view).collect();
-        let operation = self.graph.add_operation(kind, dtype, arguments, &outputs, source);
-        self.infer_shapes(operation);
-        Ok(())
-    }
-
-    /// Whether the left side says how many results there are.
-    fn open_results(&self, site: &Site) -> bool {
-        site.fragment.is_some_and(|fragment| self.checked.fragment(fragment).open_results)
-    }
-
-    fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
-        let meter = Rc::clone(&self.space.meter);
-        let value = |output: &Made| match output {
-            Made::Tensor(tensor) => Value::Tensor(*tensor),
-            Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
-        };
-        let tuple = (site.fragment.is_none() || self.open_results(site))
-            && matches!(site.hint, Hint::Items { tuple: true, .. });
-        let value = match &outputs[..] {
-            [single] if !tuple => value(single),
-            several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
-        };
-        self.stack.push(value);
-    }
-
-    fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
-        let name = match target {
-            Target::Name(id) => id,
-            _ => self.child(otherwise.0, otherwise.1),
-        };
-        self.graph.add_tensor(name, dtype)
-    }
-
-    fn declared_outputs(&mut self, site: &Site, fragment: FragmentId, generic: Option<Primitive>) -> Outcome<Outputs> {
-        let count = self.checked.fragment(fragment).results.len();
-        let mut outputs = Outputs::new();
-        for i in 0..count {
-            let info = self.checked.fragment(fragment).results[i];
-            let target = self.target(site.hint, i as u32, count);
-            let otherwise = if count == 1 { (site.name, site.ordinal) } else { (info.name, 0) };
-            match info.ty {
-                Type::Array(array) => {
-                    let Target::Items(items) = target else {
-                        let message =
-                            format!("how many tensors `{}` gives is not known here", self.checked.text(site.name));
-                        let help = "assign them to names: `[a, b] = ..;`";
-                        return Err(Failure::new(Code::UnknownLength, message).help(help));
-                    };
-                    let dtype = element(self.checked.types.item(array), generic);
-                    let tensors: SmallVec<[TensorId; 4]> = items
-                        .iter()
-                        .enumerate()
-                        .map(|(i, target)| self.tensor(target.clone(), (site.name, i as u32 + 1), dtype))
-                        .collect();
-                    outputs.push(Made::Array(tensors));
-                }
-                ty => {
-                    let tensor = self.tensor(target, otherwise, element(ty, generic));
-                    outputs.push(Made::Tensor(tensor));
-                }
-            }
-        }
-        Ok(outputs)
-    }
-
-    /// The results of an operation that is not declared, as the left side has them.
-    fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
-        let Hint::Items { start, len, tuple } = site.hint else {
-            let target = match self.target(site.hint, 0, 1) {
-                Target::Items(items) => return smallvec::smallvec![self.output_array(site, &items)],
-                target => target,
-            };
-            let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
-            return smallvec::smallvec![Made::Tensor(tensor)];
-        };
-        let targets: Vec<Target> =
-            (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
-        if !tuple {
-            return smallvec::smallvec![self.output_array(site, &targets)];
-        }
-        let mut outputs = Outputs::new();
-        for (i, target) in targets.into_iter().enumerate() {
-            outputs.push(match target {
-                Target::Items(items) => self.output_array(site, &items),
-                target => Made::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
-            });
-        }
-        outputs
-    }
-
-    fn output_array(&mut self, site: &Site, targets: &[Target]) -> Made {
-        let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
-        Made::Array(targets.iter().enumerate().map(tensor).collect())
-    }
-
-    /// Replaces the shape of an external where the caller asks for it.
-    fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
-        if self.input_shapes.is_empty() || !standard::INPUTS.contains(&self.checked.text(site.name)) {
-            return;
-        }
-        let [Made::Tensor(tensor)] = &outputs[..] else { return };
-        let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
-        let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
-        let is_shape = |key: Key| match (key, site.fragment) {
-            (Key::Param(i), Some(fragment)) => {
-                self.checked.text(self.checked.fragment(fragment).params[i as usize].name) == "shape"
-            }
-            (Key::Named(key), _) => self.checked.text(key) == "shape",
-            _ => false,
-        };
-        if let Some(shape) = arguments.iter_mut().find(|argument| is_shape(argument.key)) {
-            shape.value = crate::graph::Value::Integers(Arc::clone(given));
-        }
-    }
-
-    /// The kind of a site's operation, added to the graph when it is met first.
-    fn kind(&mut self, site: &Site) -> KindId {
-        if let Some(fragment) = site.fragment {
-            return self.declared_kind(fragment);
-        }
-        if let Some(kind) = self.undeclared.get(&site.name) {
-            return *kind;
-        }
-        let (params, results) = (Vec::new(), Vec::new());
-        let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
-        let id = self.graph.add_kind(kind);
-        self.undeclared.insert(site.name, id);
-        id
-    }
-
-    /// The kind of the operations of a declaration.
-    pub(super) fn declared_kind(&mut self, fragment: FragmentId) -> KindId {
-        if let Some(kind) = self.kinds[fragment.index()] {
-            return kind;
-        }
-        let id = self.graph.add_kind(kind_of(self.checked, fragment, &self.space));
-        self.kinds[fragment.index()] = Some(id);
-        id
-    }
-
     /// The chain of calls of the running frame. Frames that emit nothing need none.
-    fn origin(&mut self) -> OriginId {
-        if let Some(origin) = self.frame().origin {
-            return origin;
+    #[inline]
+    pub(super) fn origin(&mut self) -> OriginId {
+        match self.frame().origin {
+            Some(origin) => origin,
+            None => self.make_origin(),
         }
+    }
+
+    /// Adds the calls on the way to the running frame that the graph does not know yet.
+    fn make_origin(&mut self) -> OriginId {
         let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
         let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
         for i in known + 1..self.frames.len() {
-            let index = self.frames[i].site;
-            let place = match self.reached.get(index as usize) {
-                Some(Reached { place: Some(place), .. }) => *place,
-                _ => self.call_place(index, self.frames[i - 1].file),
-            };
-            origin = self.graph.add_origin(origin, place);
+            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].file);
             self.frames[i].origin = Some(origin);
         }
         origin
     }
 
-    /// The place of a call that is met first.
-    fn call_place(&mut self, index: u32, file: FileId) -> u32 {
-        let site = &self.program.sites[index as usize];
-        let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
-        self.reached(index).place = Some(place);
-        place
-    }
-}
-
-/// What a declaration says about an operation.
-pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId, space: &Space) -> Kind {
-    let info = checked.fragment(fragment);
-    let default = |id| super::literal(checked, info.module, id).freeze(space).ok();
-    let param = |param: &ParamInfo| KindParam {
-        name: param.name,
-        tensor: param.tensor,
-        default: param.default.and_then(default),
-    };
-    Kind {
-        name: info.name,
-        params: info.params.iter().map(param).collect(),
-        results: info.results.iter().map(|result| result.name).collect(),
-        declared: true,
-        standard: info.module == ModuleId::STANDARD,
-        generic: info.generic != Generic::No,
+    /// Adds a call from a site, which is in this file, to the chain of those around it.
+    #[inline]
+    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, file: FileId) -> OriginId {
+        let place = match *self.reached(index) {
+            Reached::Call(place) => place,
+            _ => {
+                let site = &self.program.sites[index as usize];
+                let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
+                *self.reached(index) = Reached::Call(place);
+                place
+            }
+        };
+        self.graph.add_origin(around, place)
     }
 }
 
@@ -563,14 +334,5 @@ pub(super) fn first_name(target: &Target) -> Option<NameId> {
         Target::Auto => None,
         Target::Name(id) => Some(*id),
         Target::Items(items) => items.iter().find_map(first_name),
-    }
-}
-
-/// The elements of a tensor result.
-pub(super) fn element(ty: Type, generic: Option<Primitive>) -> Option<Primitive> {
-    match ty {
-        Type::Tensor(Element::Of(Primitive::Generic)) => generic,
-        Type::Tensor(Element::Of(primitive)) => Some(primitive),
-        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arithmetic::{self, Failure, Outcome};
 use super::builtins;
+use super::iteration::Collected;
 use super::list::List;
 use super::machine::{Machine, Running, Slot};
 use super::value::Value;
@@ -36,6 +37,7 @@ impl Machine<'_, '_> {
         }
     }
 
+    #[inline]
     pub(super) fn load(&mut self, slot: u32) {
         let value = match self.slot(slot) {
             Slot::Ready(Value::Tensor(tensor)) => Value::Tensor(*tensor),
@@ -70,6 +72,13 @@ impl Machine<'_, '_> {
 
     /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
     pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
+        if let [.., Value::Int(a), Value::Int(b)] = self.stack[..] {
+            let value = arithmetic::integers(op, a, b)?;
+            self.drop_top();
+            self.drop_top();
+            self.stack.push(value);
+            return Ok(());
+        }
         let b = self.pop();
         let a = self.pop();
         if (matches!(a, Value::Tensor(_)) || matches!(b, Value::Tensor(_)))
@@ -83,11 +92,10 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn condition(&mut self, take: bool) -> Outcome<bool> {
-        let value = self.stack.last().cloned();
-        match value {
-            Some(Value::Logical(holds)) => {
+        match self.stack.last() {
+            Some(&Value::Logical(holds)) => {
                 if take {
-                    self.stack.pop();
+                    self.drop_top();
                 }
                 Ok(holds)
             }
@@ -96,7 +104,7 @@ impl Machine<'_, '_> {
                 Err(Failure::new(Code::NotCompileTime, message).help("the operation `select` decides by tensor values"))
             }
             other => {
-                let found = other.map_or("nothing", |value| value.kind());
+                let found = other.map_or("nothing", Value::kind);
                 Err(Failure::new(Code::DynamicType, format!("the condition is {found}, not a logical")))
             }
         }
@@ -106,7 +114,7 @@ impl Machine<'_, '_> {
         if self.condition(false)? == on {
             self.pc = to;
         } else {
-            self.stack.pop();
+            self.drop_top();
         }
         Ok(())
     }
@@ -167,7 +175,7 @@ impl Machine<'_, '_> {
     pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
         // There is one array at least, so the number of turns is known.
         let iteration = self.iteration(count as usize, "comprehension")?;
-        self.loops.push(Running { iteration, items: Vec::new() });
+        self.loops.push(Running { iteration, items: Collected::new() });
         Ok(())
     }
 
@@ -187,7 +195,7 @@ impl Machine<'_, '_> {
 
     pub(super) fn iter_end(&mut self) -> Outcome<()> {
         if let Some(running) = self.loops.pop() {
-            let array = self.collected(running.items)?;
+            let array = self.comprehended(running.items)?;
             self.stack.push(array);
         }
         Ok(())

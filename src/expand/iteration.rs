@@ -9,6 +9,7 @@ use super::list::List;
 use super::machine::{Machine, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::TensorId;
 
 /// Turns over arrays of one length, or as many as somebody else says.
 #[derive(Debug)]
@@ -60,7 +61,45 @@ impl Iteration {
     }
 }
 
+/// What the turns of a comprehension gave so far, as an array keeps it: words, as long as all are
+/// tensors.
+#[derive(Debug)]
+pub(super) enum Collected {
+    Tensors(Vec<TensorId>),
+    Values(Vec<Value>),
+}
+
+impl Collected {
+    pub(super) fn new() -> Self {
+        Collected::Tensors(Vec::new())
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: Value) {
+        match (&mut *self, value) {
+            (Collected::Tensors(tensors), Value::Tensor(tensor)) => tensors.push(tensor),
+            (Collected::Values(values), value) => values.push(value),
+            (Collected::Tensors(tensors), value) => {
+                let before = tensors.iter().map(|&tensor| Value::Tensor(tensor));
+                *self = Collected::Values(before.chain([value]).collect());
+            }
+        }
+    }
+}
+
 impl Machine<'_, '_> {
+    /// What the turns of a comprehension gave, as an array.
+    pub(super) fn comprehended(&mut self, items: Collected) -> Outcome<Value> {
+        match items {
+            Collected::Tensors(tensors) if !tensors.is_empty() => {
+                self.space.allow(tensors.len(), tensors.len() as u64 * 24)?;
+                Ok(Value::Array(List::from_tensors(tensors, Some(&self.space.meter))))
+            }
+            Collected::Tensors(_) => self.collected(Vec::new()),
+            Collected::Values(values) => self.collected(values),
+        }
+    }
+
     /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
     /// messages.
     pub(super) fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {

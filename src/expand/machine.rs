@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::Target;
+use super::calls::{Callee, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
-use super::iteration::Iteration;
+pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
@@ -21,8 +21,7 @@ use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
-use crate::graph::{Graph, KindId, OriginId, SignatureId, TensorId};
-use crate::nnef::ast::Primitive;
+use crate::graph::{Graph, KindId, OriginId, TensorId};
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
 use crate::nnef::statements::Chunk;
@@ -41,92 +40,6 @@ const CELLS_PER_OPERATION: u64 = 80;
 const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
 const MAX_SLOTS: usize = 1 << 28;
-
-/// A local of a running body.
-#[derive(Clone, Debug)]
-pub(super) enum Slot {
-    /// No value yet.
-    Empty,
-    /// The block that gives it its value when it is needed.
-    Deferred(u32),
-    /// Its value.
-    Ready(Value),
-}
-
-impl Slot {
-    /// A slot with a value from the stack, which the compiler balances. Most values are tensors:
-    /// they are not moved as a whole.
-    #[inline]
-    pub(super) fn ready(value: Option<Value>) -> Self {
-        match value {
-            Some(Value::Tensor(tensor)) => Slot::Ready(Value::Tensor(tensor)),
-            Some(value) => Slot::Ready(value),
-            None => Slot::Ready(Value::Logical(false)),
-        }
-    }
-
-    /// Takes the value out, if it has one.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<Value> {
-        if let Slot::Ready(Value::Tensor(tensor)) = self {
-            return Some(Value::Tensor(*tensor));
-        }
-        match std::mem::replace(self, Slot::Empty) {
-            Slot::Ready(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-/// A running body.
-#[derive(Debug)]
-pub(super) struct Frame {
-    /// The next instruction, while another frame is the innermost.
-    pub(super) pc: u32,
-    /// Its first slot.
-    pub(super) slots: u32,
-    /// Its first target.
-    pub(super) targets: u32,
-    /// The fragment; none for a graph.
-    pub(super) fragment: Option<FragmentId>,
-    /// The site that called it.
-    pub(super) site: u32,
-    /// Names of what it makes start with this one.
-    pub(super) path: NameId,
-    /// Its type argument.
-    pub(super) dtype: Option<Primitive>,
-    /// Whether it is, or is called from, a standard operation.
-    pub(super) inner: bool,
-    /// How many recursive calls started under it, where it is the first of its fragment.
-    pub(super) recursions: u32,
-    /// The chain of calls, once an operation needed it.
-    pub(super) origin: Option<OriginId>,
-    /// The file that its spans are of.
-    pub(super) file: FileId,
-}
-
-/// What the graph has of a site.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reached {
-    /// The signature of the operations that it adds, where they have one tensor as result.
-    pub(super) signature: Option<SignatureId>,
-    /// Its place, where it calls a fragment.
-    pub(super) place: Option<u32>,
-}
-
-/// The open calls of a fragment: how many, and the first one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Active {
-    pub(super) count: u32,
-    pub(super) first_frame: u32,
-}
-
-/// A comprehension that is running.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) iteration: Iteration,
-    pub(super) items: Vec<Value>,
-}
 
 /// Declares the machine, and its state without what it reads: between the statements of a graph
 /// the checks go on with that.
@@ -171,6 +84,8 @@ machine! {
     base: u32,
     targets: Vec<Target>,
     active: Vec<Active>,
+    /// What is known of the fragments that were called.
+    callees: Vec<Option<Callee>>,
     loops: Vec<Running>,
     scans: Vec<Unrolling>,
     looping: Vec<LoopRun>,
@@ -217,6 +132,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             base: 0,
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
+            callees: vec![None; checked.fragments.len()],
             loops: Vec::new(),
             scans: Vec::new(),
             looping: Vec::new(),
@@ -268,10 +184,12 @@ impl<'c, 'd> Machine<'c, 'd> {
         self.frames.push(Frame {
             pc: 0,
             slots: 0,
+            result_slot: None,
             targets: 0,
             fragment: None,
             site: u32::MAX,
             path: NameId::ROOT,
+            result: NameId::ROOT,
             dtype: None,
             inner: false,
             recursions: 0,
@@ -360,21 +278,73 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
+    /// What is known of a site.
+    #[inline]
+    pub(super) fn reached(&mut self, site: u32) -> &mut Reached {
+        if self.reached.len() <= site as usize {
+            self.reached.resize(self.program.sites.len(), Reached::default());
+        }
+        &mut self.reached[site as usize]
+    }
+
+    #[inline]
     pub(super) fn frame(&mut self) -> &mut Frame {
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Value {
         // The compiler balances the stack.
         self.stack.pop().unwrap_or(Value::Logical(false))
     }
 
+    /// Drops the value on top.
+    #[inline]
+    pub(super) fn drop_top(&mut self) {
+        match self.stack.last().is_some_and(Value::is_plain) {
+            true => std::mem::forget(self.stack.pop()),
+            false => drop(self.stack.pop()),
+        }
+    }
+
+    /// Drops what is on the stack above so many values.
+    #[inline]
+    pub(super) fn drop_stack(&mut self, len: usize) {
+        while self.stack.len() > len {
+            self.drop_top();
+        }
+    }
+
+    /// Drops all slots but so many.
+    #[inline]
+    pub(super) fn drop_slots(&mut self, len: usize) {
+        while self.slots.len() > len {
+            match self.slots.last().is_some_and(Slot::is_plain) {
+                true => std::mem::forget(self.slots.pop()),
+                false => drop(self.slots.pop()),
+            }
+        }
+    }
+
+    /// Pushes a value, or puts it where the next instruction would.
+    #[inline]
+    pub(super) fn give(&mut self, value: Value) {
+        if let Instr::Store(slot) = self.program.instrs[self.pc as usize] {
+            self.pc += 1;
+            self.slot(slot).set(Slot::Ready(value));
+        } else {
+            self.stack.push(value);
+        }
+    }
+
+    #[inline]
     pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[(self.base + slot) as usize]
     }
 
     /// Counts a call or a turn of a loop.
+    #[inline]
     pub(super) fn step(&mut self) -> Outcome<()> {
         if self.steps == 0 {
             let message = "the expansion takes too many steps";
@@ -385,6 +355,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     }
 
     /// Refuses calls nested deeper than the budget.
+    #[inline]
     pub(super) fn check_depth(&self) -> Outcome<()> {
         if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
             return Ok(());
@@ -403,8 +374,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Load(slot) => self.load(slot),
                 Instr::Force(slot) => self.force(slot),
                 Instr::Store(slot) => {
-                    let value = Slot::ready(self.stack.pop());
-                    *self.slot(slot) = value;
+                    let value = self.pop();
+                    self.slot(slot).set(Slot::Ready(value));
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,

@@ -2,9 +2,9 @@
 //! without a stack.
 
 use super::arithmetic::Outcome;
-use super::calls::element;
 use super::code::{Instr, Operand, RoutineCall};
 use super::compile::Compiler;
+use super::emission::element;
 use super::machine::{Machine, Slot};
 use super::simple_literal;
 use super::value::Value;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome};
-use super::calls::{Target, first_name};
+use super::calls::{Naming, Target, first_name};
 use super::code::{Head, Hint, Site};
 use super::list::List;
 use super::machine::Machine;
@@ -344,7 +344,8 @@ impl Machine<'_, '_> {
         self.targets.resize(targets as usize + unrolling.head.results as usize, Target::Auto);
         // The step comes back to this instruction.
         self.pc -= 1;
-        self.enter(unrolling.site, unrolling.fragment, unrolling.head, (path, targets), None);
+        let callee = self.callee(unrolling.fragment);
+        self.enter(unrolling.site, &callee, Naming { path, result: NameId::ROOT, targets }, None);
         self.scans.push(unrolling);
         Ok(())
     }

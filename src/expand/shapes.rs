@@ -64,14 +64,24 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Whether the shape that all arguments have is that of the result of operations of a kind.
+    pub(super) fn is_by_item(&mut self, kind: KindId) -> bool {
+        self.make_plans(kind);
+        self.shapes.plans[kind.index()].as_ref().is_some_and(Plan::is_by_item)
+    }
+
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
         let kind = self.graph.operations[id.index()].kind;
-        self.make_plans(kind);
-        let Some(plan) = &self.shapes.plans[kind.index()] else { return };
-        if plan.is_by_item() && self.graph.share_shape(id) {
-            return;
+        if !self.is_by_item(kind) || !self.graph.share_shape(id) {
+            self.infer_by_rule(id);
         }
+    }
+
+    /// The same by the rule of its kind, for which there is a plan.
+    pub(super) fn infer_by_rule(&mut self, id: OperationId) {
+        let kind = self.graph.operations[id.index()].kind;
+        let Some(plan) = &self.shapes.plans[kind.index()] else { return };
         match shapes::infer(&self.graph, id, plan) {
             Ok(inferred) => self.graph.set_shapes(id, inferred),
             Err(error) => self.report_shape(id, error),

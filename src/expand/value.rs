@@ -52,6 +52,13 @@ impl Value {
         }
     }
 
+    /// Whether there is nothing to drop. So it is with most values: who knows it needs not ask the
+    /// code that drops what they may be.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        matches!(self, Value::Tensor(_) | Value::Int(_) | Value::Scalar(_) | Value::Logical(_))
+    }
+
     /// A dimension symbol.
     pub fn symbol(name: &str) -> Value {
         Value::Symbol(Arc::new(Symbolic::symbol(name)))

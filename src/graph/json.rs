@@ -7,13 +7,14 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
+use super::names::Speller;
 use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value, pieces};
 use crate::nnef::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
 pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
     let mut head = String::from("{\"name\": ");
-    let mut json = Json { graph, buffer: &mut head };
+    let mut json = Json::new(graph, &mut head);
     json.string(graph.text_of(graph.name));
     json.buffer.push_str(", \"inputs\": ");
     json.tensors(&graph.inputs);
@@ -22,7 +23,7 @@ pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) ->
     head.push_str(",\n\"tensors\": {");
     out.write_all(head.as_bytes())?;
     pieces::write(out, graph.tensors.len(), threads, |range, buffer| {
-        let mut json = Json { graph, buffer };
+        let mut json = Json::new(graph, buffer);
         for i in range {
             json.separate(i, ",");
             json.tensor_entry(TensorId(i as u32));
@@ -30,7 +31,7 @@ pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) ->
     })?;
     out.write_all(b"},\n\"operations\": [")?;
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
-        let mut json = Json { graph, buffer };
+        let mut json = Json::new(graph, buffer);
         for i in range {
             json.separate(i, ",");
             json.operation(&graph.operations[i]);
@@ -42,9 +43,14 @@ pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) ->
 struct Json<'g, 'b> {
     graph: &'g Graph,
     buffer: &'b mut String,
+    speller: Speller<'g>,
 }
 
-impl<'g> Json<'g, '_> {
+impl<'g, 'b> Json<'g, 'b> {
+    fn new(graph: &'g Graph, buffer: &'b mut String) -> Self {
+        Json { graph, buffer, speller: graph.speller() }
+    }
+
     fn separate(&mut self, i: usize, separator: &str) {
         if i > 0 {
             self.buffer.push_str(separator);
@@ -65,7 +71,7 @@ impl<'g> Json<'g, '_> {
     fn tensor(&mut self, tensor: TensorId) {
         // Names of tensors are identifiers.
         self.buffer.push('"');
-        self.graph.names.write(&self.graph.symbols, self.graph.tensors[tensor.index()].name, self.buffer);
+        self.speller.write(self.graph.tensors[tensor.index()].name, self.buffer);
         self.buffer.push('"');
     }
 

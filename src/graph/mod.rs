@@ -1,5 +1,6 @@
 //! The flat graph: operations on tensors, in an order in which they can be computed.
 
+mod building;
 pub mod json;
 pub mod names;
 mod packed;
@@ -24,7 +25,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
-use names::{NameId, TensorNames};
+use names::{NameId, Speller, TensorNames};
 pub(crate) use packed::SignatureId;
 use packed::{Packed, Signatures};
 pub use shapes::{Extent, Shape};
@@ -45,6 +46,7 @@ impl OperationId {
     }
 
     /// The position in its table.
+    #[inline]
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -67,6 +69,7 @@ macro_rules! indexed {
     ($($id:ident),*) => {
         $(impl $id {
             /// The position in its table.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -294,137 +297,6 @@ impl Graph {
         }
     }
 
-    /// Adds a kind of operations.
-    pub(crate) fn add_kind(&mut self, kind: Kind) -> KindId {
-        self.kinds.push(kind);
-        KindId(self.kinds.len() as u32 - 1)
-    }
-
-    /// Adds a tensor, which no operation makes yet.
-    pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        self.tensors.push(Tensor { name, dtype, shape: None, producer: None });
-        TensorId(self.tensors.len() as u32 - 1)
-    }
-
-    /// Adds an operation and makes it the producer of its results.
-    pub(crate) fn add_operation(
-        &mut self,
-        kind: KindId,
-        dtype: (Option<Primitive>, bool),
-        arguments: impl IntoIterator<Item = Argument>,
-        outputs: &[Output],
-        source: (Location, OriginId),
-    ) -> OperationId {
-        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
-        for argument in arguments {
-            keys.push(argument.key);
-            self.packed.push_value(argument.value);
-        }
-        outputs.iter().for_each(|output| self.packed.push_output(*output));
-        let signature = self.signature(kind, &keys, outputs.len());
-        self.finish_operation(signature, dtype, source)
-    }
-
-    /// The signature of operations of a kind that are given these parameters and have so many
-    /// results.
-    pub(crate) fn signature(&mut self, kind: KindId, keys: &[Key], results: usize) -> SignatureId {
-        self.signatures.intern(kind, keys, results as u32)
-    }
-
-    /// Adds a tensor to the arguments of the operation that is finished next.
-    pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId) {
-        self.packed.push_tensor(tensor);
-    }
-
-    /// Adds a value to the arguments of the operation that is finished next.
-    pub(crate) fn push_operand(&mut self, value: Value) {
-        self.packed.push_value(value);
-    }
-
-    /// Adds a result to the operation that is finished next.
-    pub(crate) fn push_output(&mut self, output: Output) {
-        self.packed.push_output(output);
-    }
-
-    /// Adds an operation of the arguments and results that were pushed, as many as its signature
-    /// says.
-    pub(crate) fn finish_operation(
-        &mut self,
-        signature: SignatureId,
-        dtype: (Option<Primitive>, bool),
-        source: (Location, OriginId),
-    ) -> OperationId {
-        let id = OperationId::at(self.operations.len());
-        let (kind, operands, results) = self.signatures.counts(signature);
-        let (operands, results) = self.packed.last(operands, results);
-        for output in self.packed.outputs(results..self.packed.results_len()) {
-            for tensor in output.tensors() {
-                self.tensors[tensor.index()].producer = Some(id);
-            }
-        }
-        self.operations.push(Operation {
-            kind,
-            signature,
-            operands,
-            results,
-            at: source.0,
-            origin: source.1,
-            dtype: dtype.0,
-            explicit_dtype: dtype.1,
-        });
-        id
-    }
-
-    /// Gives the one result of an operation the shape that all its tensors have; false where they
-    /// differ, or where it is not known at once that they do not.
-    pub(crate) fn share_shape(&mut self, operation: OperationId) -> bool {
-        let operation = &self.operations[operation.index()];
-        let (_, count, _) = self.signatures.counts(operation.signature);
-        let mut shared: Option<&Shape> = None;
-        for operand in self.packed.operands(operation.operands..operation.operands + count) {
-            match operand {
-                Operand::Tensor(tensor) => match (&self.tensors[tensor.index()].shape, shared) {
-                    (Some(shape), None) => shared = Some(shape),
-                    (Some(shape), Some(known)) if shape.is(known) => {}
-                    _ => return false,
-                },
-                Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
-                Operand::Value(_) => return false,
-            }
-        }
-        let result = self.packed.outputs(operation.results..operation.results + 1).next();
-        let (Some(shape), Some(Output::Tensor(result))) = (shared.cloned(), result) else { return false };
-        self.tensors[result.index()].shape = Some(shape);
-        true
-    }
-
-    /// Gives the results of an operation their shapes.
-    pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: shapes::Inferred) {
-        let operation = &self.operations[operation.index()];
-        let (_, _, count) = self.signatures.counts(operation.signature);
-        let mut outputs = self.packed.outputs(operation.results..operation.results + count);
-        if let (1, Some(Output::Tensor(tensor))) = (count, outputs.clone().next()) {
-            self.tensors[tensor.index()].shape = inferred.into_first();
-            return;
-        }
-        let tensors = outputs.by_ref().flat_map(Output::tensors);
-        for (i, tensor) in tensors.enumerate() {
-            self.tensors[tensor.index()].shape = inferred.get(i);
-        }
-    }
-
-    /// Adds a place that calls a fragment.
-    pub(crate) fn add_call_place(&mut self, fragment: Name, at: Location) -> u32 {
-        self.call_places.push((fragment, at));
-        self.call_places.len() as u32 - 1
-    }
-
-    /// Adds a call from such a place.
-    pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
-        self.origins.push((parent, place));
-        OriginId(self.origins.len() as u32 - 1)
-    }
-
     /// How many calls are known.
     pub(crate) fn origin_count(&self) -> usize {
         self.origins.len()
@@ -502,6 +374,12 @@ impl Graph {
         keys.iter().copied().zip(self.packed.operands(operands))
     }
 
+    /// The arguments that an operation was given.
+    fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
+        let (_, count, _) = self.signatures.counts(operation.signature);
+        self.packed.operands(operation.operands..operation.operands + count)
+    }
+
     /// The `i`th argument that an operation was given.
     pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
         self.packed.operand(operation.operands + i as u32)
@@ -518,6 +396,20 @@ impl Graph {
         self.packed.outputs(operation.results..operation.results + count)
     }
 
+    /// Calls a function with all tensors that an operation gives.
+    #[inline]
+    fn each_result(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
+        let (_, _, count) = self.signatures.counts(operation.signature);
+        self.packed.each_result(operation.results..operation.results + count, &mut f);
+    }
+
+    /// Calls a function with all tensors among the arguments of an operation.
+    #[inline]
+    fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
+        let (_, count, _) = self.signatures.counts(operation.signature);
+        self.packed.each_operand_tensor(operation.operands..operation.operands + count, &mut f);
+    }
+
     /// All tensors that an operation gives.
     pub fn tensors_of(&self, operation: &Operation) -> impl Iterator<Item = TensorId> + Clone {
         self.outputs_of(operation).flat_map(Output::tensors).copied()
@@ -531,6 +423,11 @@ impl Graph {
     /// The name of an operation's kind.
     pub fn operation_name(&self, operation: &Operation) -> &str {
         self.symbols.text(self.kind(operation).name)
+    }
+
+    /// Spells names of tensors one after the other into one text.
+    fn speller(&self) -> Speller<'_> {
+        Speller::new(&self.names, &self.symbols)
     }
 
     /// The name of a tensor.

@@ -9,8 +9,10 @@ use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
 
 mod distinct;
+mod spelling;
 
 use distinct::Spelling;
+pub use spelling::Speller;
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +25,8 @@ impl NameId {
 
 /// Paths longer than this continue from their first part.
 const MAX_PARTS: u32 = 12;
+/// Room for the parts of a path.
+const PATH: usize = MAX_PARTS as usize + 1;
 
 /// Bits of [`Entry::bits`].
 mod bits {
@@ -80,15 +84,17 @@ impl TensorNames {
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.
+    #[inline]
     pub fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
-        let mut parent = parent;
-        if self.parts(parent) >= MAX_PARTS {
-            while self.parts(parent) > 1 {
+        let (mut parent, mut parts) = (parent, self.parts(parent));
+        if parts >= MAX_PARTS {
+            while parts > 1 {
                 parent = self.entries[parent.0 as usize].parent;
+                parts = self.parts(parent);
             }
         }
         let inner = if inner { bits::INNER } else { 0 };
-        self.push(Entry { parent, segment, ordinal, bits: (self.parts(parent) + 1) | inner })
+        self.push(Entry { parent, segment, ordinal, bits: (parts + 1) | inner })
     }
 
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
@@ -199,14 +205,18 @@ impl TensorNames {
 
     /// Gives suffixes to names that others have already. What is named after them follows.
     fn add_suffixes(&mut self, names: &Names, mut hashes: Vec<Spelling>) {
-        let mut taken = distinct::Taken::with_capacity(self.entries.len());
+        let used = self.entries.iter().filter(|entry| entry.is(bits::USED)).count();
+        let last = self.entries.iter().any(|entry| entry.is(bits::INNER));
+        let mut taken = distinct::Taken::with_capacity(used);
         let mut segments = distinct::Segments::new(names);
         for (entry, hash) in self.entries.iter().zip(&hashes) {
             if entry.is(bits::USER) && entry.is(bits::USED) {
                 taken.insert(*hash);
             }
         }
-        for inner in [false, true] {
+        // Names that are not spelled any more as their paths alone would have it.
+        let mut moved = vec![false; self.entries.len()];
+        for inner in [false, true].into_iter().filter(|&inner| last || !inner) {
             for i in 0..self.entries.len() {
                 let entry = self.entries[i];
                 // Another pass settles it, or has done so; but it may be named after one of this pass.
@@ -214,12 +224,16 @@ impl TensorNames {
                 if inner && !settles {
                     continue;
                 }
-                let parent = hashes.get(entry.parent.0 as usize).copied();
-                hashes[i] = segments.spell(parent, entry.segment, entry.ordinal);
+                let parent = entry.parent.0 as usize;
+                if moved.get(parent).is_some_and(|&moved| moved) {
+                    hashes[i] = segments.spell(Some(hashes[parent]), entry.segment, entry.ordinal);
+                    moved[i] = true;
+                }
                 if settles && entry.is(bits::USED) && !entry.is(bits::USER) {
                     let (suffix, hash) = taken.claim(hashes[i]);
                     hashes[i] = hash;
                     if suffix > 0 {
+                        moved[i] = true;
                         let place = self.suffixed.len() as u32;
                         self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
                         let entry = &mut self.entries[i];
@@ -232,29 +246,37 @@ impl TensorNames {
 
     /// Adds a name to a text.
     pub fn write(&self, names: &Names, id: NameId, out: &mut String) {
-        let mut path = [NameId::ROOT; MAX_PARTS as usize + 1];
+        let mut path = [NameId::ROOT; PATH];
         let mut parts = 0;
         let mut next = id;
-        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < path.len()) {
+        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < PATH) {
             path[parts] = next;
             parts += 1;
             next = entry.parent;
         }
-        for (i, id) in path[..parts].iter().rev().enumerate() {
+        for (i, &id) in path[..parts].iter().rev().enumerate() {
             if i > 0 {
                 out.push('_');
             }
-            let entry = self.entries[id.0 as usize];
-            out.push_str(names.text(entry.segment));
-            let Suffixed { ordinal, suffix } = self.numbers(&entry);
-            if ordinal > 0 {
-                push_int(out, i64::from(ordinal));
-            }
-            if suffix > 0 {
-                out.push('_');
-                push_int(out, i64::from(suffix));
-            }
+            self.write_part(names, id, out);
         }
+    }
+
+    /// Adds the last part of a name to a text. Returns where its last number starts, or would.
+    fn write_part(&self, names: &Names, id: NameId, out: &mut String) -> usize {
+        let entry = &self.entries[id.0 as usize];
+        out.push_str(names.text(entry.segment));
+        let Suffixed { ordinal, suffix } = self.numbers(entry);
+        let mut number = out.len();
+        if ordinal > 0 {
+            push_int(out, i64::from(ordinal));
+        }
+        if suffix > 0 {
+            out.push('_');
+            number = out.len();
+            push_int(out, i64::from(suffix));
+        }
+        number
     }
 }
 
@@ -299,6 +321,28 @@ mod tests {
         table.resolve(&names);
         assert_eq!(spell(&table, &names, outer), "h_add1");
         assert_eq!(spell(&table, &names, inner), "h_add1_2");
+    }
+
+    #[test]
+    fn names_in_one_text_are_spelled_as_those_alone() {
+        let mut names = Names::new();
+        let segments = [names.intern("h"), names.intern("add"), names.intern("")];
+        let mut table = TensorNames::default();
+        let mut ids = vec![table.user(segments[0])];
+        for i in 0..3000u32 {
+            let parent = ids[(i as usize * 7919) % ids.len()];
+            ids.push(table.child(parent, segments[i as usize % 3], i % 5, false));
+        }
+        ids.iter().for_each(|&id| table.mark_used(id));
+        table.resolve(&names);
+        let mut speller = Speller::new(&table, &names);
+        let mut text = String::new();
+        for i in 0..10_000usize {
+            let id = ids[(i * i) % ids.len()];
+            let start = text.len();
+            speller.write(id, &mut text);
+            assert_eq!(text[start..], spell(&table, &names, id));
+        }
     }
 
     #[test]

@@ -32,8 +32,13 @@ pub(super) struct Packed {
 }
 
 impl Packed {
+    #[inline]
     pub fn push_tensor(&mut self, tensor: TensorId) {
         self.operands.push(tensor.0);
+    }
+
+    pub fn drop_operands(&mut self, count: usize) {
+        self.operands.truncate(self.operands.len() - count);
     }
 
     pub fn push_value(&mut self, value: Value) {
@@ -65,9 +70,14 @@ impl Packed {
         new
     }
 
+    #[inline]
+    pub fn push_result(&mut self, tensor: TensorId) {
+        self.results.push(tensor);
+    }
+
     pub fn push_output(&mut self, output: Output) {
         match output {
-            Output::Tensor(tensor) => self.results.push(*tensor),
+            Output::Tensor(tensor) => self.push_result(*tensor),
             Output::Array(tensors) => {
                 self.results.push(TensorId(TABLE | self.arrays.len() as u32));
                 self.arrays.push(tensors.into());
@@ -76,6 +86,7 @@ impl Packed {
     }
 
     /// Where the last so many arguments and results begin.
+    #[inline]
     pub fn last(&self, operands: u32, results: u32) -> (u32, u32) {
         (self.operands.len() as u32 - operands, self.results.len() as u32 - results)
     }
@@ -84,23 +95,57 @@ impl Packed {
         self.results.len() as u32
     }
 
-    pub fn operand(&self, at: u32) -> Operand<'_> {
-        let word = self.operands[at as usize];
+    #[inline]
+    fn unpack(&self, word: u32) -> Operand<'_> {
         match word & TABLE {
             0 => Operand::Tensor(TensorId(word)),
             _ => Operand::Value(&self.values[(word & !TABLE) as usize]),
         }
     }
 
-    pub fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
-        range.map(|at| self.operand(at))
+    pub fn operand(&self, at: u32) -> Operand<'_> {
+        self.unpack(self.operands[at as usize])
     }
 
+    #[inline]
+    pub fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
+        self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
+    }
+
+    /// The arguments pushed last.
+    #[inline]
+    pub fn last_operands(&self, count: u32) -> impl Iterator<Item = Operand<'_>> {
+        self.operands[self.operands.len() - count as usize..].iter().map(|&word| self.unpack(word))
+    }
+
+    #[inline]
     pub fn outputs(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Output<'_>> + Clone {
         self.results[range.start as usize..range.end as usize].iter().map(|result| match result.0 & TABLE {
             0 => Output::Tensor(result),
             _ => Output::Array(&self.arrays[(result.0 & !TABLE) as usize]),
         })
+    }
+
+    /// Calls a function with the tensors among arguments.
+    #[inline]
+    pub fn each_operand_tensor(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
+        for &word in &self.operands[range.start as usize..range.end as usize] {
+            match word & TABLE {
+                0 => f(TensorId(word)),
+                _ => self.values[(word & !TABLE) as usize].each_tensor(f),
+            }
+        }
+    }
+
+    /// Calls a function with the tensors of results.
+    #[inline]
+    pub fn each_result(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
+        for &result in &self.results[range.start as usize..range.end as usize] {
+            match result.0 & TABLE {
+                0 => f(result),
+                _ => self.arrays[(result.0 & !TABLE) as usize].iter().for_each(|&tensor| f(tensor)),
+            }
+        }
     }
 
     /// Adds arguments and results of another table, with other tensors in them.
@@ -147,6 +192,14 @@ fn same_number(a: &Value, b: &Value) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SignatureId(u32);
 
+impl SignatureId {
+    /// The position in the table of signatures.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Signature {
     kind: KindId,
@@ -187,11 +240,13 @@ impl Signatures {
     }
 
     /// The kind, and how many arguments and results there are.
+    #[inline]
     pub fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
         let signature = &self.table[id.0 as usize];
         (signature.kind, signature.keys.1, signature.results)
     }
 
+    #[inline]
     pub fn keys(&self, id: SignatureId) -> &[Key] {
         let (start, len) = self.table[id.0 as usize].keys;
         &self.keys[start as usize..(start + len) as usize]

@@ -22,18 +22,16 @@ pub fn prune(graph: &mut Graph) {
 }
 
 fn needed_operations(graph: &Graph) -> Vec<bool> {
-    let mut needed = vec![false; graph.operations.len()];
-    let mut tensors = vec![false; graph.tensors.len()];
-    graph.outputs.iter().for_each(|tensor| tensors[tensor.index()] = true);
+    let mut wanted: Vec<bool> = graph.tensors.iter().map(|tensor| graph.names.is_user(tensor.name)).collect();
+    graph.outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
     let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
+    let mut needed = vec![false; graph.operations.len()];
     for (i, operation) in graph.operations.iter().enumerate().rev() {
-        let wanted =
-            |tensor: TensorId| tensors[tensor.index()] || graph.names.is_user(graph.tensors[tensor.index()].name);
-        if graph.tensors_of(operation).any(wanted) || updates[operation.kind.index()] {
+        let mut wants = updates[operation.kind.index()];
+        graph.each_result(operation, |tensor| wants |= wanted[tensor.index()]);
+        if wants {
             needed[i] = true;
-            for (_, value) in graph.arguments(operation) {
-                value.each_tensor(&mut |tensor| tensors[tensor.index()] = true);
-            }
+            graph.each_operand_tensor(operation, |tensor| wanted[tensor.index()] = true);
         }
     }
     needed

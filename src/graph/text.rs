@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
+use super::names::Speller;
 use super::{Graph, KeptFragment, Key, Operand, Operation, Output, Value, pieces};
+use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 
@@ -43,44 +45,113 @@ pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize)
 fn operations(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut text = Text::new(graph, buffer);
+        text.buffer.push_str(INDENT);
         graph.operations[range].iter().for_each(|operation| text.operation(operation));
+        let end = text.buffer.len() - INDENT.len();
+        text.buffer.truncate(end);
     })
 }
+
+/// What stands before an operation.
+const INDENT: &str = "    ";
 
 fn push(buffer: &mut String, parts: &[&str]) {
     parts.iter().for_each(|part| buffer.push_str(part));
 }
 
-/// How many names are remembered. A power of two.
-const RECENT: usize = 256;
+/// The texts around the results and arguments of operations of one signature: they differ in these
+/// only.
+#[derive(Default)]
+struct Forms {
+    /// The forms met last, by signature.
+    known: Vec<Option<Form>>,
+    text: String,
+    /// Where a piece ends in `text`; it starts where the one before it ends.
+    ends: Vec<u32>,
+}
+
+/// A form: as many pieces as it has arguments, and one.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The type argument, where it was written.
+    dtype: Option<Primitive>,
+    /// The first piece, in [`Forms::ends`].
+    first: usize,
+}
+
+impl Forms {
+    /// The first piece of an operation's form.
+    fn of(&mut self, graph: &Graph, operation: &Operation) -> usize {
+        let dtype = operation.dtype.filter(|_| operation.explicit_dtype);
+        let index = operation.signature.index();
+        if let Some(Some(form)) = self.known.get(index)
+            && form.dtype == dtype
+        {
+            return form.first;
+        }
+        let form = Form { dtype, first: self.ends.len() };
+        self.add(graph, operation, dtype);
+        if self.known.len() <= index {
+            self.known.resize(index + 1, None);
+        }
+        self.known[index] = Some(form);
+        form.first
+    }
+
+    fn add(&mut self, graph: &Graph, operation: &Operation, dtype: Option<Primitive>) {
+        let text = &mut self.text;
+        push(text, &[" = ", graph.operation_name(operation)]);
+        if let Some(dtype) = dtype {
+            push(text, &["<", dtype.text(), ">"]);
+        }
+        text.push('(');
+        let kind = graph.kind(operation);
+        let mut named = false;
+        for (i, key) in graph.keys(operation).iter().enumerate() {
+            if i > 0 {
+                text.push_str(", ");
+            }
+            let name = match *key {
+                Key::Positional => None,
+                Key::Named(name) => Some(name),
+                Key::Param(param) => {
+                    let declared = &kind.params[param as usize];
+                    named |= param as usize != i || !declared.tensor;
+                    named.then_some(declared.name)
+                }
+            };
+            if let Some(name) = name {
+                push(text, &[graph.text_of(name), " = "]);
+            }
+            self.ends.push(text.len() as u32);
+        }
+        push(text, &[");\n", INDENT]);
+        self.ends.push(text.len() as u32);
+    }
+
+    /// A piece.
+    #[inline]
+    fn piece(&self, piece: usize) -> &str {
+        let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[piece] as usize]
+    }
+}
 
 /// Adds text to a buffer.
 struct Text<'g, 'b> {
     graph: &'g Graph,
     buffer: &'b mut String,
-    /// Where in the buffer names stand: what an operation gives is mostly used soon.
-    recent: Box<[(u32, u32, u32); RECENT]>,
+    speller: Speller<'g>,
+    forms: Forms,
 }
 
 impl<'g, 'b> Text<'g, 'b> {
     fn new(graph: &'g Graph, buffer: &'b mut String) -> Self {
-        Text { graph, buffer, recent: Box::new([(u32::MAX, 0, 0); RECENT]) }
-    }
-
-    fn push(&mut self, parts: &[&str]) {
-        push(self.buffer, parts);
+        Text { graph, buffer, speller: graph.speller(), forms: Forms::default() }
     }
 
     fn tensor(&mut self, tensor: super::TensorId) {
-        let recent = &mut self.recent[tensor.index() % RECENT];
-        if recent.0 == tensor.0 {
-            self.buffer.extend_from_within(recent.1 as usize..recent.2 as usize);
-            return;
-        }
-        let start = self.buffer.len();
-        let name = self.graph.tensors[tensor.index()].name;
-        self.graph.names.write(&self.graph.symbols, name, self.buffer);
-        *recent = (tensor.0, start as u32, self.buffer.len() as u32);
+        self.speller.write(self.graph.tensors[tensor.index()].name, self.buffer);
     }
 
     fn tensor_list(&mut self, tensors: &[super::TensorId]) {
@@ -92,39 +163,18 @@ impl<'g, 'b> Text<'g, 'b> {
         }
     }
 
-    /// `    a, b = name<type>(x, y, k = 1);`
+    /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next one.
     fn operation(&mut self, operation: &Operation) {
-        self.buffer.push_str("    ");
+        let form = self.forms.of(self.graph, operation);
         self.targets(self.graph.outputs_of(operation));
-        self.push(&[" = ", self.graph.operation_name(operation)]);
-        if let (true, Some(dtype)) = (operation.explicit_dtype, operation.dtype) {
-            self.push(&["<", dtype.text(), ">"]);
-        }
-        self.buffer.push('(');
-        let kind = self.graph.kind(operation);
-        let mut named = false;
-        for (i, (key, value)) in self.graph.arguments(operation).enumerate() {
-            if i > 0 {
-                self.buffer.push_str(", ");
-            }
-            let name = match key {
-                Key::Positional => None,
-                Key::Named(name) => Some(name),
-                Key::Param(param) => {
-                    let declared = &kind.params[param as usize];
-                    named |= param as usize != i || !declared.tensor;
-                    named.then_some(declared.name)
-                }
-            };
-            if let Some(name) = name {
-                self.push(&[self.graph.text_of(name), " = "]);
-            }
+        for (i, value) in self.graph.operands_of(operation).enumerate() {
+            self.buffer.push_str(self.forms.piece(form + i));
             match value {
                 Operand::Tensor(tensor) => self.tensor(tensor),
                 Operand::Value(value) => self.value(value),
             }
         }
-        self.buffer.push_str(");\n");
+        self.buffer.push_str(self.forms.piece(form + self.graph.keys(operation).len()));
     }
 
     fn targets(&mut self, outputs: impl ExactSizeIterator<Item = Output<'g>>) {

@@ -27,22 +27,18 @@ fn push_byte(hash: Spelling, byte: u8) -> Spelling {
     multiply_add(hash, BASE, u64::from(byte) + 1)
 }
 
-fn push_number(hash: Spelling, number: u32) -> Spelling {
-    if number < 10 {
-        return push_byte(hash, b'0' + number as u8);
-    }
-    push_byte(push_number(hash, number / 10), b'0' + (number % 10) as u8)
+/// How many numbers are remembered. A power of two.
+const RECENT_NUMBERS: usize = 64;
+/// How many segments are remembered. A power of two.
+const RECENT_SEGMENTS: usize = 256;
+
+/// Numbers at the end of names, with the hashes of those that were met last. Numbers mostly count
+/// up, so all digits but the last are those of an earlier number.
+pub struct Numbers {
+    recent: Box<[Digits; RECENT_NUMBERS]>,
 }
 
-/// The segments of paths, with the hashes of those that were met last.
-pub struct Segments<'n> {
-    names: &'n Names,
-    recent: Box<[Segment; 256]>,
-    /// All digits but the last of the number met last: numbers mostly count up.
-    digits: Digits,
-}
-
-/// The digits of a number, as if they were all there is.
+/// The digits of a number, as if they were all there is. Zero has none.
 #[derive(Clone, Copy)]
 struct Digits {
     number: u32,
@@ -52,17 +48,43 @@ struct Digits {
 }
 
 impl Digits {
+    const NONE: Digits = Digits { number: 0, hash: 0, power: 1 };
+
     fn of(number: u32) -> Self {
-        let mut power = 1;
-        let mut rest = number;
-        while rest > 0 {
-            (rest, power) = (rest / 10, multiply_add(power, BASE, 0));
+        if number == 0 {
+            return Digits::NONE;
         }
-        let hash = if number > 0 { push_number(0, number) } else { 0 };
-        Digits { number, hash, power }
+        let before = Digits::of(number / 10);
+        let hash = push_byte(before.hash, b'0' + (number % 10) as u8);
+        Digits { number, hash, power: multiply_add(before.power, BASE, 0) }
     }
 }
 
+impl Numbers {
+    pub fn new() -> Self {
+        Numbers { recent: Box::new([Digits::NONE; RECENT_NUMBERS]) }
+    }
+
+    /// The spelling of a name with a number behind it, which is not 0.
+    #[inline]
+    pub fn push(&mut self, hash: Spelling, number: u32) -> Spelling {
+        let front = number / 10;
+        let digits = &mut self.recent[front as usize % RECENT_NUMBERS];
+        if digits.number != front {
+            *digits = Digits::of(front);
+        }
+        push_byte(multiply_add(hash, digits.power, digits.hash), b'0' + (number % 10) as u8)
+    }
+}
+
+/// The segments of paths, with the hashes of those that were met last.
+pub struct Segments<'n> {
+    names: &'n Names,
+    recent: Box<[Segment; RECENT_SEGMENTS]>,
+    numbers: Numbers,
+}
+
+/// A segment, with `_` before it.
 #[derive(Clone, Copy)]
 struct Segment {
     name: Option<Name>,
@@ -71,39 +93,37 @@ struct Segment {
     power: u64,
 }
 
+impl Segment {
+    fn of(name: Name, text: &str) -> Self {
+        let start = Segment { name: Some(name), hash: push_byte(0, b'_'), power: BASE };
+        text.bytes().fold(start, |segment, byte| Segment {
+            hash: push_byte(segment.hash, byte),
+            power: multiply_add(segment.power, BASE, 0),
+            ..segment
+        })
+    }
+}
+
 impl<'n> Segments<'n> {
     pub fn new(names: &'n Names) -> Self {
-        Segments { names, recent: Box::new([Segment { name: None, hash: 0, power: 1 }; 256]), digits: Digits::of(0) }
-    }
-
-    fn segment(&mut self, name: Name) -> Segment {
-        let recent = &mut self.recent[name.index() % 256];
-        if recent.name != Some(name) {
-            let (mut hash, mut power) = (0, 1);
-            for byte in self.names.text(name).bytes() {
-                hash = push_byte(hash, byte);
-                power = multiply_add(power, BASE, 0);
-            }
-            *recent = Segment { name: Some(name), hash, power };
-        }
-        *recent
+        let none = Segment { name: None, hash: 0, power: 1 };
+        Segments { names, recent: Box::new([none; RECENT_SEGMENTS]), numbers: Numbers::new() }
     }
 
     /// The spelling of a segment, after that of its parent and with its ordinal.
+    #[inline]
     pub fn spell(&mut self, parent: Option<Spelling>, name: Name, ordinal: u32) -> Spelling {
-        let segment = self.segment(name);
         let hash = match parent {
-            None => segment.hash,
-            Some(parent) => multiply_add(push_byte(parent, b'_'), segment.power, segment.hash),
+            None => self.names.text(name).bytes().fold(0, push_byte),
+            Some(parent) => {
+                let segment = &mut self.recent[name.index() % RECENT_SEGMENTS];
+                if segment.name != Some(name) {
+                    *segment = Segment::of(name, self.names.text(name));
+                }
+                multiply_add(parent, segment.power, segment.hash)
+            }
         };
-        if ordinal == 0 {
-            return hash;
-        }
-        if self.digits.number != ordinal / 10 {
-            self.digits = Digits::of(ordinal / 10);
-        }
-        let hash = multiply_add(hash, self.digits.power, self.digits.hash);
-        push_byte(hash, b'0' + (ordinal % 10) as u8)
+        if ordinal == 0 { hash } else { self.numbers.push(hash, ordinal) }
     }
 }
 
@@ -135,24 +155,23 @@ pub fn all_distinct(spellings: impl Iterator<Item = Spelling> + Clone) -> bool {
     rest.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// The names given out: an open table, with half of its slots free. A slot has half of the mixed
-/// hash, which tells as much as its position does not; 0 is free.
+/// The names given out, with the suffixes to try next for names that are there.
 pub struct Taken {
-    slots: Vec<u32>,
-    len: usize,
-    /// The suffix to try next for names that are there.
+    table: Table,
     next: FxHashMap<Spelling, u32>,
+    numbers: Numbers,
 }
 
-impl Taken {
-    /// A table with room for so many names.
-    pub fn with_capacity(names: usize) -> Self {
-        let size = (names * 2).next_power_of_two().max(64);
-        Taken { slots: vec![0; size], len: 0, next: FxHashMap::default() }
-    }
+/// An open table of names, with a third of its slots free at least. A slot has half of the mixed
+/// hash, which tells as much as its position does not; 0 is free.
+struct Table {
+    slots: Vec<u32>,
+    len: usize,
+}
 
+impl Table {
     /// Adds a name; false where it is there already.
-    pub fn insert(&mut self, spelling: Spelling) -> bool {
+    fn insert(&mut self, spelling: Spelling) -> bool {
         debug_assert!(self.len < self.slots.len());
         let mask = self.slots.len() - 1;
         // Names that differ in their last letter differ in the last bits, and so have neighbouring
@@ -171,19 +190,33 @@ impl Taken {
             }
         }
     }
+}
+
+impl Taken {
+    /// A table with room for so many names.
+    pub fn with_capacity(names: usize) -> Self {
+        let size = (names + names / 2).next_power_of_two().max(64);
+        let table = Table { slots: vec![0; size], len: 0 };
+        Taken { table, next: FxHashMap::default(), numbers: Numbers::new() }
+    }
+
+    /// Adds a name; false where it is there already.
+    pub fn insert(&mut self, spelling: Spelling) -> bool {
+        self.table.insert(spelling)
+    }
 
     /// The suffix that makes a name new, and the hash with it.
     pub fn claim(&mut self, spelling: Spelling) -> (u32, Spelling) {
-        if self.insert(spelling) {
+        if self.table.insert(spelling) {
             return (0, spelling);
         }
-        let mut suffix = self.next.get(&spelling).copied().unwrap_or(2);
+        let next = self.next.entry(spelling).or_insert(2);
+        let prefix = push_byte(spelling, b'_');
         loop {
-            let suffixed = push_number(push_byte(spelling, b'_'), suffix);
-            suffix += 1;
-            if self.insert(suffixed) {
-                self.next.insert(spelling, suffix);
-                return (suffix - 1, suffixed);
+            let suffixed = self.numbers.push(prefix, *next);
+            *next += 1;
+            if self.table.insert(suffixed) {
+                return (*next - 1, suffixed);
             }
         }
     }
@@ -211,12 +244,24 @@ mod tests {
     }
 
     #[test]
+    fn suffixes_are_spelled_as_they_are_written() {
+        let spell = |text: String| text.bytes().fold(0, push_byte);
+        let mut taken = Taken::with_capacity(2000);
+        for i in 1..1500 {
+            let (suffix, hash) = taken.claim(spell("y_t1".to_string()));
+            let expected = if i == 1 { "y_t1".to_string() } else { format!("y_t1_{i}") };
+            assert_eq!((suffix, hash), (if i == 1 { 0 } else { i }, spell(expected)));
+        }
+    }
+
+    #[test]
     fn neighbours_are_told_apart() {
         let mut taken = Taken::with_capacity(1000);
+        let spell = |i: u32| format!("t{i}").bytes().fold(0, push_byte);
         for i in 0..1000 {
-            assert!(taken.insert(push_number(push_byte(0, b't'), i)), "t{i}");
+            assert!(taken.insert(spell(i)), "t{i}");
         }
-        assert!((0..1000).all(|i| !taken.insert(push_number(push_byte(0, b't'), i))));
+        assert!((0..1000).all(|i| !taken.insert(spell(i))));
     }
 
     #[test]

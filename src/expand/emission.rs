@@ -1,0 +1,434 @@
+//! Emission: operations are added to the graph, and their results get names.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome, Space};
+use super::calls::{Naming, Target};
+use super::code::{Hint, Operand, Site};
+use super::frame::{Frame, Reached, Slot};
+use super::list::List;
+use super::machine::Machine;
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::graph::{Argument, Graph, Key, Kind, KindId, KindParam, Output, SignatureId, TensorId};
+use crate::nnef::ast::Primitive;
+use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::nnef::names::Name;
+use crate::nnef::standard;
+use crate::nnef::types::{Element, Type};
+use crate::source::Location;
+
+/// What the operations of a site have in common that give one tensor and have nothing out of the
+/// ordinary. `?` among the types is the type argument of the running fragment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Emission {
+    signature: SignatureId,
+    /// Whether the result may share its shape with the arguments.
+    by_item: bool,
+    /// The elements of the result.
+    element: Option<Primitive>,
+    /// The type argument as the graph has it, and whether it was written.
+    dtype: (Option<Primitive>, bool),
+    at: Location,
+}
+
+impl Emission {
+    /// The type argument and the elements of the result under a type argument of the running fragment.
+    #[inline]
+    fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
+        let known = |dtype| if dtype == Some(Primitive::Generic) { generic } else { dtype };
+        ((known(self.dtype.0), self.dtype.1), known(self.element))
+    }
+}
+
+/// A result that was made: one tensor, or an array of tensors.
+enum Made {
+    Tensor(TensorId),
+    Array(SmallVec<[TensorId; 4]>),
+}
+
+impl Made {
+    fn view(&self) -> Output<'_> {
+        match self {
+            Made::Tensor(tensor) => Output::Tensor(tensor),
+            Made::Array(tensors) => Output::Array(tensors),
+        }
+    }
+}
+
+type Outputs = SmallVec<[Made; 2]>;
+
+impl Machine<'_, '_> {
+    /// Adds the operation of a site to the graph and pushes its results.
+    pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
+        let site = self.program.sites[index as usize];
+        let first = self.stack.len() - site.keys.1 as usize;
+        let emission = match *self.reached(index) {
+            Reached::Single(emission) => Some(emission),
+            _ => self.single_result(&site).map(|ty| self.reach(index, &site, ty)),
+        };
+        if let Some(emission) = emission {
+            self.check_operations()?;
+            for value in &self.stack[first..] {
+                push_operand(&mut self.graph, value, &self.space)?;
+            }
+            self.drop_stack(first);
+            let tensor = self.emit_single(&site, &emission);
+            self.give(Value::Tensor(tensor));
+            return Ok(());
+        }
+        let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
+        for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
+            arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
+        }
+        self.stack.truncate(first);
+        self.emit_with(&site, arguments)
+    }
+
+    /// Adds the operation of a site to the graph, with operands that are not on the stack.
+    pub(super) fn apply(&mut self, index: u32) -> Outcome<()> {
+        self.check_operations()?;
+        let site = self.program.sites[index as usize];
+        let emission = match *self.reached(index) {
+            Reached::Single(emission) => emission,
+            _ => {
+                // The compiler sees to it that there is a declaration with one result.
+                let info = site.fragment.map(|fragment| self.checked.fragment(fragment));
+                let ty = info.and_then(|info| info.results.first()).map_or(Type::Unknown, |result| result.ty);
+                self.reach(index, &site, ty)
+            }
+        };
+        self.push_operands(site.operands, site.keys.1)?;
+        let tensor = self.emit_single(&site, &emission);
+        match site.slot {
+            Some(slot) => self.slot(slot.get() - 1).set(Slot::Ready(Value::Tensor(tensor))),
+            None => self.stack.push(Value::Tensor(tensor)),
+        }
+        Ok(())
+    }
+
+    /// Adds the operation that is all of a body without entering that, where nobody can tell: the
+    /// operation was met before, its result has a name, and it is given nothing but tensors of one
+    /// shape and numbers. The arguments of the call are on the stack.
+    pub(super) fn emit_only(
+        &mut self,
+        (call, only): (u32, u32),
+        params: u32,
+        naming: Naming,
+        generic: Option<Primitive>,
+    ) -> Option<TensorId> {
+        let Reached::Single(emission) = *self.reached(only) else { return None };
+        if naming.result == NameId::ROOT || !emission.by_item || self.check_operations().is_err() {
+            return None;
+        }
+        let site = &self.program.sites[only as usize];
+        let operands = &self.program.operands[site.operands as usize..][..site.keys.1 as usize];
+        let first = self.stack.len() - params as usize;
+        for (pushed, operand) in operands.iter().enumerate() {
+            let value = match operand {
+                Operand::Slot(slot) => self.stack.get(first + *slot as usize),
+                Operand::Const(constant) => self.program.constants.get(*constant as usize),
+            };
+            let plain = value.filter(|value| value.is_plain());
+            if plain.and_then(|value| push_operand(&mut self.graph, value, &self.space).ok()).is_none() {
+                self.graph.drop_operands(pushed);
+                return None;
+            }
+        }
+        let Some(shape) = self.graph.coming_shape(emission.signature) else {
+            self.graph.drop_operands(operands.len());
+            return None;
+        };
+        self.drop_stack(first);
+        let (around, file) = (self.origin(), self.frame().file);
+        let source = (emission.at, self.call_origin(around, call, file));
+        let (dtype, element) = emission.types(generic);
+        let result = (naming.result, element);
+        Some(self.graph.add_single(emission.signature, dtype, source, result, Some(shape)).1)
+    }
+
+    /// The type of the one tensor that a site's operation gives, if nothing about it is out of the
+    /// ordinary.
+    fn single_result(&self, site: &Site) -> Option<Type> {
+        let info = self.checked.fragment(site.fragment?);
+        let plain = !info.open_results && self.input_shapes.is_empty();
+        match info.results[..] {
+            [result] if plain && !matches!(result.ty, Type::Array(_)) => Some(result.ty),
+            _ => None,
+        }
+    }
+
+    /// Finds out what the operations of a site have in common, which give a tensor of this type.
+    #[inline(never)]
+    fn reach(&mut self, index: u32, site: &Site, ty: Type) -> Emission {
+        let kind = self.kind(site);
+        let emission = Emission {
+            signature: self.graph.signature(kind, self.program.keys_of(site), 1),
+            by_item: self.is_by_item(kind),
+            element: element(ty, site.generic),
+            dtype: self.written_type(site, site.generic),
+            at: Location::new(self.frame().file, site.span),
+        };
+        *self.reached(index) = Reached::Single(emission);
+        emission
+    }
+
+    /// Adds an operation with one tensor as result, whose arguments are in the graph already.
+    fn emit_single(&mut self, site: &Site, emission: &Emission) -> TensorId {
+        let source = (emission.at, self.origin());
+        let name = self.result_name(site);
+        let (dtype, element) = emission.types(self.frame().dtype);
+        let shape = if emission.by_item { self.graph.coming_shape(emission.signature) } else { None };
+        let is_inferred = shape.is_some();
+        let result = (name, element);
+        let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
+        if !is_inferred {
+            self.infer_by_rule(operation);
+        }
+        tensor
+    }
+
+    /// The name of the one result of a site's operation.
+    #[inline]
+    fn result_name(&mut self, site: &Site) -> NameId {
+        let Frame { path, result, inner, .. } = *self.frame();
+        match site.hint {
+            Hint::None => self.graph.names.child(path, site.name, site.ordinal, inner),
+            Hint::Local(name) => self.graph.names.child(path, name, 0, inner),
+            Hint::Result(0) if result != NameId::ROOT => result,
+            hint => match self.target(hint, 0, 1) {
+                Target::Name(id) => id,
+                _ => self.child(site.name, site.ordinal),
+            },
+        }
+    }
+
+    /// Adds operands that are not on the stack to the operation that is finished next.
+    #[inline]
+    pub(super) fn push_operands(&mut self, first: u32, count: u32) -> Outcome<()> {
+        for operand in &self.program.operands[first as usize..(first + count) as usize] {
+            let value = match operand {
+                Operand::Slot(slot) => match &self.slots[(self.base + slot) as usize] {
+                    Slot::Ready(value) => value,
+                    // The compiler lets no other slot be read.
+                    Slot::Empty | Slot::Deferred(_) => &Value::Logical(false),
+                },
+                Operand::Const(constant) => &self.program.constants[*constant as usize],
+            };
+            push_operand(&mut self.graph, value, &self.space)?;
+        }
+        Ok(())
+    }
+
+    /// The type argument as the graph has it, and whether it was written. The draft has data-types,
+    /// but no type arguments.
+    fn written_type(&self, site: &Site, dtype: Option<Primitive>) -> (Option<Primitive>, bool) {
+        (dtype.filter(|_| self.checked.document.dialect() == Dialect::V1), site.explicit)
+    }
+
+    pub(super) fn check_operations(&self) -> Outcome<()> {
+        if (self.graph.operations.len() as u64) < self.max_ops {
+            return Ok(());
+        }
+        let message = format!("the flat graph has more than {} operations", self.max_ops);
+        Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
+    }
+
+    /// Adds an operation to the graph and pushes its results.
+    pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
+        self.check_operations()?;
+        let dtype = self.type_argument(site);
+        let kind = self.kind(site);
+        let outputs = match site.fragment {
+            Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,
+            _ => self.undeclared_outputs(site),
+        };
+        self.override_shape(site, &mut arguments, &outputs);
+        self.push_outputs(site, &outputs);
+        let at = Location::new(self.frame().file, site.span);
+        let (dtype, source) = (self.written_type(site, dtype), (at, self.origin()));
+        let outputs: SmallVec<[Output; 2]> = outputs.iter().map(Made::view).collect();
+        let operation = self.graph.add_operation(kind, dtype, arguments, &outputs, source);
+        self.infer_shapes(operation);
+        Ok(())
+    }
+
+    /// Whether the left side says how many results there are.
+    fn open_results(&self, site: &Site) -> bool {
+        site.fragment.is_some_and(|fragment| self.checked.fragment(fragment).open_results)
+    }
+
+    fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
+        let meter = Rc::clone(&self.space.meter);
+        let value = |output: &Made| match output {
+            Made::Tensor(tensor) => Value::Tensor(*tensor),
+            Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
+        };
+        let tuple = (site.fragment.is_none() || self.open_results(site))
+            && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let value = match &outputs[..] {
+            [single] if !tuple => value(single),
+            several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
+        };
+        self.stack.push(value);
+    }
+
+    fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
+        let name = match target {
+            Target::Name(id) => id,
+            _ => self.child(otherwise.0, otherwise.1),
+        };
+        self.graph.add_tensor(name, dtype)
+    }
+
+    fn declared_outputs(&mut self, site: &Site, fragment: FragmentId, generic: Option<Primitive>) -> Outcome<Outputs> {
+        let count = self.checked.fragment(fragment).results.len();
+        let mut outputs = Outputs::new();
+        for i in 0..count {
+            let info = self.checked.fragment(fragment).results[i];
+            let target = self.target(site.hint, i as u32, count);
+            let otherwise = if count == 1 { (site.name, site.ordinal) } else { (info.name, 0) };
+            match info.ty {
+                Type::Array(array) => {
+                    let Target::Items(items) = target else {
+                        let message =
+                            format!("how many tensors `{}` gives is not known here", self.checked.text(site.name));
+                        let help = "assign them to names: `[a, b] = ..;`";
+                        return Err(Failure::new(Code::UnknownLength, message).help(help));
+                    };
+                    let dtype = element(self.checked.types.item(array), generic);
+                    let tensors: SmallVec<[TensorId; 4]> = items
+                        .iter()
+                        .enumerate()
+                        .map(|(i, target)| self.tensor(target.clone(), (site.name, i as u32 + 1), dtype))
+                        .collect();
+                    outputs.push(Made::Array(tensors));
+                }
+                ty => {
+                    let tensor = self.tensor(target, otherwise, element(ty, generic));
+                    outputs.push(Made::Tensor(tensor));
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The results of an operation that is not declared, as the left side has them.
+    fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
+        let Hint::Items { start, len, tuple } = site.hint else {
+            let target = match self.target(site.hint, 0, 1) {
+                Target::Items(items) => return smallvec::smallvec![self.output_array(site, &items)],
+                target => target,
+            };
+            let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
+            return smallvec::smallvec![Made::Tensor(tensor)];
+        };
+        let targets: Vec<Target> =
+            (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+        if !tuple {
+            return smallvec::smallvec![self.output_array(site, &targets)];
+        }
+        let mut outputs = Outputs::new();
+        for (i, target) in targets.into_iter().enumerate() {
+            outputs.push(match target {
+                Target::Items(items) => self.output_array(site, &items),
+                target => Made::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
+            });
+        }
+        outputs
+    }
+
+    fn output_array(&mut self, site: &Site, targets: &[Target]) -> Made {
+        let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
+        Made::Array(targets.iter().enumerate().map(tensor).collect())
+    }
+
+    /// Replaces the shape of an external where the caller asks for it.
+    fn override_shape(&mut self, site: &Site, arguments: &mut [Argument], outputs: &Outputs) {
+        if self.input_shapes.is_empty() || !standard::INPUTS.contains(&self.checked.text(site.name)) {
+            return;
+        }
+        let [Made::Tensor(tensor)] = &outputs[..] else { return };
+        let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name);
+        let Some(given) = name.and_then(|name| self.input_shapes.get(&name)) else { return };
+        let is_shape = |key: Key| match (key, site.fragment) {
+            (Key::Param(i), Some(fragment)) => {
+                self.checked.text(self.checked.fragment(fragment).params[i as usize].name) == "shape"
+            }
+            (Key::Named(key), _) => self.checked.text(key) == "shape",
+            _ => false,
+        };
+        if let Some(shape) = arguments.iter_mut().find(|argument| is_shape(argument.key)) {
+            shape.value = crate::graph::Value::Integers(Arc::clone(given));
+        }
+    }
+
+    /// The kind of a site's operation, added to the graph when it is met first.
+    fn kind(&mut self, site: &Site) -> KindId {
+        if let Some(fragment) = site.fragment {
+            return self.declared_kind(fragment);
+        }
+        if let Some(kind) = self.undeclared.get(&site.name) {
+            return *kind;
+        }
+        let (params, results) = (Vec::new(), Vec::new());
+        let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
+        let id = self.graph.add_kind(kind);
+        self.undeclared.insert(site.name, id);
+        id
+    }
+
+    /// The kind of the operations of a declaration.
+    pub(super) fn declared_kind(&mut self, fragment: FragmentId) -> KindId {
+        if let Some(kind) = self.kinds[fragment.index()] {
+            return kind;
+        }
+        let id = self.graph.add_kind(kind_of(self.checked, fragment, &self.space));
+        self.kinds[fragment.index()] = Some(id);
+        id
+    }
+}
+
+/// Adds a value to the arguments of the operation that is finished next.
+#[inline]
+fn push_operand(graph: &mut Graph, value: &Value, space: &Space) -> Outcome<()> {
+    match value {
+        Value::Tensor(tensor) => graph.push_tensor_operand(*tensor),
+        value => graph.push_operand(value.freeze(space)?),
+    }
+    Ok(())
+}
+
+/// What a declaration says about an operation.
+pub(crate) fn kind_of(checked: &Checked, fragment: FragmentId, space: &Space) -> Kind {
+    let info = checked.fragment(fragment);
+    let default = |id| super::literal(checked, info.module, id).freeze(space).ok();
+    let param = |param: &ParamInfo| KindParam {
+        name: param.name,
+        tensor: param.tensor,
+        default: param.default.and_then(default),
+    };
+    Kind {
+        name: info.name,
+        params: info.params.iter().map(param).collect(),
+        results: info.results.iter().map(|result| result.name).collect(),
+        declared: true,
+        standard: info.module == ModuleId::STANDARD,
+        generic: info.generic != Generic::No,
+    }
+}
+
+/// The elements of a tensor result.
+pub(super) fn element(ty: Type, generic: Option<Primitive>) -> Option<Primitive> {
+    match ty {
+        Type::Tensor(Element::Of(Primitive::Generic)) => generic,
+        Type::Tensor(Element::Of(primitive)) => Some(primitive),
+        _ => None,
+    }
+}
