@@ -119,7 +119,9 @@ fn many(count: usize) -> Vec<String> {
             3 => format!("{new} = select({a} < {b}, {b}, 2.5);"),
             4 => format!("{new} = softmax( {a}, axes = [1] );"),
             5 => format!("{new} = variable<scalar>(label = 'v/{i}', shape = [1, 4, 8, 8]);"),
-            6 => format!("{new} = box({a}, size = [1, 1, 3, 3], border = 'constant', normalize = true);"),
+            6 => format!(
+                "{new} = box({a}, size = [1, 1, 3, 3], padding = [(0, 0), (0, 0), (1, 1), (1, +1)], normalize = true);"
+            ),
             _ => format!("{new} = clamp(x = {a}, b = {b},\n a = -0.5);"),
         }
     };

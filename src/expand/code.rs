@@ -11,10 +11,11 @@ use smallvec::SmallVec;
 use super::demand::Analysis;
 use crate::graph::Key;
 use crate::graph::names::NameId;
-use crate::nnef::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
+use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Primitive, UnaryOp};
 use crate::nnef::check::FragmentId;
 use crate::nnef::check::routine::RoutineId;
 use crate::nnef::names::Name;
+use crate::nnef::statements::FormId;
 use crate::source::{FileId, Span};
 
 /// One step. Operands are on the value stack, the last one on top.
@@ -234,6 +235,8 @@ pub enum Operand {
     Slot(u32),
     /// A constant.
     Const(u32),
+    /// A constant that all statements of a form have, as a node of the first of them.
+    Shared(FormId, ExprId),
 }
 
 /// A compiled body.

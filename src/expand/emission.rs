@@ -14,7 +14,7 @@ use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::{Argument, Graph, Key, Kind, KindId, KindParam, Output, SignatureId, TensorId};
+use crate::graph::{Argument, Graph, Key, Kind, KindId, KindParam, OriginId, Output, SignatureId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
 use crate::nnef::dialect::Dialect;
@@ -134,6 +134,8 @@ impl Machine<'_, '_> {
             let value = match operand {
                 Operand::Slot(slot) => self.stack.get(first + *slot as usize),
                 Operand::Const(constant) => self.program.constants.get(*constant as usize),
+                // Only statements of graphs have forms.
+                Operand::Shared(..) => None,
             };
             let plain = value.filter(|value| value.is_plain());
             if plain.and_then(|value| push_operand(&mut self.graph, value, &self.space).ok()).is_none() {
@@ -184,10 +186,20 @@ impl Machine<'_, '_> {
         let source = (emission.at, self.origin());
         let name = self.result_name(site);
         let (dtype, element) = emission.types(self.frame().dtype);
-        let shape = if emission.by_item { self.graph.coming_shape(emission.signature) } else { None };
+        self.add_single((emission.signature, emission.by_item), dtype, source, (name, element))
+    }
+
+    /// The same for an operation of a signature, which may share the shape of its arguments.
+    pub(super) fn add_single(
+        &mut self,
+        (signature, by_item): (SignatureId, bool),
+        dtype: (Option<Primitive>, bool),
+        source: (Location, OriginId),
+        result: (NameId, Option<Primitive>),
+    ) -> TensorId {
+        let shape = if by_item { self.graph.coming_shape(signature) } else { None };
         let is_inferred = shape.is_some();
-        let result = (name, element);
-        let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
+        let (operation, tensor) = self.graph.add_single(signature, dtype, source, result, shape);
         if !is_inferred {
             self.infer_by_rule(operation);
         }
@@ -212,14 +224,18 @@ impl Machine<'_, '_> {
     /// Adds operands that are not on the stack to the operation that is finished next.
     #[inline]
     pub(super) fn push_operands(&mut self, first: u32, count: u32) -> Outcome<()> {
-        for operand in &self.program.operands[first as usize..(first + count) as usize] {
-            let value = match operand {
+        for i in first..first + count {
+            let value = match self.program.operands[i as usize] {
                 Operand::Slot(slot) => match &self.slots[(self.base + slot) as usize] {
                     Slot::Ready(value) => value,
                     // The compiler lets no other slot be read.
                     Slot::Empty | Slot::Deferred(_) => &Value::Logical(false),
                 },
-                Operand::Const(constant) => &self.program.constants[*constant as usize],
+                Operand::Const(constant) => &self.program.constants[constant as usize],
+                Operand::Shared(form, node) => {
+                    self.push_shared(form, node)?;
+                    continue;
+                }
             };
             push_operand(&mut self.graph, value, &self.space)?;
         }
@@ -400,7 +416,9 @@ impl Machine<'_, '_> {
 fn push_operand(graph: &mut Graph, value: &Value, space: &Space) -> Outcome<()> {
     match value {
         Value::Tensor(tensor) => graph.push_tensor_operand(*tensor),
-        value => graph.push_operand(value.freeze(space)?),
+        value => {
+            graph.push_operand(value.freeze(space)?);
+        }
     }
     Ok(())
 }

@@ -21,10 +21,11 @@ use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
-use crate::graph::{Graph, KindId, OriginId, TensorId};
+use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
+use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
-use crate::nnef::statements::Chunk;
+use crate::nnef::statements::{Chunk, FormId};
 use crate::options::Options;
 use crate::source::{FileId, Location, Span};
 
@@ -98,6 +99,8 @@ machine! {
     reached: Vec<Reached>,
     /// What the graph has of kinds of statements, by their numbers.
     routines: Vec<Option<Known>>,
+    /// The constants that statements of forms have in common, where the graph has them.
+    shared: FxHashMap<(FormId, ExprId), Kept>,
     undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
@@ -147,6 +150,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
             routines: Vec::new(),
+            shared: FxHashMap::default(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),

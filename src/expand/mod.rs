@@ -201,19 +201,23 @@ fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
 
 /// The value of a literal, as defaults are.
 fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
-    let ast = &checked.document.module(module).ast;
+    constant(checked, &checked.document.module(module).ast, id)
+}
+
+/// The value of an expression that consists of literals.
+fn constant(checked: &Checked, ast: &Ast, id: ExprId) -> Value {
     if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
         return value;
     }
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
-        Expr::Unary { op: UnaryOp::Minus, operand } => match literal(checked, module, operand) {
+        Expr::Unary { op: UnaryOp::Minus, operand } => match constant(checked, ast, operand) {
             Value::Int(i) => Value::Int(i.wrapping_neg()),
             Value::Scalar(s) => Value::Scalar(-s),
             other => other,
         },
-        Expr::Unary { operand, .. } => literal(checked, module, operand),
+        Expr::Unary { operand, .. } => constant(checked, ast, operand),
         Expr::Array(items) | Expr::Tuple(items) => {
-            let values = ast.items(items).iter().map(|&item| literal(checked, module, item)).collect();
+            let values = ast.items(items).iter().map(|&item| constant(checked, ast, item)).collect();
             let list = List::from_values(values, None);
             if matches!(ast.expr(id), Expr::Tuple(_)) { Value::Tuple(list) } else { Value::Array(list) }
         }

@@ -4,21 +4,24 @@
 use super::arithmetic::Outcome;
 use super::code::{Instr, Operand, RoutineCall};
 use super::compile::Compiler;
+use super::constant;
 use super::emission::element;
+use super::list::List;
 use super::machine::{Machine, Slot};
-use super::simple_literal;
 use super::value::Value;
-use crate::graph::{Key, OriginId, Output, SignatureId};
-use crate::nnef::ast::{Assignment, Ast, Expr, Primitive};
+use crate::graph::{Key, OriginId, SignatureId};
+use crate::nnef::ast::{Assignment, Expr, ExprId, Primitive};
 use crate::nnef::check::Ref;
 use crate::nnef::check::routine::{Application, FormOperand, RoutineId};
-use crate::nnef::statements::{Like, Word};
+use crate::nnef::statements::{FormId, Like, Word};
 use crate::source::Location;
 
 /// What the graph has of a kind of statements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     signature: SignatureId,
+    /// Whether the result may share its shape with the arguments.
+    by_item: bool,
     /// The elements of the result.
     element: Option<Primitive>,
 }
@@ -61,20 +64,18 @@ impl Compiler<'_, '_> {
         for operand in &form.operands {
             let operand = match operand {
                 FormOperand::Name(..) => Operand::Slot(slots.next().unwrap_or(slot)),
-                FormOperand::Label(hole) => self.constant_operand(Expr::String(words[*hole as usize].name), &form.tree),
-                FormOperand::Literal(id) => self.constant_operand(form.tree.expr(*id), &form.tree),
+                FormOperand::Label(hole) => {
+                    let label = List::from_text(checked.text(words[*hole as usize].name), None);
+                    self.program.constants.push(Value::String(label));
+                    Operand::Const(self.program.constants.len() as u32 - 1)
+                }
+                FormOperand::Constant(node) => Operand::Shared(like.form, *node),
             };
             self.program.operands.push(operand);
         }
         let (id, span) = (self.new_graph_name(words[0].name, slot), form.span(like, words));
         self.program.routines.push(RoutineCall { routine: form.routine, operands: first, slot, id, span });
         self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
-    }
-
-    /// A literal as an operand.
-    fn constant_operand(&mut self, literal: Expr, tree: &Ast) -> Operand {
-        self.program.constants.extend(simple_literal(self.checked, tree, literal));
-        Operand::Const(self.program.constants.len() as u32 - 1)
     }
 }
 
@@ -87,12 +88,24 @@ impl Machine<'_, '_> {
         let routine = checked.routines.get(call.routine);
         self.push_operands(call.operands, routine.order.len() as u32)?;
         let known = self.known(call.routine);
-        let tensor = self.graph.add_tensor(call.id, known.element);
-        self.graph.push_output(Output::Tensor(&tensor));
-        self.slots[call.slot as usize] = Slot::Ready(Value::Tensor(tensor));
         let source = (Location::new(self.frame().file, call.span), OriginId::NONE);
-        let operation = self.graph.finish_operation(known.signature, routine.generic, source);
-        self.infer_shapes(operation);
+        let result = (call.id, known.element);
+        let tensor = self.add_single((known.signature, known.by_item), routine.generic, source, result);
+        self.slots[call.slot as usize] = Slot::Ready(Value::Tensor(tensor));
+        Ok(())
+    }
+
+    /// Adds a constant that all statements of a form have to the operation that is finished next.
+    pub(super) fn push_shared(&mut self, form: FormId, node: ExprId) -> Outcome<()> {
+        if let Some(kept) = self.shared.get(&(form, node)) {
+            self.graph.push_again(*kept);
+            return Ok(());
+        }
+        let checked = self.checked;
+        let Some(routine) = checked.routines.form(form) else { return Ok(()) };
+        let value = constant(checked, &routine.tree, node).freeze(&self.space)?;
+        let kept = self.graph.push_operand(value);
+        self.shared.insert((form, node), kept);
         Ok(())
     }
 
@@ -106,7 +119,8 @@ impl Machine<'_, '_> {
         let keys: Vec<Key> = routine.order.iter().map(|(param, _)| Key::Param(*param)).collect();
         let signature = self.graph.signature(kind, &keys, 1);
         let result = checked.fragment(routine.fragment).results[0];
-        let known = Known { signature, element: element(result.ty, routine.generic.0) };
+        let by_item = self.is_by_item(kind);
+        let known = Known { signature, by_item, element: element(result.ty, routine.generic.0) };
         if self.routines.len() <= id.index() {
             self.routines.resize(id.index() + 1, None);
         }

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::names::NameId;
 use super::{
-    Argument, Graph, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, SignatureId, Tensor,
-    TensorId, Value, shapes,
+    Argument, Graph, Kept, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, SignatureId,
+    Tensor, TensorId, Value, shapes,
 };
 use crate::nnef::ast::Primitive;
 use crate::nnef::names::Name;
@@ -56,18 +56,18 @@ impl Graph {
     }
 
     /// Adds a value to the arguments of the operation that is finished next.
-    pub(crate) fn push_operand(&mut self, value: Value) {
-        self.packed.push_value(value);
+    pub(crate) fn push_operand(&mut self, value: Value) -> Kept {
+        self.packed.push_value(value)
+    }
+
+    /// Adds a value that was an argument before.
+    pub(crate) fn push_again(&mut self, kept: Kept) {
+        self.packed.push_again(kept);
     }
 
     /// Takes the last arguments back.
     pub(crate) fn drop_operands(&mut self, count: usize) {
         self.packed.drop_operands(count);
-    }
-
-    /// Adds a result to the operation that is finished next.
-    pub(crate) fn push_output(&mut self, output: Output) {
-        self.packed.push_output(output);
     }
 
     /// Adds an operation of the arguments and results that were pushed, as many as its signature

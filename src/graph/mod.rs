@@ -26,7 +26,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 use names::{NameId, Speller, TensorNames};
-pub(crate) use packed::SignatureId;
+pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
 pub use shapes::{Extent, Shape};
 pub use value::Value;

@@ -31,6 +31,10 @@ pub(super) struct Packed {
     arrays: Vec<Arc<[TensorId]>>,
 }
 
+/// An argument that the graph has already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept(u32);
+
 impl Packed {
     #[inline]
     pub fn push_tensor(&mut self, tensor: TensorId) {
@@ -41,12 +45,17 @@ impl Packed {
         self.operands.truncate(self.operands.len() - count);
     }
 
-    pub fn push_value(&mut self, value: Value) {
-        if let Value::Tensor(tensor) = value {
-            return self.push_tensor(tensor);
-        }
-        let place = self.place(value);
-        self.operands.push(TABLE | place);
+    pub fn push_value(&mut self, value: Value) -> Kept {
+        let word = match value {
+            Value::Tensor(tensor) => tensor.0,
+            value => TABLE | self.place(value),
+        };
+        self.operands.push(word);
+        Kept(word)
+    }
+
+    pub fn push_again(&mut self, kept: Kept) {
+        self.operands.push(kept.0);
     }
 
     /// The place of a value in the table. Numbers that recur have one place.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::bodies::{BodyCheck, Place};
 use super::labels::label_problem;
 use super::{Checked, FragmentId, Ref};
-use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive};
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive, UnaryOp};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
 use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
@@ -45,8 +45,8 @@ enum Applied {
 type Operand = (Option<Name>, Type);
 
 /// A kind of statements: a name of the graph is assigned the one tensor that an operation without
-/// a body gives, applied to names and literals that need no conversion.
-#[derive(Clone, Debug)]
+/// a body gives, applied to names and constants that need no conversion.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Routine {
     /// The operation.
     pub fragment: FragmentId,
@@ -67,8 +67,8 @@ pub enum FormOperand {
     Name(u32, Type),
     /// One of their labels.
     Label(u32),
-    /// A literal, in [`FormRoutine::tree`].
-    Literal(ExprId),
+    /// A constant, in [`FormRoutine::tree`].
+    Constant(ExprId),
 }
 
 /// What the checks found out about the statements of a form.
@@ -99,7 +99,7 @@ impl FormRoutine {
             operands.push(match (tree.expr(node), form.hole(node)) {
                 (Expr::Name(_), hole) => FormOperand::Name(hole?, routine.operands[*place as usize].1),
                 (_, Some(hole)) => FormOperand::Label(hole),
-                (_, None) => FormOperand::Literal(node),
+                (_, None) => FormOperand::Constant(node),
             });
         }
         let Span { start, end } = application.span;
@@ -164,6 +164,9 @@ impl Routines {
 
     fn add(&mut self, applied: Applied, routine: Routine) -> Option<RoutineId> {
         let known = self.of.entry(applied).or_default();
+        if let Some(known) = known.iter().find(|known| self.list[known.index()] == routine) {
+            return Some(*known);
+        }
         if known.len() >= KINDS_PER_OPERATION {
             return None;
         }
@@ -185,7 +188,7 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Of an expression whose operands are names and literals.
+    /// Of an expression whose operands are names and constants.
     pub fn of(ast: &Ast, value: ExprId) -> Option<Self> {
         let mut operands = SmallVec::new();
         let (applied, span) = match ast.expr(value) {
@@ -203,8 +206,22 @@ impl Application {
             }
             _ => return None,
         };
-        let leaves = operands.iter().all(|(_, operand)| ast.expr(*operand).is_leaf());
-        leaves.then_some(Application { applied, span, operands })
+        let known = |id| matches!(ast.expr(id), Expr::Name(_)) || is_constant(ast, id, MAX_CONSTANT_DEPTH);
+        operands.iter().all(|(_, operand)| known(*operand)).then_some(Application { applied, span, operands })
+    }
+}
+
+/// How deep the lists are nested of what counts as a constant operand.
+const MAX_CONSTANT_DEPTH: u32 = 8;
+
+/// Whether an expression consists of literals, of lists of such, and of their signs.
+fn is_constant(ast: &Ast, id: ExprId, depth: u32) -> bool {
+    let below = |id: &ExprId| depth > 0 && is_constant(ast, *id, depth - 1);
+    match ast.expr(id) {
+        Expr::Name(_) | Expr::Error => false,
+        Expr::Array(items) | Expr::Tuple(items) => ast.items(items).iter().all(below),
+        Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => below(&operand),
+        literal => literal.is_leaf(),
     }
 }
 
@@ -263,7 +280,7 @@ impl BodyCheck<'_, '_> {
         statements.slots.push(self.slots.len() as u32);
         for operand in &form.operands {
             let fits = match *operand {
-                FormOperand::Literal(_) => true,
+                FormOperand::Constant(_) => true,
                 FormOperand::Label(hole) => is_right_label(names.text(words[hole as usize].name)),
                 FormOperand::Name(hole, ty) => match self.scope.get(words[hole as usize].name) {
                     Some(slot) => {
@@ -321,7 +338,7 @@ impl BodyCheck<'_, '_> {
         is_right.then_some((id, result))
     }
 
-    /// The type of a literal, or of a name that has a value.
+    /// The type of a literal without parts, or of a name that has a value.
     fn operand_type(&mut self, id: ExprId) -> Option<Type> {
         match self.ast.expr(id) {
             Expr::Name(name) => {

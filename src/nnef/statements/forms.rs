@@ -19,7 +19,7 @@ const MAX_FORMS: usize = 4096;
 const TRIALS: usize = 4096;
 
 /// Identifies a [`Form`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormId(u32);
 
 impl FormId {
