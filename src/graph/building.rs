@@ -79,24 +79,29 @@ impl Graph {
         source: (Location, OriginId),
     ) -> OperationId {
         let id = OperationId::at(self.operations.len());
-        let (kind, operands, results) = self.signatures.counts(signature);
-        let (operands, results) = self.packed.last(operands, results);
+        let results = self.push_operation(signature, dtype, source);
         for output in self.packed.outputs(results..self.packed.results_len()) {
             for tensor in output.tensors() {
                 self.tensors[tensor.index()].producer = Some(id);
             }
         }
-        self.operations.push(Operation {
-            kind,
-            signature,
-            operands,
-            results,
-            at: source.0,
-            origin: source.1,
-            dtype: dtype.0,
-            explicit_dtype: dtype.1,
-        });
         id
+    }
+
+    /// Adds an operation, and tells where its results begin.
+    #[inline]
+    fn push_operation(
+        &mut self,
+        signature: SignatureId,
+        dtype: (Option<Primitive>, bool),
+        source: (Location, OriginId),
+    ) -> u32 {
+        let (kind, operands, results) = self.signatures.counts(signature);
+        let (operands, results) = self.packed.last(operands, results);
+        let (at, origin) = source;
+        let (dtype, explicit_dtype) = dtype;
+        self.operations.push(Operation { kind, signature, operands, results, at, origin, dtype, explicit_dtype });
+        results
     }
 
     /// Adds an operation with one tensor as result, which it adds as well. Its arguments were pushed,
@@ -113,18 +118,7 @@ impl Graph {
         let tensor = TensorId(self.tensors.len() as u32);
         self.tensors.push(Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
         self.packed.push_result(tensor);
-        let (kind, operands, results) = self.signatures.counts(signature);
-        let (operands, results) = self.packed.last(operands, results);
-        self.operations.push(Operation {
-            kind,
-            signature,
-            operands,
-            results,
-            at: source.0,
-            origin: source.1,
-            dtype: dtype.0,
-            explicit_dtype: dtype.1,
-        });
+        self.push_operation(signature, dtype, source);
         (id, tensor)
     }
 

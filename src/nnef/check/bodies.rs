@@ -3,15 +3,15 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scope::{Positions, Scope};
-use super::{BodyInfo, Checked, Checker, FragmentId, GraphInfo, ModuleInfo, Ref, Slot};
+use super::{BodyInfo, Checker, FragmentId, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
-use crate::nnef::statements::{Chunk, Form, FormId, Reader, Statements};
+use crate::nnef::statements::{Form, FormId, Statements};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::{Location, Span};
 
@@ -24,7 +24,7 @@ pub(super) enum Place {
 
 /// Where the statements are.
 #[derive(Clone, Copy)]
-enum Source<'c> {
+pub(super) enum Source<'c> {
     Fragment(&'c Body),
     Graph(&'c Statements),
 }
@@ -86,6 +86,11 @@ impl BodyState {
         BodyState { inputs: graph.params.iter().map(|ident| ident.name).collect(), ..BodyState::new(names) }
     }
 
+    /// How many slots there are so far.
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Forgets the body, but keeps room for the next one.
     fn emptied(mut self) -> Self {
         self.scope.clear();
@@ -107,7 +112,7 @@ impl<'d> Checker<'d> {
     }
 
     /// Checks what was reached of the standard library.
-    fn pending_bodies(&mut self) {
+    pub(super) fn pending_bodies(&mut self) {
         while let Some(id) = self.pending.pop() {
             self.fragment_body(id);
         }
@@ -145,64 +150,10 @@ impl<'d> Checker<'d> {
         checked.bodies[id.index()] = Some(BodyInfo { slots, ..info });
         self.spare = state.emptied();
     }
-
-    fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: BodyState) -> BodyCheck<'c, 'd> {
-        let main = self.checked.document.main_id();
-        BodyCheck::new(self, main, Place::Graph, ast, Source::Graph(&graph.body), state)
-    }
-
-    /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
-    /// forms without nodes; false where there are no more.
-    pub(crate) fn next_statements(&mut self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
-        self.checked.routines.settle();
-        // Of names that are assigned again the last one counts, which is found by the nodes.
-        let singly = graph.body.reassigned().is_empty();
-        reader.next_unless(chunk, |form| singly && self.checked.routines.form(form).is_some())
-    }
-
-    /// Checks the next statements of the graph, and what these reach of the standard library.
-    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &mut Chunk) {
-        if self.flat_graph {
-            self.flat_statements(&chunk.ast, chunk.assignments());
-        }
-        self.checked.statements.reset(&chunk.ast);
-        let mut next = Some(0);
-        while let Some(from) = next {
-            let Some(state) = self.graph.take() else { return };
-            let mut check = self.graph_check(graph, &chunk.ast, state);
-            next = check.graph_statements(chunk, from);
-            self.graph = Some(check.into_state());
-            if let Some(at) = next {
-                chunk.make_whole(at, graph.body.forms());
-                self.checked.statements.grow(&chunk.ast);
-            }
-        }
-        self.pending_bodies();
-    }
-
-    /// How many slots the statements of the graph have so far.
-    pub(crate) fn graph_slots(&self) -> usize {
-        self.graph.as_ref().map_or(0, |state| state.slots.len())
-    }
-
-    /// Ends the checks, after the last statement of the graph.
-    pub(crate) fn finish(mut self) -> (Checked<'d>, Diagnostics) {
-        if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
-            let ast = Ast::default();
-            let mut check = self.graph_check(graph, &ast, state);
-            let mut slots = |declared: &[Ident], code: Code, what: &str| {
-                declared.iter().map(|&ident| check.finish(ident, code, what)).collect()
-            };
-            let outputs = slots(&graph.results, Code::OutputUnassigned, "output");
-            let inputs = slots(&graph.params, Code::InputUnassigned, "input");
-            self.checked.graph = GraphInfo { inputs, outputs };
-        }
-        (self.checked, self.diagnostics)
-    }
 }
 
 impl<'c, 'd> BodyCheck<'c, 'd> {
-    fn new(
+    pub(super) fn new(
         checker: &'c mut Checker<'d>,
         module: ModuleId,
         place: Place,
@@ -227,7 +178,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         }
     }
 
-    fn into_state(self) -> BodyState {
+    pub(super) fn into_state(self) -> BodyState {
         BodyState {
             scope: self.scope,
             slots: self.slots,
@@ -495,7 +446,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// I5, I10, I2: every result is assigned somewhere. Gives its slot.
-    fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
+    pub(super) fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
         let broken = match self.body {
             Source::Fragment(body) => body.assignments.is_empty(),
             Source::Graph(body) => body.is_empty(),

@@ -8,6 +8,7 @@ mod calls;
 mod declarations;
 mod document;
 mod expressions;
+mod graph;
 pub mod labels;
 mod loops;
 mod operators;
