@@ -13,8 +13,9 @@ use crate::graph::{Key, OriginId, SignatureId};
 use crate::nnef::ast::{Assignment, Expr, ExprId, Primitive};
 use crate::nnef::check::Ref;
 use crate::nnef::check::routine::{Application, FormOperand, RoutineId};
+use crate::nnef::names::Name;
 use crate::nnef::statements::{FormId, Like, Word};
-use crate::source::Location;
+use crate::source::{Location, Span};
 
 /// What the graph has of a kind of statements.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +49,9 @@ impl Compiler<'_, '_> {
             };
             self.program.operands.push(operand);
         }
-        let (id, span) = (self.new_graph_name(name, slot), application.span);
-        self.program.routines.push(RoutineCall { routine, operands: first, slot, id, span });
-        self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
+        self.call_routine(routine, first, (name, slot), application.span);
     }
-}
 
-impl Compiler<'_, '_> {
     /// Compiles a statement of a form about which all is known, with the slots of its names.
     pub(super) fn like(&mut self, like: &Like, words: &[Word], slots: &mut impl Iterator<Item = u32>) {
         let checked = self.checked;
@@ -73,8 +70,13 @@ impl Compiler<'_, '_> {
             };
             self.program.operands.push(operand);
         }
-        let (id, span) = (self.new_graph_name(words[0].name, slot), form.span(like, words));
-        self.program.routines.push(RoutineCall { routine: form.routine, operands: first, slot, id, span });
+        self.call_routine(form.routine, first, (words[0].name, slot), form.span(like, words));
+    }
+
+    /// Adds the operation of a statement whose operands are those from `operands` on.
+    fn call_routine(&mut self, routine: RoutineId, operands: u32, (target, slot): (Name, u32), span: Span) {
+        let id = self.new_graph_name(target, slot);
+        self.program.routines.push(RoutineCall { routine, operands, slot, id, span });
         self.emit(Instr::Routine(self.program.routines.len() as u32 - 1), span);
     }
 }

@@ -50,6 +50,13 @@ fn push_short(out: &mut String, value: f64) -> bool {
     false
 }
 
+/// How much of what stands behind an opening quote is printable ASCII without escapes. If the same
+/// quote stands there, that is a whole string.
+pub fn plain_len(quote: u8, text: &[u8]) -> usize {
+    let ends = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
+    text.iter().position(ends).unwrap_or(text.len())
+}
+
 /// Appends a string literal.
 pub fn push_string(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };

@@ -11,11 +11,10 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Place};
 use super::labels::label_problem;
-use super::{Checked, FragmentId, Ref};
+use super::{Checked, FragmentId, Ref, Words};
 use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive, UnaryOp};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
-use crate::nnef::standard::{EXTERNAL, UPDATE, VARIABLE};
 use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
 use crate::nnef::types::{Fit, Type};
 use crate::source::Span;
@@ -376,8 +375,8 @@ fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Applicatio
     };
     let info = checked.fragment(fragment);
     let one_tensor = matches!(info.results[..], [result] if result.ty.is_tensor());
-    let name = checked.text(info.name);
-    let by_graph_alone = [EXTERNAL, UPDATE].contains(&name);
+    let Words { external, update, variable, .. } = checked.words;
+    let by_graph_alone = [external, update].contains(&Some(info.name));
     if info.has_body || info.open_results || !one_tensor || by_graph_alone {
         return None;
     }
@@ -391,7 +390,7 @@ fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Applicatio
         }
         let place = application.operands.iter().position(|(_, operand)| *operand == argument)?;
         order.push((i as u32, place as u32));
-        if name == VARIABLE && formal == Type::STRING {
+        if Some(info.name) == variable && formal == Type::STRING {
             label = Some(place as u32);
         }
     }

@@ -15,6 +15,7 @@ use super::numbers;
 use super::sink::Sink;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, Primitive, UnaryOp};
 use crate::nnef::lexer::{Kind, ReadStatements};
+use crate::nnef::literals::plain_len;
 use crate::nnef::names::Names;
 use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::nnef::statements::{FormReader, Look, Targets};
@@ -263,9 +264,8 @@ impl Statement<'_, '_, '_> {
     fn string(&mut self) -> Option<Expr> {
         let quote = *self.text().as_bytes().first()?;
         let rest = self.lexer.remainder();
-        let odd = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
-        let len = rest.bytes().position(|byte| odd(&byte))?;
-        if rest.as_bytes()[len] != quote {
+        let len = plain_len(quote, rest.as_bytes());
+        if rest.as_bytes().get(len) != Some(&quote) {
             return None;
         }
         let name = self.reader.names.intern(&rest[..len]);

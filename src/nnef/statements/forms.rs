@@ -3,7 +3,7 @@
 //! Flat text has millions of statements of a few forms. Of a statement whose form is known only
 //! these are kept; its nodes are made of those of the first one where they are asked for.
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
 
@@ -177,9 +177,8 @@ impl Forms {
 pub(crate) struct FormReader {
     pub forms: Forms,
     spelling: Spelling,
-    known: FxHashMap<Box<[u8]>, FormId>,
-    /// Hashes of spellings that were met once.
-    met: FxHashSet<u64>,
+    /// The forms by hashes of their spellings; none of a spelling that was met once.
+    met: FxHashMap<u64, Option<FormId>>,
     found: usize,
     missed: usize,
     /// Whether a form can be made of the spelling.
@@ -270,29 +269,29 @@ impl FormReader {
 
     fn find(&mut self, text: &str) -> Option<(FormId, u32)> {
         let end = self.spelling.scan(text)?;
-        let known = self.known.get(self.spelling.key()).map(|&form| (form, end));
-        if known.is_none() {
-            self.missed += 1;
-            self.learns = self.is_met();
+        let hash = self.hash();
+        match self.met.get(&hash) {
+            Some(Some(form)) if self.forms.get(*form).key.is(&self.spelling) => return Some((*form, end)),
+            Some(met) => self.learns = met.is_none(),
+            None if self.met.len() < MAX_FORMS => {
+                self.met.insert(hash, None);
+            }
+            None => {}
         }
-        known
+        self.missed += 1;
+        None
     }
 
-    /// Whether a spelling was met before, and a form can be made of it.
-    fn is_met(&mut self) -> bool {
+    fn hash(&self) -> u64 {
         let mut hasher = FxHasher::default();
         hasher.write(self.spelling.key());
-        let hash = hasher.finish();
-        if self.met.len() < MAX_FORMS {
-            return !self.met.insert(hash) && self.forms.list.len() < MAX_FORMS;
-        }
-        self.met.contains(&hash) && self.forms.list.len() < MAX_FORMS
+        hasher.finish()
     }
 
     /// Learns the form of the statement that was looked at last, of the nodes behind the marks.
     pub fn learn(&mut self, ast: &Ast, marks: Marks, assignment: &Assignment) {
         if let Some(form) = Form::of(&self.spelling, ast, marks, assignment) {
-            self.known.insert(self.spelling.key().into(), FormId::at(self.forms.list.len()));
+            self.met.insert(self.hash(), Some(FormId::at(self.forms.list.len())));
             self.forms.list.push(form);
         }
     }

@@ -7,6 +7,7 @@ use logos::Logos;
 use smallvec::SmallVec;
 
 use crate::nnef::lexer::Kind;
+use crate::nnef::literals::plain_len;
 
 /// The most names of a statement, and the most bytes of it and of a name.
 const MAX_NAMES: usize = 16;
@@ -87,6 +88,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// Whether a statement is spelled like this.
+    pub fn is(&self, spelling: &Spelling) -> bool {
+        *self.bytes == *spelling.key
+    }
+
     /// What stands in front of the first name.
     fn head(&self) -> &[u8] {
         &self.bytes[..self.ends[0] as usize]
@@ -245,18 +251,9 @@ fn is_word(class: Class) -> bool {
     class as u8 <= Class::Digit as u8
 }
 
-/// The end of printable ASCII characters without escapes within the quotes that open in front of
-/// them.
+/// The end of what is plain within the quotes that open in front of it.
 fn plain_end(text: &[u8], start: usize) -> usize {
-    let quote = text[start - 1];
-    let mut at = start;
-    while let Some(byte @ b' '..=b'~') = text.get(at)
-        && *byte != quote
-        && *byte != b'\\'
-    {
-        at += 1;
-    }
-    at
+    start + plain_len(text[start - 1], &text[start..])
 }
 
 /// Whether a byte of a key stands for something.
