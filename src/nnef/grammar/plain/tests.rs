@@ -181,10 +181,15 @@ fn what_is_plain() {
     let plain = "a = b; a = 1; a = 1.5e3; a = true; a = 'b'; a = \"\"; a = f(x); a = f<scalar>(x, k = 1); a = f<?>(x);
         a = [1, -2]; a = [0.5]; a = []; a = [b, 1]; a = [[1], [b]]; a = (1, b); a = f([b], k = (f(x), -1)); a = -b;
         a = b + c; a = 2 * b - c; a = b * c + f(x) <= d; a = f(b + 1); (a, b) = f(x); [a, b] = f(x); [a] = f(x);
-        a # c\n = # d\n b; a = !b && c; a = f(x) in b; a = 000000000000000000000000000000001;";
+        a # c\n = # d\n b; a = !b && c; a = f(x) in b; a = 000000000000000000000000000000001;
+        a = (b); a = b + c * -d ^ 2 > 1 || e; a = (b + c) * (d) - (1); a = b[0]; a = f(x)[1:][-1:n][:2][:]; a = [1][0];
+        a = f(b[0] + c, k = d[1:] if e else g); a = b if c else d if e else f(x); a = (b if c else d, [e if c else g]);
+        a = [for i in b yield i]; a = [for i in b, j in [1, 2] if i == j yield (i, j)][0]; a = [for i in b in c yield -i];
+        a = shape_of(b); a = [for i in range_of(b) yield integer(i + 1) * length_of(f(x)) if i > 0 else 2]; a = [(b)];";
     let others =
-        "a = (b); a = b + c * d; a = b < c; a = b[0]; a = f(x)[1:]; a = [for i in b yield i]; a = b if c else d;
-        a = shape_of(b); a = [1, 2.0]; a = [1, # c\n 2]; a = '\\\\'; a = -9223372036854775808; (a) = b; ((a, b), c) = d;
+        "a = b < c; a = (b, c; a = b[; a = b[]; a = b[1; a = [for in b yield i]; a = [for i in b if c yield i; a = b if c;
+        a = [for i in b i]; a = [for i in (b yield i)]; a = integer; a = integer(b, c); a = (1, ); a = b if c else; a = b +;
+        a = [1, 2.0]; a = [1, # c\n 2]; a = '\\\\'; a = -9223372036854775808; (a) = b; ((a, b), c) = d;
         a, b = f(x); a = [-1e300, 1e308, (2.0)]; a = 1000000000000000000; a = [1000000000000000000];";
     for (text, wanted) in [(plain, true), (others, false)] {
         for statement in text.split_inclusive(';') {
