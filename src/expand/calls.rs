@@ -66,7 +66,8 @@ impl Machine<'_, '_> {
             Hint::Local(name) if count == 1 => Target::Name(self.child(name, 0)),
             Hint::Local(_) => Target::Auto,
             Hint::Named(id) if count == 1 => Target::Name(id),
-            Hint::Named(_) => Target::Auto,
+            Hint::Bound(binding) if count == 1 => Target::Name(self.program.bindings[binding as usize].id),
+            Hint::Named(_) | Hint::Bound(_) => Target::Auto,
             Hint::Result(i) if count == 1 => {
                 let frame = self.frame();
                 if frame.result != NameId::ROOT {
@@ -203,6 +204,7 @@ impl Machine<'_, '_> {
         let path = match site.hint {
             Hint::None | Hint::Local(_) => self.fresh_path(site, callee.fragment),
             Hint::Named(id) => id,
+            Hint::Bound(binding) => self.program.bindings[binding as usize].id,
             hint @ Hint::Result(_) => match self.target(hint, 0, 1) {
                 Target::Name(id) => id,
                 _ => return self.name_several(site, callee, targets),

@@ -15,7 +15,7 @@ use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Primitive, UnaryOp};
 use crate::nnef::check::FragmentId;
 use crate::nnef::check::routine::RoutineId;
 use crate::nnef::names::Name;
-use crate::nnef::statements::FormId;
+use crate::nnef::statements::{FormId, Like, Word};
 use crate::source::{FileId, Span};
 
 /// One step. Operands are on the value stack, the last one on top.
@@ -102,6 +102,10 @@ pub enum Instr {
     Bind(u32),
     /// Add the operation of a statement of the graph that is like an earlier one.
     Routine(u32),
+    /// Run the code of a form for a statement of the graph that is spelled alike.
+    Compound(u32),
+    /// End of such code: back to the next statement.
+    CompoundEnd,
     /// End of the body.
     Return,
 }
@@ -117,6 +121,8 @@ pub enum Hint {
     Result(u32),
     /// A tensor of the graph.
     Named(NameId),
+    /// What a name of the graph stands for, in [`Program::bindings`].
+    Bound(u32),
     /// Items of an array or a tuple, in [`Program::hints`].
     Items {
         /// First item.
@@ -228,6 +234,19 @@ pub struct RoutineCall {
     pub span: Span,
 }
 
+/// A statement of the graph for which code of its form stands.
+#[derive(Clone, Copy, Debug)]
+pub struct CompoundCall {
+    /// The form, and where the statement stands.
+    pub like: Like,
+    /// The first of its names, in [`Program::words`].
+    pub words: u32,
+    /// The first of the values that it reads, in [`Program::operands`].
+    pub operands: u32,
+    /// The first of the names that it assigns, in [`Program::bindings`].
+    pub bindings: u32,
+}
+
 /// An operand of a [`RoutineCall`] or of [`Instr::Apply`].
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
@@ -277,10 +296,12 @@ pub struct Marks {
     loops: usize,
     looping: usize,
     blocks: usize,
-    bindings: usize,
+    pub(super) bindings: usize,
     types: usize,
     constants: usize,
     routines: usize,
+    compounds: usize,
+    words: usize,
     operands: usize,
 }
 
@@ -299,6 +320,8 @@ impl Program {
             types: self.types.len(),
             constants: self.constants.len(),
             routines: self.routines.len(),
+            compounds: self.compounds.len(),
+            words: self.words.len(),
             operands: self.operands.len(),
         }
     }
@@ -323,6 +346,8 @@ impl Program {
         self.types.truncate(marks.types);
         self.constants.truncate(marks.constants);
         self.routines.truncate(marks.routines);
+        self.compounds.truncate(marks.compounds);
+        self.words.truncate(marks.words);
         self.operands.truncate(marks.operands);
     }
 }
@@ -354,6 +379,10 @@ pub struct Program {
     pub constants: Vec<super::value::Value>,
     /// Statements of the graph that are like earlier ones.
     pub routines: Vec<RoutineCall>,
+    /// Statements of the graph for which code of their forms stands.
+    pub compounds: Vec<CompoundCall>,
+    /// Their names.
+    pub words: Vec<Word>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
     /// Room for the analysis of bodies.

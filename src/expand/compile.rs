@@ -13,6 +13,7 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
+use crate::nnef::check::compound::Compound;
 use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -57,6 +58,8 @@ pub struct Compiler<'a, 'd> {
     /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
     bindings: Vec<u32>,
     first_slot: u32,
+    /// Whether the code is for statements with other names, too.
+    pub(super) movable: bool,
     /// The instruction that something jumps to, if any does so far: what stands before it may be
     /// the end of another way.
     barrier: u32,
@@ -89,6 +92,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             superseded: FxHashSet::default(),
             bindings: Vec::new(),
             first_slot: 0,
+            movable: false,
             barrier: 0,
         }
     }
@@ -104,6 +108,19 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let main = checked.document.main_id();
         let compiler = Compiler::new(checked, lowering, program, names, main, Mode::Graph);
         Compiler { ast: &chunk.ast, info: &checked.statements, ..compiler }
+    }
+
+    /// A compiler for a statement that stands for all of its form.
+    pub fn alone(
+        checked: &'a Checked<'d>,
+        lowering: &'a Lowering,
+        program: &'a mut Program,
+        names: &'a mut TensorNames,
+        compound: &'a Compound,
+    ) -> Self {
+        let main = checked.document.main_id();
+        let compiler = Compiler::new(checked, lowering, program, names, main, Mode::Graph);
+        Compiler { ast: &compound.tree, info: &compound.tables, movable: true, ..compiler }
     }
 
     /// Compiles a fragment's body.
@@ -278,6 +295,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     pub(super) fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
         match self.superseded.contains(&slot) {
+            _ if self.movable => NameId::ROOT,
             true => self.names.child(NameId::ROOT, name, 1, false),
             false => self.names.user(name),
         }
@@ -297,7 +315,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
                     return Hint::Local(name);
                 }
                 if self.mode == Mode::Graph {
-                    return Hint::Named(self.graph_name(name, referent));
+                    self.graph_name(name, referent);
+                    let Ref::Slot(slot) = referent else { return Hint::None };
+                    return self.binding(slot).map_or(Hint::None, Hint::Bound);
                 }
                 if let Some(result) = self.results.iter().position(|result| result.name == name) {
                     return Hint::Result(result as u32);

@@ -22,7 +22,7 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
 use crate::nnef::types::{Element, Type};
-use crate::source::Location;
+use crate::source::{Location, Span};
 
 /// What the operations of a site have in common that give one tensor and have nothing out of the
 /// ordinary. `?` among the types is the type argument of the running fragment.
@@ -39,6 +39,11 @@ pub(super) struct Emission {
 }
 
 impl Emission {
+    /// Notes that the site stands elsewhere now.
+    pub(super) fn move_to(&mut self, span: Span) {
+        self.at.span = span;
+    }
+
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
     fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {

@@ -24,11 +24,6 @@ impl Machine<'_, '_> {
         Ok(Site { generic, ..Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint) })
     }
 
-    fn here(&mut self) -> Span {
-        let pc = self.pc as usize - 1;
-        self.program.spans[pc]
-    }
-
     /// The operation of an operator whose operands turned out to be tensors.
     pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<()> {
         let span = self.here();
@@ -148,7 +143,7 @@ impl Machine<'_, '_> {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
             _ => value,
         };
-        self.slots[(self.base + binding.slot) as usize] = Slot::Ready(value);
+        self.slots[binding.slot as usize] = Slot::Ready(value);
         Ok(())
     }
 

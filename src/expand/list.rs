@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::value::Value;
-use crate::graph::TensorId;
+use crate::graph::{self, TensorId};
 
 /// The cells of a buffer, packed by what they hold.
 #[derive(Debug)]
@@ -272,21 +272,20 @@ impl List {
         values
     }
 
-    /// The items, where all are integers and packed as such.
-    pub fn ints(&self) -> Option<Vec<i64>> {
-        match &*self.buffer.cells.borrow() {
-            Cells::Ints(items) => Some(items.range(self.base()..self.base() + self.len()).copied().collect()),
-            _ if self.is_empty() => Some(Vec::new()),
-            _ => None,
+    /// The array as the graph keeps it, where its items are numbers or tensors and packed as such.
+    pub fn packed(&self) -> Option<graph::Value> {
+        if self.is_empty() {
+            return Some(graph::Value::Integers([].into()));
         }
-    }
-
-    /// The items, where all are scalars and packed as such.
-    pub fn scalars(&self) -> Option<Vec<f64>> {
-        match &*self.buffer.cells.borrow() {
-            Cells::Scalars(items) => Some(items.range(self.base()..self.base() + self.len()).copied().collect()),
-            _ => None,
-        }
+        let range = self.base()..self.base() + self.len();
+        Some(match &*self.buffer.cells.borrow() {
+            Cells::Ints(items) => graph::Value::Integers(items.range(range).copied().collect()),
+            Cells::Scalars(items) => graph::Value::Scalars(items.range(range).copied().collect()),
+            Cells::Tensors(items) => {
+                graph::Value::Array(items.range(range).copied().map(graph::Value::Tensor).collect())
+            }
+            _ => return None,
+        })
     }
 
     /// The characters of a string.
@@ -413,7 +412,7 @@ mod tests {
     use super::*;
 
     fn ints(list: &List) -> Vec<i64> {
-        list.ints().unwrap()
+        list.to_values().iter().map(|value| value.as_int().unwrap()).collect()
     }
 
     #[test]

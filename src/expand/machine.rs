@@ -10,11 +10,12 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::{Callee, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
+use super::compound::CompoundCode;
 pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
-use super::routine::Known;
+use super::routine::Prepared;
 use super::scan::Unrolling;
 use super::shapes::Shapes;
 use super::trace;
@@ -98,7 +99,11 @@ machine! {
     /// What is known of the sites that were reached, by their numbers.
     reached: Vec<Reached>,
     /// What the graph has of kinds of statements, by their numbers.
-    routines: Vec<Option<Known>>,
+    routines: Vec<Option<Prepared>>,
+    /// Code for statements of forms, by their forms.
+    compounds: FxHashMap<FormId, CompoundCode>,
+    /// The statement of a form that is running, in [`Program::compounds`], and where it goes on after it.
+    running: Option<(u32, u32)>,
     /// The constants that statements of forms have in common, where the graph has them.
     shared: FxHashMap<(FormId, ExprId), Kept>,
     undeclared: FxHashMap<Name, KindId>,
@@ -150,6 +155,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
             routines: Vec::new(),
+            compounds: FxHashMap::default(),
+            running: None,
             shared: FxHashMap::default(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
@@ -216,7 +223,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         slots: usize,
         left: &mut FxHashMap<Name, u32>,
     ) -> Result<(), Box<Diagnostic>> {
-        self.compile_callees();
+        self.compile_callees(chunk);
         let (before, reached) = (self.program.marks(), self.reached.len());
         let first = self.slots.len() as u32;
         let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
@@ -230,10 +237,11 @@ impl<'c, 'd> Machine<'c, 'd> {
         Ok(())
     }
 
-    /// Compiles the bodies that the statements call, and those that these call: code that stays
-    /// stands before code that goes.
-    fn compile_callees(&mut self) {
+    /// Compiles what the statements have in common with others, the bodies that they call, and those
+    /// that these call: code that stays stands before code that goes.
+    fn compile_callees(&mut self, chunk: &Chunk) {
         let mut at = self.program.instrs.len();
+        self.compile_compounds(chunk);
         for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
             if self.lowering.expands(fragment, true) || self.lowering.expands(fragment, false) {
                 self.head(fragment);
@@ -252,10 +260,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     /// Attaches the place and the calls around it to a failure.
     fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
-        let at = frame.map_or(Location::default(), |frame| {
-            let pc = (self.pc as usize).saturating_sub(1);
-            Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
-        });
+        let at = frame.map_or(Location::default(), |frame| Location::new(frame.file, self.here()));
         self.diagnose_at(at, failure)
     }
 
@@ -442,6 +447,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Statement(name) => self.frame().path = name,
                 Instr::Bind(binding) => self.bind(binding)?,
                 Instr::Routine(call) => self.routine(call)?,
+                Instr::Compound(call) => self.compound(call),
+                Instr::CompoundEnd => self.end_compound(),
                 Instr::Return => {
                     if self.frames.len() == 1 {
                         return Ok(());

@@ -7,6 +7,7 @@ mod code;
 mod compile;
 mod compile_expr;
 mod compile_loop;
+mod compound;
 mod constants;
 mod datatypes;
 mod demand;

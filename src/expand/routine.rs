@@ -12,14 +12,15 @@ use super::value::Value;
 use crate::graph::{Key, OriginId, SignatureId};
 use crate::nnef::ast::{Assignment, Expr, ExprId, Primitive};
 use crate::nnef::check::Ref;
-use crate::nnef::check::routine::{Application, FormOperand, RoutineId};
+use crate::nnef::check::forms::{FormOperand, FormRoutine, Known};
+use crate::nnef::check::routine::{Application, RoutineId};
 use crate::nnef::names::Name;
 use crate::nnef::statements::{FormId, Like, Word};
 use crate::source::{Location, Span};
 
 /// What the graph has of a kind of statements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct Prepared {
     signature: SignatureId,
     /// Whether the result may share its shape with the arguments.
     by_item: bool,
@@ -54,9 +55,18 @@ impl Compiler<'_, '_> {
 
     /// Compiles a statement of a form about which all is known, with the slots of its names.
     pub(super) fn like(&mut self, like: &Like, words: &[Word], slots: &mut impl Iterator<Item = u32>) {
-        let checked = self.checked;
+        match self.checked.forms.get(like.form) {
+            Some(Known::Routine(form)) => self.like_routine(form, like, words, slots),
+            Some(Known::Compound(compound)) => self.like_compound(compound, like, words, slots),
+            // The checks left no nodes out of others.
+            None => {}
+        }
+    }
+
+    fn like_routine(&mut self, form: &FormRoutine, like: &Like, words: &[Word], slots: &mut impl Iterator<Item = u32>) {
         // The checks found a slot for the target and for every operand.
-        let (Some(form), Some(slot)) = (checked.routines.form(like.form), slots.next()) else { return };
+        let Some(slot) = slots.next() else { return };
+        let checked = self.checked;
         let first = self.program.operands.len() as u32;
         for operand in &form.operands {
             let operand = match operand {
@@ -70,7 +80,8 @@ impl Compiler<'_, '_> {
             };
             self.program.operands.push(operand);
         }
-        self.call_routine(form.routine, first, (words[0].name, slot), form.span(like, words));
+        let span = form.place.span(like.start, words);
+        self.call_routine(form.routine, first, (words[0].name, slot), span);
     }
 
     /// Adds the operation of a statement whose operands are those from `operands` on.
@@ -89,7 +100,7 @@ impl Machine<'_, '_> {
         let checked = self.checked;
         let routine = checked.routines.get(call.routine);
         self.push_operands(call.operands, routine.order.len() as u32)?;
-        let known = self.known(call.routine);
+        let known = self.prepared(call.routine);
         let source = (Location::new(self.frame().file, call.span), OriginId::NONE);
         let result = (call.id, known.element);
         let tensor = self.add_single((known.signature, known.by_item), routine.generic, source, result);
@@ -104,14 +115,14 @@ impl Machine<'_, '_> {
             return Ok(());
         }
         let checked = self.checked;
-        let Some(routine) = checked.routines.form(form) else { return Ok(()) };
+        let Some(Known::Routine(routine)) = checked.forms.get(form) else { return Ok(()) };
         let value = constant(checked, &routine.tree, node).freeze(&self.space)?;
         let kept = self.graph.push_operand(value);
         self.shared.insert((form, node), kept);
         Ok(())
     }
 
-    fn known(&mut self, id: RoutineId) -> Known {
+    fn prepared(&mut self, id: RoutineId) -> Prepared {
         if let Some(Some(known)) = self.routines.get(id.index()) {
             return *known;
         }
@@ -122,7 +133,7 @@ impl Machine<'_, '_> {
         let signature = self.graph.signature(kind, &keys, 1);
         let result = checked.fragment(routine.fragment).results[0];
         let by_item = self.is_by_item(kind);
-        let known = Known { signature, by_item, element: element(result.ty, routine.generic.0) };
+        let known = Prepared { signature, by_item, element: element(result.ty, routine.generic.0) };
         if self.routines.len() <= id.index() {
             self.routines.resize(id.index() + 1, None);
         }

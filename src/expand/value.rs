@@ -106,10 +106,9 @@ impl Value {
             Value::Symbol(symbolic) if symbolic.is_unknown() => return Err(unknown_extent()),
             Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
             Value::String(list) => graph::Value::String(list.text().into()),
-            Value::Array(list) => match (list.ints(), list.scalars()) {
-                (Some(ints), _) => graph::Value::Integers(ints.into()),
-                (_, Some(scalars)) => graph::Value::Scalars(scalars.into()),
-                _ => graph::Value::Array(items(list)?),
+            Value::Array(list) => match list.packed() {
+                Some(packed) => packed,
+                None => graph::Value::Array(items(list)?),
             },
             Value::Tuple(list) => graph::Value::Tuple(items(list)?),
         })

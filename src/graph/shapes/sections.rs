@@ -22,7 +22,7 @@ fn merge(
     axis: Option<usize>,
     code: Code,
 ) -> Result<Option<(Extents, Extent)>, ShapeError> {
-    let rank = rank_of(call, shapes);
+    let rank = if call.endless() { rank_of(call, shapes) } else { 0 };
     let mut merged: Option<Extents> = None;
     let mut sum = Extent::new(0);
     for extents in shapes {
@@ -30,26 +30,33 @@ fn merge(
             sum = Extent::UNKNOWN;
             continue;
         };
-        let mut extents: Extents = (*extents).into();
-        call.lengthen(&mut extents, rank);
-        if let Some(axis) = axis.filter(|&axis| axis < extents.len()) {
-            sum = extents[axis].map(|extent| sum.known()?.checked_add(extent));
-            extents[axis] = Extent::UNKNOWN;
+        // What the draft leaves out is 1.
+        let len = extents.len().max(rank);
+        let extent = |i: usize| extents.get(i).copied().unwrap_or(Extent::ONE);
+        if let Some(axis) = axis.filter(|&axis| axis < len) {
+            sum = extent(axis).map(|extent| sum.known()?.checked_add(extent));
         }
-        let unified = match &merged {
-            None => Some(extents.clone()),
-            Some(so_far) if so_far.len() != extents.len() => None,
-            Some(so_far) => so_far.iter().zip(&extents).map(|(a, b)| a.unify(*b)).collect(),
+        let other = |i: usize| if axis == Some(i) { Extent::UNKNOWN } else { extent(i) };
+        let agree = match &mut merged {
+            None => {
+                merged = Some((0..len).map(other).collect());
+                true
+            }
+            Some(so_far) => so_far.len() == len && so_far.iter_mut().zip((0..len).map(other)).all(unify),
         };
-        if unified.is_none() {
+        if !agree {
             let all: Vec<String> =
                 shapes.iter().take(8).map(|shape| shape.map_or("?".into(), |s| format!("{s:?}"))).collect();
             let (all, name) = (all.join(", "), call.name());
             return Err(ShapeError::new(code, format!("the shapes given to `{name}` do not agree: {all}")));
         }
-        merged = unified;
     }
     Ok(merged.map(|merged| (merged, sum)))
+}
+
+/// Makes an extent the one that is both; false where the two contradict each other.
+fn unify((extent, other): (&mut Extent, Extent)) -> bool {
+    extent.unify(other).map(|both| *extent = both).is_some()
 }
 
 fn no_tensors(call: &Call, code: Code) -> ShapeError {

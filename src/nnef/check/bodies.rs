@@ -50,7 +50,7 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) new_symbols: bool,
     /// The names of the body of a loop so far, in one.
     pub(super) loop_locals: Option<Vec<Ident>>,
-    body: Source<'c>,
+    pub(super) body: Source<'c>,
     /// Names that the body assigns somewhere, filled when a name is missing.
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
 }
@@ -91,8 +91,13 @@ impl BodyState {
         self.slots.len()
     }
 
+    /// The type of a local.
+    pub(super) fn type_of(&self, name: Name) -> Option<Type> {
+        self.scope.get(name).map(|slot| self.slots[slot as usize].ty)
+    }
+
     /// Forgets the body, but keeps room for the next one.
-    fn emptied(mut self) -> Self {
+    pub(super) fn emptied(mut self) -> Self {
         self.scope.clear();
         self.slots.clear();
         self.slots.shrink_to(ROOM);

@@ -15,10 +15,10 @@ impl<'d> Checker<'d> {
     /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
     /// forms without nodes; false where there are no more.
     pub(crate) fn next_statements(&mut self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
-        self.checked.routines.settle();
+        self.checked.forms.settle();
         // Of names that are assigned again the last one counts, which is found by the nodes.
         let singly = graph.body.reassigned().is_empty();
-        reader.next_unless(chunk, |form| singly && self.checked.routines.form(form).is_some())
+        reader.next_unless(chunk, |form| singly && self.checked.forms.get(form).is_some())
     }
 
     /// Checks the next statements of the graph, and what these reach of the standard library.

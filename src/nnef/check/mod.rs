@@ -5,9 +5,11 @@
 
 mod bodies;
 mod calls;
+pub(crate) mod compound;
 mod declarations;
 mod document;
 mod expressions;
+pub(crate) mod forms;
 mod graph;
 pub mod labels;
 mod loops;
@@ -18,6 +20,7 @@ mod scope;
 use std::num::NonZeroU32;
 
 use bodies::BodyState;
+use forms::KnownForms;
 pub(crate) use loops::iterated;
 use routine::{RoutineId, Routines};
 use rustc_hash::FxHashSet;
@@ -186,8 +189,8 @@ pub struct ModuleInfo {
     /// For each statement of a graph the kind that it is of, if it is like an earlier one. Of such
     /// a statement only the referents of its names are in these tables.
     pub routines: Vec<Option<RoutineId>>,
-    /// For the statements of a graph that have no nodes: the slot of the target, and those of the
-    /// names among the operands in the order of the parameters.
+    /// For the statements of a graph that have no nodes: the slots of the targets, and those of the
+    /// names among the operands, in the order of the parameters where there are such.
     pub slots: Vec<u32>,
     /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
     pub loop_slots: Vec<u32>,
@@ -283,6 +286,8 @@ pub struct Checked<'d> {
     pub statements: ModuleInfo,
     /// Kinds of statements of the graph.
     pub routines: Routines,
+    /// What is known of statements that are spelled alike.
+    pub(crate) forms: KnownForms,
     /// The bodies of fragments, where they were checked.
     bodies: Vec<Option<BodyInfo>>,
     slot_names: Vec<Name>,
@@ -370,6 +375,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         modules,
         statements: ModuleInfo::default(),
         routines: Routines::default(),
+        forms: KnownForms::default(),
         bodies: Vec::new(),
         slot_names: Vec::new(),
         result_slots: Vec::new(),

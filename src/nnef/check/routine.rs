@@ -3,8 +3,8 @@
 //! A flat text has millions of statements and few kinds of them: the same operation, called with
 //! operands of the same types in the same order. What the checks found out about the first of a
 //! kind, if there was nothing to say about it, holds for all others. They need no more than their
-//! names looked up, and are not compiled one by one either. Where even the spelling is known (a
-//! form, see `nnef/statements/forms.rs`), they need no nodes.
+//! names looked up, and are not compiled one by one either. Where even the spelling is known
+//! (`forms.rs`), they need no nodes.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 use super::bodies::{BodyCheck, Place};
 use super::labels::label_problem;
 use super::{Checked, FragmentId, Ref, Words};
-use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Ident, Primitive, UnaryOp};
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Primitive, UnaryOp};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
-use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
+use crate::nnef::statements::{Chunk, Like, Statement, Word};
 use crate::nnef::types::{Fit, Type};
 use crate::source::Span;
 
@@ -41,7 +41,7 @@ enum Applied {
 }
 
 /// An operand: the argument's name, and the type.
-type Operand = (Option<Name>, Type);
+pub(super) type Operand = (Option<Name>, Type);
 
 /// A kind of statements: a name of the graph is assigned the one tensor that an operation without
 /// a body gives, applied to names and constants that need no conversion.
@@ -53,66 +53,10 @@ pub struct Routine {
     pub generic: (Option<Primitive>, bool),
     /// For the operands in the order of the parameters: the parameter, and the place in the text.
     pub order: SmallVec<[(u32, u32); 4]>,
-    operands: SmallVec<[Operand; 4]>,
-    result: Type,
+    pub(super) operands: SmallVec<[Operand; 4]>,
+    pub(super) result: Type,
     /// For variables the place of the label in the text.
     label: Option<u32>,
-}
-
-/// An operand of the statements of a form.
-#[derive(Clone, Copy, Debug)]
-pub enum FormOperand {
-    /// One of their names, of this type.
-    Name(u32, Type),
-    /// One of their labels.
-    Label(u32),
-    /// A constant, in [`FormRoutine::tree`].
-    Constant(ExprId),
-}
-
-/// What the checks found out about the statements of a form.
-#[derive(Debug)]
-pub struct FormRoutine {
-    /// The kind that they are of.
-    pub routine: RoutineId,
-    /// The operands in the order of the parameters.
-    pub operands: SmallVec<[FormOperand; 4]>,
-    /// The nodes of the first of them.
-    pub tree: Ast,
-    result: Type,
-    /// Where the operation stands: how far from the start without the names in front of it, how
-    /// many names these are, and how long it is.
-    offset: u32,
-    names_before: u32,
-    len: u32,
-}
-
-impl FormRoutine {
-    /// What holds for a form whose statements are of a kind.
-    fn new(form: &Form, id: RoutineId, routine: &Routine) -> Option<Self> {
-        let (tree, assignment) = form.tree();
-        let application = Application::of(&tree, assignment.value)?;
-        let mut operands = SmallVec::new();
-        for (_, place) in &routine.order {
-            let (_, node) = application.operands[*place as usize];
-            operands.push(match (tree.expr(node), form.hole(node)) {
-                (Expr::Name(_), hole) => FormOperand::Name(hole?, routine.operands[*place as usize].1),
-                (_, Some(hole)) => FormOperand::Label(hole),
-                (_, None) => FormOperand::Constant(node),
-            });
-        }
-        let Span { start, end } = application.span;
-        let (names_before, names_len) = form.before(start);
-        let (offset, len, result) = (start - names_len, end - start, routine.result);
-        Some(FormRoutine { routine: id, operands, tree, result, offset, names_before, len })
-    }
-
-    /// Where the operation of such a statement stands.
-    pub(crate) fn span(&self, like: &Like, words: &[Word]) -> Span {
-        let names = words.iter().take(self.names_before as usize).map(|word| word.len);
-        let start = like.start + self.offset + names.sum::<u32>();
-        Span { start, end: start + self.len }
-    }
 }
 
 /// The kinds of statements met so far.
@@ -120,45 +64,12 @@ impl FormRoutine {
 pub struct Routines {
     list: Vec<Routine>,
     of: FxHashMap<Applied, SmallVec<[RoutineId; 2]>>,
-    /// What is known of forms, by their numbers, and how often something was learnt of each.
-    forms: Vec<(Option<FormRoutine>, u32)>,
-    /// What was learnt since. Statements that were checked by what was known are compiled by it.
-    learnt: Vec<(FormId, FormRoutine)>,
 }
-
-/// How many kinds the statements of a form may be of, before looking for another one at each turn
-/// costs more than it saves.
-const KINDS_PER_FORM: u32 = 8;
 
 impl Routines {
     /// A kind.
     pub fn get(&self, id: RoutineId) -> &Routine {
         &self.list[id.index()]
-    }
-
-    /// What is known of a form.
-    pub(crate) fn form(&self, id: FormId) -> Option<&FormRoutine> {
-        self.forms.get(id.index())?.0.as_ref()
-    }
-
-    /// Whether it is new that statements of a form are of a kind, and of use.
-    fn wants(&self, id: FormId, routine: RoutineId) -> bool {
-        let is_new = |known: &(Option<FormRoutine>, u32)| {
-            known.1 < KINDS_PER_FORM && known.0.as_ref().is_none_or(|known| known.routine != routine)
-        };
-        self.forms.get(id.index()).is_none_or(is_new) && !self.learnt.iter().any(|learnt| learnt.0 == id)
-    }
-
-    /// Takes what was learnt of forms for known, after statements were compiled.
-    pub(super) fn settle(&mut self) {
-        for (id, learnt) in self.learnt.drain(..) {
-            if self.forms.len() <= id.index() {
-                self.forms.resize_with(id.index() + 1, Default::default);
-            }
-            let (known, times) = &mut self.forms[id.index()];
-            *times += 1;
-            *known = Some(learnt).filter(|_| *times < KINDS_PER_FORM);
-        }
     }
 
     fn add(&mut self, applied: Applied, routine: Routine) -> Option<RoutineId> {
@@ -230,7 +141,10 @@ impl BodyCheck<'_, '_> {
         debug_assert_eq!(self.place, Place::Graph);
         for (i, statement) in chunk.statements.iter().enumerate().skip(from) {
             match statement {
-                Statement::Whole(assignment, like) => self.graph_statement(assignment, *like),
+                Statement::Whole(assignment, like) => {
+                    let like = like.map(|like| (like, chunk.words_of(&like)));
+                    self.graph_statement(assignment, like);
+                }
                 Statement::Like(like) if self.like_statement(like, chunk.words_of(like)) => {}
                 Statement::Like(_) => return Some(i),
             }
@@ -239,81 +153,31 @@ impl BodyCheck<'_, '_> {
     }
 
     /// Checks a statement, with less work where it is like an earlier one.
-    fn graph_statement(&mut self, assignment: &Assignment, like: Option<Like>) {
+    fn graph_statement(&mut self, assignment: &Assignment, like: Option<(Like, &[Word])>) {
         let application = match self.ast.expr(assignment.target) {
             Expr::Name(_) if !self.draft() => Application::of(self.ast, assignment.value),
             _ => None,
         };
-        let Some(application) = application else { return self.slow(assignment) };
-        let routine = match self.find_routine(&application) {
+        let found = self.findings();
+        let routine = match application.as_ref().and_then(|application| self.find_routine(application)) {
             Some((id, ty)) => {
                 self.checker.checked.statements.routines.push(Some(id));
                 self.assign(assignment.target, ty, assignment.value);
                 Some(id)
             }
             None => {
-                let found = self.findings();
-                self.slow(assignment);
-                let silent = self.findings() == found;
-                if silent { self.learn_routine(assignment.value, &application) } else { None }
+                self.checker.checked.statements.routines.push(None);
+                self.assignment(assignment);
+                let application = application.filter(|_| self.findings() == found);
+                application.and_then(|application| self.learn_routine(assignment.value, &application))
             }
         };
-        if let (Some(like), Some(routine)) = (like, routine)
-            && self.checker.checked.routines.wants(like.form, routine)
-            && !self.checker.breaks_flatness(self.ast, assignment)
-        {
-            self.learn_form(like.form, routine);
+        if let Some((like, words)) = like.filter(|_| self.findings() == found) {
+            self.learn_form(assignment, like.form, words, routine);
         }
     }
 
-    /// Checks a statement of a form about which all is known; false where it is not.
-    fn like_statement(&mut self, like: &Like, words: &[Word]) -> bool {
-        let target = words[0];
-        if self.scope.get(target.name).is_some() || self.is_input(target.name) {
-            return false;
-        }
-        let Checked { routines, statements, document, .. } = &mut self.checker.checked;
-        let names = document.names();
-        let Some(form) = routines.form(like.form) else { return false };
-        let before = statements.slots.len();
-        statements.slots.push(self.slots.len() as u32);
-        for operand in &form.operands {
-            let fits = match *operand {
-                FormOperand::Constant(_) => true,
-                FormOperand::Label(hole) => is_right_label(names.text(words[hole as usize].name)),
-                FormOperand::Name(hole, ty) => match self.scope.get(words[hole as usize].name) {
-                    Some(slot) => {
-                        statements.slots.push(slot);
-                        self.slots[slot as usize].ty == ty
-                    }
-                    None => false,
-                },
-            };
-            if !fits {
-                statements.slots.truncate(before);
-                return false;
-            }
-        }
-        statements.routines.push(Some(form.routine));
-        let (span, result) = (Span { start: like.start, end: like.start + target.len }, form.result);
-        self.add_slot(Ident { name: target.name, span }, result);
-        true
-    }
-
-    /// Notes of what kind the statements of a form are.
-    fn learn_form(&mut self, id: FormId, routine: RoutineId) {
-        let Some(form) = self.form(id).filter(|form| form.targets() == 1) else { return };
-        let routines = &mut self.checker.checked.routines;
-        let learnt = FormRoutine::new(form, routine, routines.get(routine));
-        routines.learnt.extend(learnt.map(|learnt| (id, learnt)));
-    }
-
-    fn slow(&mut self, assignment: &Assignment) {
-        self.checker.checked.statements.routines.push(None);
-        self.assignment(assignment);
-    }
-
-    fn findings(&self) -> usize {
+    pub(super) fn findings(&self) -> usize {
         self.checker.diagnostics.len() + self.checker.diagnostics.suppressed()
     }
 
@@ -400,7 +264,7 @@ fn routine(checked: &Checked, ast: &Ast, value: ExprId, application: &Applicatio
 }
 
 /// Whether nothing is wrong with the label of a variable.
-fn is_right_label(label: &str) -> bool {
+pub(super) fn is_right_label(label: &str) -> bool {
     label_problem(label, Dialect::V1).is_none()
 }
 

@@ -126,11 +126,7 @@ struct Statement<'s, 't, 'n> {
 }
 
 impl<'s, 't, 'n> Statement<'s, 't, 'n> {
-    fn new(
-        lexer: &'s mut Lexer<'t, Kind>,
-        reader: &'s mut PlainReader<'n>,
-        comments: &'s mut Vec<Span>,
-    ) -> Self {
+    fn new(lexer: &'s mut Lexer<'t, Kind>, reader: &'s mut PlainReader<'n>, comments: &'s mut Vec<Span>) -> Self {
         Statement { lexer, reader, comments, kind: Kind::Stray, span: Span::default(), end: 0, depth: 0 }
     }
 

@@ -91,6 +91,22 @@ impl Form {
         self.targets as usize
     }
 
+    /// Whether it has labels.
+    pub fn has_labels(&self) -> bool {
+        self.holes.iter().any(|hole| hole.label)
+    }
+
+    /// The nodes of the names and labels.
+    pub fn hole_nodes(&self) -> impl Iterator<Item = ExprId> {
+        self.holes.iter().map(|hole| ExprId::new(hole.node as usize))
+    }
+
+    /// The place of a name in a statement of this form.
+    pub fn hole_span(&self, hole: usize, start: u32, words: &[Word]) -> Span {
+        let start = start + self.shifted(self.holes[hole].start, words);
+        Span { start, end: start + words[hole].len }
+    }
+
     /// Which of the names and labels a node of the first statement is.
     pub fn hole(&self, node: ExprId) -> Option<u32> {
         self.holes.iter().position(|hole| hole.node as usize == node.index()).map(|hole| hole as u32)
@@ -108,13 +124,18 @@ impl Form {
         before.fold(at, |place, (hole, word)| place + word.len - (hole.end - hole.start))
     }
 
-    /// Makes nodes of the first statement those of one with other names: nodes from `marks` on,
-    /// with places relative to `start`.
-    pub(super) fn adapt(&self, words: &[Word], start: u32, ast: &mut Ast, marks: Marks) {
+    /// Gives nodes of the first statement, from `marks` on, other names.
+    pub(super) fn rename(&self, words: &[Word], ast: &mut Ast, marks: Marks) {
         for (hole, word) in self.holes.iter().zip(words) {
             let expr = if hole.label { Expr::String(word.name) } else { Expr::Name(word.name) };
             ast.exprs[marks.exprs + hole.node as usize] = expr;
         }
+    }
+
+    /// Makes nodes of the first statement those of one with other names: nodes from `marks` on,
+    /// with places relative to `start`.
+    pub(super) fn adapt(&self, words: &[Word], start: u32, ast: &mut Ast, marks: Marks) {
+        self.rename(words, ast, marks);
         if self.holes.iter().zip(words).all(|(hole, word)| hole.end - hole.start == word.len) {
             return;
         }
@@ -126,6 +147,7 @@ impl Form {
             call.generic.iter_mut().for_each(|(_, span)| shift(span));
         }
         ast.args[marks.args..].iter_mut().filter_map(|arg| arg.name.as_mut()).for_each(|name| shift(&mut name.span));
+        ast.iterators[marks.iterators..].iter_mut().for_each(|iterator| shift(&mut iterator.name.span));
         for expr in &mut ast.exprs[marks.exprs..] {
             if let Expr::Binary { at, .. } = expr {
                 *at = place(*at);

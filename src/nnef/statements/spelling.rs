@@ -2,6 +2,7 @@
 //!
 //! Two statements that differ in nothing but these have the same nodes. So a statement that
 //! is spelled like one that was read needs no parsing: its names are found where they must stand.
+//! The variables of comprehensions are no such names: they are spelled out.
 
 use logos::Logos;
 use smallvec::SmallVec;
@@ -21,6 +22,9 @@ const LABEL: u8 = 1;
 
 /// The argument whose text is new in each statement that has it.
 const LABEL_ARGUMENT: &[u8] = b"label";
+
+/// What follows the variable of a comprehension.
+const IN: &[u8] = b"in";
 
 /// What a byte can be part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +78,8 @@ pub(crate) struct Spelling {
     names: SmallVec<[(u32, u32); 8]>,
     /// How many of them are on the left side.
     targets: u32,
+    /// The variables of comprehensions so far.
+    variables: Vec<Box<[u8]>>,
     /// Where the statement starts, and how long it is.
     start: u32,
     len: u32,
@@ -85,12 +91,19 @@ pub(crate) struct Key {
     bytes: Box<[u8]>,
     /// Where what stands between names and labels ends.
     ends: SmallVec<[u32; 4]>,
+    /// The variables of comprehensions. A name that is one of them may be spelled out.
+    variables: Vec<Box<[u8]>>,
 }
 
 impl Key {
     /// Whether a statement is spelled like this.
     pub fn is(&self, spelling: &Spelling) -> bool {
         *self.bytes == *spelling.key
+    }
+
+    /// Whether a word can stand where statements of this spelling have a name.
+    fn can_name(&self, word: &[u8]) -> bool {
+        !is_reserved(word) && !self.variables.iter().any(|variable| **variable == *word)
     }
 
     /// What stands in front of the first name.
@@ -109,7 +122,8 @@ impl Spelling {
     /// The key, to be kept.
     pub fn to_key(&self) -> Key {
         let names = self.key.iter().zip(0..).filter(|(byte, _)| is_mark(**byte)).map(|(_, at)| at);
-        Key { bytes: self.key.as_slice().into(), ends: names.chain([self.key.len() as u32]).collect() }
+        let ends = names.chain([self.key.len() as u32]).collect();
+        Key { bytes: self.key.as_slice().into(), ends, variables: self.variables.clone() }
     }
 
     /// What two statements have in common if they differ in their names only.
@@ -157,7 +171,7 @@ impl Spelling {
                 _ => skip(text, at, is_word),
             };
             // Where a name must stand there may be another kind of word.
-            let fits = mark == LABEL || (class(*text.get(at)?) == Class::Word && !is_reserved(&text[at..end]));
+            let fits = mark == LABEL || (class(*text.get(at)?) == Class::Word && wanted.can_name(&text[at..end]));
             if !fits || end - at > MAX_NAME || !text[end..].starts_with(part) {
                 return None;
             }
@@ -173,6 +187,7 @@ impl Spelling {
     pub fn scan(&mut self, text: &str) -> Option<u32> {
         self.key.clear();
         self.names.clear();
+        self.variables.clear();
         self.targets = 0;
         let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
         // No statement has more than this, so that places below are within.
@@ -190,7 +205,9 @@ impl Spelling {
                     }
                     let word = &text[at..end];
                     label = word == LABEL_ARGUMENT;
-                    if stands_alone(text, end, assigned) && !is_reserved(word) {
+                    if word == IN {
+                        self.spell_variable(text, base, at);
+                    } else if stands_alone(text, end, assigned) && !self.is_variable(word) && !is_reserved(word) {
                         self.put(NAME, &text[spelled..at], base, (at, end));
                         spelled = end;
                     }
@@ -231,6 +248,22 @@ impl Spelling {
         self.key.extend_from_slice(text);
         self.key.push(mark);
         self.names.push((base + start as u32, base + end as u32));
+    }
+
+    /// Spells out the name that stands in front of `in` after all, which is at this place.
+    fn spell_variable(&mut self, text: &[u8], base: u32, at: usize) {
+        let Some(&(start, end)) = self.names.last() else { return };
+        let (start, end) = ((start - base) as usize, (end - base) as usize);
+        if self.key.last() == Some(&NAME) && skip(text, end, |class| class == Class::Space) == at {
+            self.names.pop();
+            self.key.pop();
+            self.key.extend_from_slice(&text[start..end]);
+            self.variables.push(text[start..end].into());
+        }
+    }
+
+    fn is_variable(&self, word: &[u8]) -> bool {
+        self.variables.iter().any(|variable| **variable == *word)
     }
 }
 
@@ -307,6 +340,8 @@ mod tests {
             ("y=a*b+ f ( c )==d;", "@=@*@+ f ( @ )==@", "y a b c d"),
             ("w = variable(label = 'a.b', shape = [1]);", "@ = variable(label = '@', shape = [1])", "w a.b"),
             ("w = f(label=\"\", border = 'x');", "@ = f(label=\"@\", border = 'x')", "w "),
+            ("y = [for i in x yield i * z] + i;", "@ = [for i in @ yield i * @] + i", "y x z"),
+            ("y = f(i, [for i in j in x,k in i yield k]);", "@ = f(@, [for i in j in @,k in i yield k])", "y i x"),
             (
                 "y = f(a == b, true, in, integer_, 'x = y', \"z\");",
                 "@ = f(@ == @, true, in, @, 'x = y', \"z\")",
@@ -353,6 +388,16 @@ mod tests {
                 assert_eq!((other.scan(text), other.names(), other.start()), (end, &names[..], start));
                 assert_eq!((other.key(), other.targets()), (first.key(), first.targets()));
             }
+        }
+        first.scan("y = [for i in x yield i * z];").expect("a spelling");
+        let cases = [
+            ("b = [for i in y yield i * x];", true),
+            ("b = [for j in y yield j * x];", false),
+            ("b = [for i in y yield i * i];", false),
+            ("b = [for i in y yield z * x];", false),
+        ];
+        for (text, fits) in cases {
+            assert_eq!(other.fit(&first.to_key(), text).is_some(), fits, "{text}");
         }
         first.scan("w = variable(label = 'a', shape = [1]);").expect("a spelling");
         let cases = [

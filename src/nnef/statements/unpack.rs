@@ -52,6 +52,13 @@ impl Form {
         (ast, Assignment { target, value, span: Span { start: 0, end: self.len } })
     }
 
+    /// The same with the names of another one, but the places of the first.
+    pub(crate) fn tree_of(&self, words: &[Word]) -> (Ast, Assignment) {
+        let (mut ast, assignment) = self.tree();
+        self.rename(words, &mut ast, Marks::default());
+        (ast, assignment)
+    }
+
     /// Makes the nodes of a statement of this form, behind what the tree has already.
     pub(crate) fn whole(&self, start: u32, words: &[Word], ast: &mut Ast) -> Assignment {
         let marks = Marks::of(ast);

@@ -306,4 +306,3 @@ fn is_number(ast: &Ast, id: ExprId) -> bool {
         _ => false,
     }
 }
-

@@ -325,7 +325,11 @@ fn statements() -> impl Strategy<Value = String> {
             (inner.clone(), prop::sample::select(&["+", "-", "*", "<", "in", "&&", "->", "|"][..]), inner.clone())
                 .prop_map(|(a, op, b)| format!("{a} {op} {b}")),
             (prop::sample::select(&["-", "!", "+ "][..]), inner.clone()).prop_map(|(op, a)| format!("{op}{a}")),
-            (inner.clone(), inner).prop_map(|(a, b)| format!("{a} if b else {b}")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a} if b else {b}")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("[for b in {a} yield {b}]")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("[for b in {a}, c in b if {b} yield b]")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}:]")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("length_of({a}) * ({b})[0]")),
         ]
     });
     let target = prop::sample::select(&["a", "b1", "(a, b)", "[a, b]", "(a)", "a, b", "1", "for", ""][..]);
