@@ -25,8 +25,8 @@ impl Machine<'_, '_> {
     }
 
     fn here(&mut self) -> Span {
-        let pc = self.pc as usize - 1;
-        self.program.spans[pc]
+        let span = self.program.spans[self.pc as usize - 1];
+        self.checked.place_in(self.frame().fragment, span)
     }
 
     /// The operation of an operator whose operands turned out to be tensors.

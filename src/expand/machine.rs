@@ -10,6 +10,7 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::{Callee, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
+use super::emission::{Applied, Emission};
 pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
@@ -97,6 +98,8 @@ machine! {
     kinds: Vec<Option<KindId>>,
     /// What is known of the sites that were reached, by their numbers.
     reached: Vec<Reached>,
+    /// What is known of the site that was reached last, as long as its keys are there.
+    latest: Option<(Applied, Emission)>,
     /// What the graph has of kinds of statements, by their numbers.
     routines: Vec<Option<Known>>,
     /// The constants that statements of forms have in common, where the graph has them.
@@ -134,7 +137,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             base: 0,
             targets: Vec::new(),
-            active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
+            active: vec![Active { count: 0, first_frame: 0 }; checked.fragment_count()],
             callees: vec![None; checked.fragments.len()],
             loops: Vec::new(),
             scans: Vec::new(),
@@ -149,6 +152,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             },
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
+            latest: None,
             routines: Vec::new(),
             shared: FxHashMap::default(),
             undeclared: FxHashMap::default(),
@@ -162,9 +166,11 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
-    /// What a call of a fragment needs to know; compiles its body when it is called first.
+    /// What a call of a fragment needs to know; compiles its body when it is called first. Of
+    /// fragments that are alike the first one is compiled.
     pub(super) fn head(&mut self, id: FragmentId) -> Head {
-        if let Some(body) = &self.bodies[id.index()] {
+        let declared = self.checked.declared(id);
+        if let Some(body) = &self.bodies[declared] {
             return body.head;
         }
         let module = self.checked.fragment(id).module;
@@ -178,7 +184,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         );
         let body = compiler.fragment(id);
         let head = body.head;
-        self.bodies[id.index()] = Some(body);
+        self.bodies[declared] = Some(body);
         head
     }
 
@@ -225,6 +231,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         self.run(entry, slots)?;
         if self.program.marks() == after {
             self.program.truncate(before);
+            self.latest = None;
             self.reached.truncate(reached.min(before.sites));
         }
         Ok(())
@@ -235,7 +242,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     fn compile_callees(&mut self) {
         let mut at = self.program.instrs.len();
         for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
-            if self.lowering.expands(fragment, true) || self.lowering.expands(fragment, false) {
+            if [true, false].iter().any(|taken_apart| self.lowering.expands(self.checked, fragment, *taken_apart)) {
                 self.head(fragment);
             }
         }
@@ -254,7 +261,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         let frame = self.frames.last();
         let at = frame.map_or(Location::default(), |frame| {
             let pc = (self.pc as usize).saturating_sub(1);
-            Location::new(frame.file, self.program.spans.get(pc).copied().unwrap_or_default())
+            let span = self.program.spans.get(pc).copied().unwrap_or_default();
+            Location::new(frame.file, self.checked.place_in(frame.fragment, span))
         });
         self.diagnose_at(at, failure)
     }
@@ -268,8 +276,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             let i = self.frames.len() - 1 - depth;
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
-            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment(id).name));
-            (name.to_string(), Location::new(caller.file, span))
+            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment_name(id)));
+            (name.to_string(), Location::new(caller.file, self.checked.place_in(caller.fragment, span)))
         });
         diagnostic
     }

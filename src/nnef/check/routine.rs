@@ -314,7 +314,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn findings(&self) -> usize {
-        self.checker.diagnostics.len() + self.checker.diagnostics.suppressed()
+        self.checker.findings()
     }
 
     /// The kind that a statement is of, and the type of its result. Its names are looked up.
