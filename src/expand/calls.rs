@@ -32,8 +32,8 @@ pub(super) enum Target {
 /// What a call needs to know of a fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Callee {
-    fragment: FragmentId,
-    head: Head,
+    pub(super) fragment: FragmentId,
+    pub(super) head: Head,
     /// One more than the slot of its result, if it has one.
     result: Option<NonZeroU32>,
     /// The site of the operation that is all of its body, if it is no more than that.
@@ -101,12 +101,12 @@ impl Machine<'_, '_> {
     pub(super) fn call(&mut self, index: u32) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let site = self.program.sites[index as usize];
+        let site = self.site(index);
         let Some(fragment) = site.fragment else { return Ok(()) };
         let callee = self.callee(fragment);
         let naming = self.naming(&site, &callee);
         let dtype = self.type_argument(&site);
-        match callee.only.and_then(|only| self.emit_only((index, only), callee.head.params, naming, dtype)) {
+        match callee.only.and_then(|only| self.emit_only((index, only), &callee, naming, dtype)) {
             Some(tensor) => self.give(Value::Tensor(tensor)),
             None => self.enter(index, &callee, naming, dtype),
         }
@@ -116,8 +116,8 @@ impl Machine<'_, '_> {
     /// What a call needs to know of a fragment; compiles its body when it is called first.
     #[inline]
     pub(super) fn callee(&mut self, fragment: FragmentId) -> Callee {
-        match self.callees[fragment.index()] {
-            Some(callee) => callee,
+        match self.callees[self.checked.declared(fragment)] {
+            Some(callee) => Callee { fragment, ..callee },
             None => self.first_called(fragment),
         }
     }
@@ -125,7 +125,8 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn first_called(&mut self, fragment: FragmentId) -> Callee {
         let head = self.head(fragment);
-        let result = match self.bodies[fragment.index()].as_ref().map(|body| &body.results[..]) {
+        let declared = self.checked.declared(fragment);
+        let result = match self.bodies[declared].as_ref().map(|body| &body.results[..]) {
             Some([result]) => NonZeroU32::new(result + 1),
             _ => None,
         };
@@ -138,7 +139,7 @@ impl Machine<'_, '_> {
             site.hint == Hint::Result(0) && site.slot == result
         };
         let callee = Callee { fragment, head, result, only: only.filter(makes_result) };
-        self.callees[fragment.index()] = Some(callee);
+        self.callees[declared] = Some(callee);
         callee
     }
 
@@ -282,7 +283,7 @@ impl Machine<'_, '_> {
     /// The tuple of several results.
     #[inline(never)]
     fn results(&mut self, fragment: FragmentId, base: usize) -> Value {
-        let slots = self.bodies[fragment.index()].as_ref().map_or(&[][..], |body| &body.results);
+        let slots = self.bodies[self.checked.declared(fragment)].as_ref().map_or(&[][..], |body| &body.results);
         let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
         Value::Tuple(List::from_values(values, Some(&self.space.meter)))
     }
@@ -309,21 +310,28 @@ impl Machine<'_, '_> {
         let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
         let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
         for i in known + 1..self.frames.len() {
-            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].file);
+            let Frame { file, fragment, .. } = self.frames[i - 1];
+            origin = self.call_origin(origin, self.frames[i].site, (file, fragment));
             self.frames[i].origin = Some(origin);
         }
         origin
     }
 
-    /// Adds a call from a site, which is in this file, to the chain of those around it.
+    /// Adds a call from a site, which is in this file and this fragment, to the chain of those
+    /// around it.
     #[inline]
-    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, file: FileId) -> OriginId {
+    pub(super) fn call_origin(
+        &mut self,
+        around: OriginId,
+        index: u32,
+        (file, fragment): (FileId, Option<FragmentId>),
+    ) -> OriginId {
         let place = match *self.reached(index) {
-            Reached::Call(place) => place,
+            Reached::Call(place, of) if of == fragment => place,
             _ => {
-                let site = &self.program.sites[index as usize];
+                let site = self.site_in(fragment, index);
                 let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
-                *self.reached(index) = Reached::Call(place);
+                *self.reached(index) = Reached::Call(place, fragment);
                 place
             }
         };

@@ -81,7 +81,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             program,
             names,
             module,
-            ast: &checked.document.module(module).ast,
+            ast: &checked.module(module).ast,
             info: &checked.modules[module.index()],
             mode,
             loops: 0,
@@ -126,7 +126,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Compiles a fragment's body.
     pub fn fragment(mut self, id: FragmentId) -> Body {
         let info = self.checked.fragment(id);
-        let fragment = self.checked.document.fragment(info.module, info.index);
+        let fragment = self.checked.declaration(info);
         let empty = ast::Body::default();
         let body = fragment.body.as_ref().unwrap_or(&empty);
         self.results = &info.results;
@@ -227,7 +227,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             results: results.len() as u32,
             makes_tensors: true,
             standard: self.module == ModuleId::STANDARD,
-            file: self.checked.document.module(self.module).file,
+            file: self.checked.module(self.module).file,
         };
         Body { head, results }
     }
@@ -262,6 +262,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
             self.unnamed.clear();
             let id = self.first_name(assignment.target);
             self.emit(Instr::Statement(id), assignment.span);
+        } else if self.loops == 0 && self.plain_statement(assignment) {
+            return;
         }
         let hint = self.hint(assignment.target);
         self.expr(assignment.value, hint);
@@ -398,13 +400,17 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.emit(Instr::Const(self.program.constants.len() as u32 - 1), span);
     }
 
+    /// Whether a slot is evaluated on demand.
+    pub(super) fn is_lazy(&self, slot: u32) -> bool {
+        self.lazy.get(slot as usize).copied().unwrap_or(false)
+    }
+
     /// Pushes what a name stands for.
     pub(super) fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
         match self.info.refs.get(id) {
             Ref::Slot(slot) => {
-                let lazy = self.lazy.get(slot as usize).copied().unwrap_or(false);
-                self.emit(if lazy { Instr::Force(slot) } else { Instr::Load(slot) }, span);
+                self.emit(if self.is_lazy(slot) { Instr::Force(slot) } else { Instr::Load(slot) }, span);
             }
             Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
@@ -455,7 +461,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Whether the operation of a site is known to have one tensor as result.
-    fn gives_one_tensor(&self, site: &Site) -> bool {
+    pub(super) fn gives_one_tensor(&self, site: &Site) -> bool {
         let Some(info) = site.fragment.map(|fragment| self.checked.fragment(fragment)) else { return false };
         // The shape of an external may be replaced.
         let plain = !info.open_results && Some(info.name) != self.checked.words.external;

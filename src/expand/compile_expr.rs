@@ -96,7 +96,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn is_tensor(&self, id: ExprId) -> bool {
+    pub(super) fn is_tensor(&self, id: ExprId) -> bool {
         self.info.types[id.index()].is_tensor()
     }
 
@@ -208,7 +208,7 @@ impl Compiler<'_, '_> {
         let site = Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) };
         match info.fragment {
             None => self.undeclared_call(&call, site),
-            Some(fragment) if self.lowering.expands(fragment, matches!(hint, Hint::Items { .. })) => {
+            Some(fragment) if self.lowering.expands(self.checked, fragment, matches!(hint, Hint::Items { .. })) => {
                 self.inlined_call(info.bound, fragment, site);
             }
             Some(fragment) => self.kept_call(info.bound, fragment, site),
@@ -237,7 +237,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn bound(&self, start: u32, i: usize) -> Option<ExprId> {
+    pub(super) fn bound(&self, start: u32, i: usize) -> Option<ExprId> {
         self.info.bound.get(start as usize + i).copied().flatten()
     }
 

@@ -13,7 +13,7 @@ impl Compiler<'_, '_> {
     pub(super) fn looping(&mut self, id: LoopId, span: Span, hint: Hint) {
         let ast = self.ast;
         let of = ast.loops[id.index()];
-        let types = &self.checked.document.module(self.module).ast;
+        let types = &self.checked.module(self.module).ast;
         let slot = self.info.loop_slots[id.index()];
         for recurrence in &ast.recurrences[of.recurrences.range()] {
             self.expr(recurrence.initial, Hint::None);

@@ -85,7 +85,7 @@ impl<'c> Machine<'c, '_> {
     }
 
     fn form(&self, id: FormId) -> Option<&'c Form> {
-        let graph = self.checked.document.main().graphs.first()?;
+        let graph = self.checked.main.graphs.first()?;
         Some(graph.body.forms().get(id))
     }
 
@@ -126,7 +126,9 @@ impl<'c> Machine<'c, '_> {
         let span = self.program.spans.get(pc).copied().unwrap_or_default();
         let call =
             self.running.filter(|_| self.frames.len() == 1).map(|(call, _)| self.program.compounds[call as usize]);
-        let Some((call, form)) = call.and_then(|call| Some((call, self.form(call.like.form)?))) else { return span };
+        let Some((call, form)) = call.and_then(|call| Some((call, self.form(call.like.form)?))) else {
+            return self.checked.place_in(self.frames.last().and_then(|frame| frame.fragment), span);
+        };
         let words = &self.program.words[call.words as usize..];
         let place = |at| call.like.start + form.shifted(at, words);
         Span { start: place(span.start), end: place(span.end) }
@@ -140,11 +142,9 @@ impl CompoundCode {
         for (site, place) in (self.site as usize..).zip(&self.places) {
             let span = place.span(call.like.start, words);
             program.sites[site].span = span;
-            match reached.get_mut(site) {
-                Some(Reached::Single(emission)) => emission.move_to(span),
-                // The graph has a place for each call.
-                Some(reached) => *reached = Reached::Other,
-                None => {}
+            // The graph has a place for each call.
+            if let Some(reached @ Reached::Call(..)) = reached.get_mut(site) {
+                *reached = Reached::Other;
             }
         }
         let (to, count) = self.bindings;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Naming, Target};
+use super::calls::{Callee, Naming, Target};
 use super::code::{Hint, Operand, Site};
 use super::frame::{Frame, Reached, Slot};
 use super::list::List;
@@ -22,7 +22,7 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard;
 use crate::nnef::types::{Element, Type};
-use crate::source::{Location, Span};
+use crate::source::Location;
 
 /// What the operations of a site have in common that give one tensor and have nothing out of the
 /// ordinary. `?` among the types is the type argument of the running fragment.
@@ -35,15 +35,26 @@ pub(super) struct Emission {
     element: Option<Primitive>,
     /// The type argument as the graph has it, and whether it was written.
     dtype: (Option<Primitive>, bool),
-    at: Location,
+}
+
+/// All that an [`Emission`] depends on. Bodies apply one operation again and again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Applied {
+    fragment: Option<FragmentId>,
+    name: Name,
+    generic: (Option<Primitive>, bool),
+    keys: (u32, u32),
+    result: Type,
+}
+
+impl Applied {
+    fn of(site: &Site, result: Type) -> Self {
+        let Site { fragment, name, generic, explicit, keys, .. } = *site;
+        Applied { fragment, name, generic: (generic, explicit), keys, result }
+    }
 }
 
 impl Emission {
-    /// Notes that the site stands elsewhere now.
-    pub(super) fn move_to(&mut self, span: Span) {
-        self.at.span = span;
-    }
-
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
     fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
@@ -72,7 +83,7 @@ type Outputs = SmallVec<[Made; 2]>;
 impl Machine<'_, '_> {
     /// Adds the operation of a site to the graph and pushes its results.
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
-        let site = self.program.sites[index as usize];
+        let site = self.site(index);
         let first = self.stack.len() - site.keys.1 as usize;
         let emission = match *self.reached(index) {
             Reached::Single(emission) => Some(emission),
@@ -99,7 +110,7 @@ impl Machine<'_, '_> {
     /// Adds the operation of a site to the graph, with operands that are not on the stack.
     pub(super) fn apply(&mut self, index: u32) -> Outcome<()> {
         self.check_operations()?;
-        let site = self.program.sites[index as usize];
+        let site = self.site(index);
         let emission = match *self.reached(index) {
             Reached::Single(emission) => emission,
             _ => {
@@ -124,7 +135,7 @@ impl Machine<'_, '_> {
     pub(super) fn emit_only(
         &mut self,
         (call, only): (u32, u32),
-        params: u32,
+        callee: &Callee,
         naming: Naming,
         generic: Option<Primitive>,
     ) -> Option<TensorId> {
@@ -133,8 +144,9 @@ impl Machine<'_, '_> {
             return None;
         }
         let site = &self.program.sites[only as usize];
+        let span = site.span;
         let operands = &self.program.operands[site.operands as usize..][..site.keys.1 as usize];
-        let first = self.stack.len() - params as usize;
+        let first = self.stack.len() - callee.head.params as usize;
         for (pushed, operand) in operands.iter().enumerate() {
             let value = match operand {
                 Operand::Slot(slot) => self.stack.get(first + *slot as usize),
@@ -153,8 +165,10 @@ impl Machine<'_, '_> {
             return None;
         };
         self.drop_stack(first);
-        let (around, file) = (self.origin(), self.frame().file);
-        let source = (emission.at, self.call_origin(around, call, file));
+        let around = self.origin();
+        let Frame { file, fragment, .. } = *self.frame();
+        let at = Location::new(callee.head.file, self.checked.place_in(Some(callee.fragment), span));
+        let source = (at, self.call_origin(around, call, (file, fragment)));
         let (dtype, element) = emission.types(generic);
         let result = (naming.result, element);
         Some(self.graph.add_single(emission.signature, dtype, source, result, Some(shape)).1)
@@ -174,21 +188,28 @@ impl Machine<'_, '_> {
     /// Finds out what the operations of a site have in common, which give a tensor of this type.
     #[inline(never)]
     fn reach(&mut self, index: u32, site: &Site, ty: Type) -> Emission {
+        let applied = Applied::of(site, ty);
+        if let Some((latest, emission)) = self.latest
+            && latest == applied
+        {
+            *self.reached(index) = Reached::Single(emission);
+            return emission;
+        }
         let kind = self.kind(site);
         let emission = Emission {
             signature: self.graph.signature(kind, self.program.keys_of(site), 1),
             by_item: self.is_by_item(kind),
             element: element(ty, site.generic),
             dtype: self.written_type(site, site.generic),
-            at: Location::new(self.frame().file, site.span),
         };
         *self.reached(index) = Reached::Single(emission);
+        self.latest = Some((applied, emission));
         emission
     }
 
     /// Adds an operation with one tensor as result, whose arguments are in the graph already.
     fn emit_single(&mut self, site: &Site, emission: &Emission) -> TensorId {
-        let source = (emission.at, self.origin());
+        let source = (Location::new(self.frame().file, site.span), self.origin());
         let name = self.result_name(site);
         let (dtype, element) = emission.types(self.frame().dtype);
         self.add_single((emission.signature, emission.by_item), dtype, source, (name, element))
@@ -407,11 +428,12 @@ impl Machine<'_, '_> {
 
     /// The kind of the operations of a declaration.
     pub(super) fn declared_kind(&mut self, fragment: FragmentId) -> KindId {
-        if let Some(kind) = self.kinds[fragment.index()] {
+        let declared = self.checked.declared(fragment);
+        if let Some(kind) = self.kinds[declared] {
             return kind;
         }
         let id = self.graph.add_kind(kind_of(self.checked, fragment, &self.space));
-        self.kinds[fragment.index()] = Some(id);
+        self.kinds[declared] = Some(id);
         id
     }
 }

@@ -89,8 +89,8 @@ pub(super) enum Reached {
     /// Nothing yet, or something out of the ordinary.
     #[default]
     Other,
-    /// It calls a body: its place in the graph.
-    Call(u32),
+    /// It called a body: its place in the graph, and the fragment that the call stands in.
+    Call(u32, Option<FragmentId>),
     /// It adds operations that give one tensor.
     Single(Emission),
 }

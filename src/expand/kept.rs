@@ -51,19 +51,20 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let shape: Arc<[i64]> = [1].into();
     graph.tensors[tensor.index()].shape = Some(graph::Shape::of(&shape));
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
-    let at = Location::new(checked.document.main().file, Span::default());
+    let at = Location::new(checked.document.as_read().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);
     graph.add_operation(KindId(kind as u32), dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
     graph.inputs.push(tensor);
 }
 
-/// Fills in the extensions and fragments of the output.
+/// Fills in the extensions and fragments of the output; false where there are no nodes of one of
+/// these.
 pub fn keep(
     checked: &Checked,
     graph: &mut Graph,
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<(), Box<Diagnostic>> {
+) -> Result<bool, Box<Diagnostic>> {
     let mut keeper = Keeper {
         checked,
         options,
@@ -71,14 +72,18 @@ pub fn keep(
         verbatim: BTreeSet::new(),
         flat: Vec::new(),
         calls: FxHashMap::default(),
+        lacks_nodes: false,
     };
     keeper.collect(graph);
     keeper.expand_bodies()?;
+    if keeper.lacks_nodes {
+        return Ok(false);
+    }
     graph.fragments = keeper.fragments();
     let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
     graph.comments = comments(checked);
     graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
-    Ok(())
+    Ok(true)
 }
 
 struct Keeper<'a, 'd> {
@@ -91,6 +96,8 @@ struct Keeper<'a, 'd> {
     flat: Vec<(FragmentId, Option<Box<Graph>>)>,
     /// The calls of the modules whose fragments are copied.
     calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
+    /// Whether one of the fragments is told by its spelling.
+    lacks_nodes: bool,
 }
 
 /// The calls of a module: where they start, and what they call, in the order of the text.
@@ -137,16 +144,16 @@ impl Keeper<'_, '_> {
         let checked = self.checked;
         let mut open = vec![id];
         while let Some(id) = open.pop() {
+            self.lacks_nodes |= checked.alike_index(id).is_some();
             let info = checked.fragment(id);
             let standard = info.module == ModuleId::STANDARD;
             let foreign = info.module != checked.document.main_id() && !info.has_body;
             if standard || foreign || !self.verbatim.insert(id) {
                 continue;
             }
-            let Some(body) = &checked.document.fragment(info.module, info.index).body else { continue };
+            let Some(body) = &checked.declaration(info).body else { continue };
             // The calls of a body are those within its span.
-            let calls =
-                self.calls.entry(info.module).or_insert_with(|| calls(&checked.document.module(info.module).ast));
+            let calls = self.calls.entry(info.module).or_insert_with(|| calls(&checked.module(info.module).ast));
             let first = calls.partition_point(|(start, _)| *start < body.span.start);
             let inside = calls[first..].iter().take_while(|(start, _)| *start < body.span.end);
             open.extend(inside.filter_map(|(_, name)| checked.find(info.module, *name)));
@@ -157,6 +164,10 @@ impl Keeper<'_, '_> {
         let mut next = 0;
         while next < self.flat.len() {
             let id = self.flat[next].0;
+            self.lacks_nodes |= self.checked.alike_index(id).is_some();
+            if self.lacks_nodes {
+                return Ok(());
+            }
             if self.checked.fragment(id).params.iter().any(|param| matches!(param.ty, Type::Array(_)) && param.tensor) {
                 // How many tensors such a parameter holds is known only to the operation that
                 // runs the body.
@@ -200,8 +211,8 @@ impl Keeper<'_, '_> {
 
 fn source(checked: &Checked, id: FragmentId, span: impl Fn(&Fragment) -> Span) -> String {
     let info = checked.fragment(id);
-    let module = checked.document.module(info.module);
-    let span = span(checked.document.fragment(info.module, info.index));
+    let module = checked.module(info.module);
+    let span = span(checked.declaration(info));
     checked.document.sources().text(Location::new(module.file, span)).trim_end().to_string()
 }
 
@@ -222,7 +233,7 @@ fn flat_body(
     diagnostics: &mut Diagnostics,
 ) -> Result<Graph, Box<Diagnostic>> {
     let info = checked.fragment(id);
-    let fragment = checked.document.fragment(info.module, info.index);
+    let fragment = checked.declaration(info);
     let mut graph = Graph::new(info.name, Arc::clone(checked.document.shared_names()));
     let mut params = Vec::new();
     for param in &info.params {
@@ -261,7 +272,7 @@ fn flat_body(
 
 /// The comments before the version: licences and authors stand there.
 fn comments(checked: &Checked) -> Vec<String> {
-    let module = checked.document.main();
+    let module = checked.document.as_read();
     let text = checked.document.sources().file(module.file).text();
     let start = module.version.as_ref().map_or(0, |version| version.span.start);
     let head: Vec<Span> = module.comments.iter().copied().take_while(|comment| comment.end <= start).collect();
@@ -279,7 +290,7 @@ fn comments(checked: &Checked) -> Vec<String> {
 /// The extensions of the output: those of the document, less what a flat document does not need.
 fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
     let document = checked.document;
-    let module = document.main();
+    let module = document.as_read();
     let needed = |name: &str| match name {
         FRAGMENT_DEFINITIONS => fragments,
         OPERATOR_EXPRESSIONS => bodies,

@@ -11,6 +11,7 @@ use super::calls::{Callee, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::compound::CompoundCode;
+use super::emission::{Applied, Emission};
 pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
@@ -98,6 +99,8 @@ machine! {
     kinds: Vec<Option<KindId>>,
     /// What is known of the sites that were reached, by their numbers.
     reached: Vec<Reached>,
+    /// What is known of the site that was reached last, as long as its keys are there.
+    latest: Option<(Applied, Emission)>,
     /// What the graph has of kinds of statements, by their numbers.
     routines: Vec<Option<Prepared>>,
     /// Code for statements of forms, by their forms.
@@ -139,7 +142,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             base: 0,
             targets: Vec::new(),
-            active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
+            active: vec![Active { count: 0, first_frame: 0 }; checked.fragment_count()],
             callees: vec![None; checked.fragments.len()],
             loops: Vec::new(),
             scans: Vec::new(),
@@ -154,6 +157,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             },
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
+            latest: None,
             routines: Vec::new(),
             compounds: FxHashMap::default(),
             running: None,
@@ -169,9 +173,11 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
-    /// What a call of a fragment needs to know; compiles its body when it is called first.
+    /// What a call of a fragment needs to know; compiles its body when it is called first. Of
+    /// fragments that are alike the first one is compiled.
     pub(super) fn head(&mut self, id: FragmentId) -> Head {
-        if let Some(body) = &self.bodies[id.index()] {
+        let declared = self.checked.declared(id);
+        if let Some(body) = &self.bodies[declared] {
             return body.head;
         }
         let module = self.checked.fragment(id).module;
@@ -185,7 +191,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         );
         let body = compiler.fragment(id);
         let head = body.head;
-        self.bodies[id.index()] = Some(body);
+        self.bodies[declared] = Some(body);
         head
     }
 
@@ -232,6 +238,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         self.run(entry, slots)?;
         if self.program.marks() == after {
             self.program.truncate(before);
+            self.latest = None;
             self.reached.truncate(reached.min(before.sites));
         }
         Ok(())
@@ -243,7 +250,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         let mut at = self.program.instrs.len();
         self.compile_compounds(chunk);
         for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
-            if self.lowering.expands(fragment, true) || self.lowering.expands(fragment, false) {
+            if [true, false].iter().any(|taken_apart| self.lowering.expands(self.checked, fragment, *taken_apart)) {
                 self.head(fragment);
             }
         }
@@ -273,8 +280,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             let i = self.frames.len() - 1 - depth;
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
-            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment(id).name));
-            (name.to_string(), Location::new(caller.file, span))
+            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment_name(id)));
+            (name.to_string(), Location::new(caller.file, self.checked.place_in(caller.fragment, span)))
         });
         diagnostic
     }

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 
 use smallvec::SmallVec;
 
+use super::alike::AlikeFragments;
 use super::names::Name;
 use super::statements::Statements;
 use crate::source::{FileId, Span};
@@ -633,6 +634,8 @@ pub struct Module {
     pub extensions: Vec<Extension>,
     /// Fragments in order.
     pub fragments: Vec<Fragment>,
+    /// Fragments that are like one of these but for names, and are kept without nodes.
+    pub alike: AlikeFragments,
     /// Graphs in order; a valid document has one, a library none.
     pub graphs: Vec<GraphDecl>,
     /// Names of fragments whose headers could not be read.
@@ -652,6 +655,7 @@ impl Module {
             version: None,
             extensions: Vec::new(),
             fragments: Vec::new(),
+            alike: AlikeFragments::default(),
             graphs: Vec::new(),
             broken: Vec::new(),
             items: Vec::new(),

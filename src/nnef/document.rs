@@ -1,8 +1,8 @@
 //! A parsed document together with the libraries it is read against.
 
-use super::ast::{Fragment, Module};
+use super::ast::Module;
 use super::dialect::{self, Dialect};
-use super::grammar::{self, ModuleKind};
+use super::grammar::{self, ModuleKind, Reading};
 use super::names::Names;
 use crate::diagnostics::Diagnostics;
 use crate::options::{From, Options};
@@ -30,6 +30,9 @@ pub struct Document {
     sources: Sources,
     names: Arc<Names>,
     modules: Vec<Arc<Module>>,
+    /// The modules without fragments that are told by their spelling, if somebody asked for them.
+    whole: OnceLock<Vec<Arc<Module>>>,
+    kind: ModuleKind,
     dialect: Dialect,
     broken: bool,
 }
@@ -85,7 +88,8 @@ impl Reader {
                 names.intern(name);
             });
             let mut reader = Reader { sources: Sources::new(), names, modules: Vec::new(), dialect };
-            reader.read(standard.name, standard.text, ModuleKind::Library, &mut Diagnostics::default());
+            let mut found = Diagnostics::default();
+            reader.read(standard.name, standard.text, ModuleKind::Library, Reading::Plain, &mut found);
             reader
         };
         let [first, others @ ..] = &STANDARD;
@@ -98,11 +102,12 @@ impl Reader {
         name: &str,
         text: impl Into<Cow<'static, str>>,
         kind: ModuleKind,
+        reading: Reading,
         diagnostics: &mut Diagnostics,
     ) {
         let file = self.sources.add(name, text);
         let text = self.sources.file(file).text();
-        let module = grammar::parse_module(file, text, self.dialect, kind, &mut self.names, diagnostics);
+        let module = grammar::parse_with(file, text, self.dialect, kind, reading, &mut self.names, diagnostics);
         self.modules.push(Arc::new(module));
     }
 }
@@ -119,12 +124,13 @@ impl Document {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut reader = Reader::new(dialect);
         for (name, text) in &options.libraries {
-            reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
+            reader.read(name, text.clone(), ModuleKind::Library, Reading::Plain, &mut diagnostics);
         }
-        reader.read(name, text, kind, &mut diagnostics);
+        reader.read(name, text, kind, Reading::Alike, &mut diagnostics);
         let Reader { sources, names, modules, dialect } = reader;
         let broken = diagnostics.has_errors();
-        Parsed { document: Document { sources, names: Arc::new(names), modules, dialect, broken }, diagnostics }
+        let (names, whole) = (Arc::new(names), OnceLock::new());
+        Parsed { document: Document { sources, names, modules, whole, kind, dialect, broken }, diagnostics }
     }
 
     /// All texts, for rendering diagnostics.
@@ -160,12 +166,38 @@ impl Document {
 
     /// The modules: the standard library, further libraries, and last the document itself.
     pub fn modules(&self) -> &[Arc<Module>] {
-        &self.modules
+        if self.as_read().alike.is_empty() {
+            return &self.modules;
+        }
+        self.whole.get_or_init(|| {
+            let (main, others) =
+                self.modules.split_last().map_or((None, &[][..]), |(main, others)| (Some(main), others));
+            others.iter().cloned().chain(main.map(|main| Arc::new(self.read_again(main)))).collect()
+        })
+    }
+
+    /// Reads the document itself again, with nodes for all fragments. All names are known already,
+    /// and all that is wrong was told.
+    fn read_again(&self, main: &Module) -> Module {
+        let (text, mut names) = (self.sources.file(main.file).text(), Names::clone(&self.names));
+        let mut found = Diagnostics::default();
+        grammar::parse_with(main.file, text, self.dialect, self.kind, Reading::Plain, &mut names, &mut found)
+    }
+
+    /// The module of the document itself, in which fragments may be told by their spelling. All
+    /// else is as in [`main`](Document::main).
+    pub fn as_read(&self) -> &Module {
+        &self.modules[self.main_id().index()]
+    }
+
+    /// The ids of all modules.
+    pub(crate) fn module_ids(&self) -> impl Iterator<Item = ModuleId> + use<> {
+        (0..self.modules.len() as u32).map(ModuleId)
     }
 
     /// The module of the document itself.
     pub fn main(&self) -> &Module {
-        &self.modules[self.main_id().index()]
+        self.module(self.main_id())
     }
 
     /// The id of the document itself.
@@ -175,12 +207,10 @@ impl Document {
 
     /// A module.
     pub fn module(&self, id: ModuleId) -> &Module {
-        &self.modules[id.index()]
-    }
-
-    /// A fragment of a module.
-    pub(crate) fn fragment(&self, module: ModuleId, index: u32) -> &Fragment {
-        &self.modules[module.index()].fragments[index as usize]
+        match id == self.main_id() {
+            true => &self.modules()[id.index()],
+            false => &self.modules[id.index()],
+        }
     }
 
     /// The document in canonical layout, comments kept.

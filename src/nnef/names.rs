@@ -77,6 +77,13 @@ impl Names {
         self.text.get(self.range(name)).unwrap_or("")
     }
 
+    /// How many bytes a name has.
+    #[inline]
+    pub fn text_len(&self, name: Name) -> u32 {
+        let end = |index: usize| self.ends.get(index).copied().unwrap_or(0);
+        end(name.index()) - name.index().checked_sub(1).map_or(0, end)
+    }
+
     #[inline]
     fn range(&self, name: Name) -> std::ops::Range<usize> {
         match (name.index(), self.ends.get(name.index())) {

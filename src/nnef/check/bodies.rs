@@ -125,16 +125,15 @@ impl<'d> Checker<'d> {
 
     /// Checks a fragment's body, once.
     fn fragment_body(&mut self, id: FragmentId) {
-        let info = &self.checked.fragments[id.index()];
+        let info = self.checked.fragment(id);
         if !info.has_body || self.checked.bodies[id.index()].is_some() {
             return;
         }
         let module = info.module;
-        let document = self.checked.document;
-        let fragment = document.fragment(module, info.index);
+        let fragment = self.checked.declaration(info);
         let Some(body) = &fragment.body else { return };
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
-        let ast = &document.module(module).ast;
+        let ast = self.ast(module);
         let spare = std::mem::take(&mut self.spare);
         let mut check = BodyCheck::new(self, module, Place::Fragment(id), ast, Source::Fragment(body), spare);
         for (i, param) in fragment.params.iter().enumerate() {
@@ -255,6 +254,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) {
+        if self.simple_statement(assignment) {
+            return;
+        }
         let target = self.ast.expr(assignment.target);
         let context = Context {
             statement: true,
@@ -370,32 +372,43 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             return self.define_in_loop(target, ident, ty);
         }
         match self.place {
-            Place::Graph => self.define_in_graph(ident, ty, value, earlier),
+            Place::Graph => {
+                self.define_in_graph(ident, ty, value, earlier);
+                let slot = self.add_slot(ident, ty);
+                self.set_ref(target, Ref::Slot(slot));
+            }
             Place::Fragment(id) => {
-                let params = self.checker.checked.fragment(id).params.len() as u32;
-                let result = self.results.get(ident.name).map(|result| result as usize);
                 if let Some(earlier) = earlier {
-                    let (code, what) = match () {
-                        () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
-                        () if result.is_some() => (Code::ResultReassigned, "a result that is assigned already"),
-                        () => (Code::Reassigned, "assigned already"),
-                    };
-                    let see = self.at(self.slots[earlier as usize].span);
-                    let diagnostic =
-                        Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
-                    self.push(diagnostic.see(see, "first defined here"));
+                    self.defined_again(id, ident, earlier);
                 }
-                if let Some(result) = result {
-                    let declared = self.checker.checked.fragment(id).results[result].ty;
-                    self.result_type(ident.name, declared, ty, value);
-                    let slot = self.add_slot(ident, declared);
-                    self.set_ref(target, Ref::Slot(slot));
-                    return;
-                }
+                self.define_in_fragment(id, target, ident, ty, value);
             }
         }
-        let slot = self.add_slot(ident, ty);
+    }
+
+    /// Gives a name of a fragment its value.
+    pub(super) fn define_in_fragment(&mut self, id: FragmentId, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
+        let declared =
+            self.results.get(ident.name).map(|result| self.checker.checked.fragment(id).results[result as usize].ty);
+        if let Some(declared) = declared {
+            self.result_type(ident.name, declared, ty, value);
+        }
+        let slot = self.add_slot(ident, declared.unwrap_or(ty));
         self.set_ref(target, Ref::Slot(slot));
+    }
+
+    fn defined_again(&mut self, id: FragmentId, ident: Ident, earlier: u32) {
+        let params = self.checker.checked.fragment(id).params.len() as u32;
+        let (code, what) = match () {
+            () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
+            () if self.results.get(ident.name).is_some() => {
+                (Code::ResultReassigned, "a result that is assigned already")
+            }
+            () => (Code::Reassigned, "assigned already"),
+        };
+        let see = self.at(self.slots[earlier as usize].span);
+        let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
+        self.push(diagnostic.see(see, "first defined here"));
     }
 
     /// T2: the value converts to the declared type of the result.

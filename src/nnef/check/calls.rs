@@ -7,7 +7,7 @@ use super::bodies::{BodyCheck, Context, Place};
 use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Call, CallId, Expr, ExprId, Ident, Primitive};
+use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::{Element, Fit, Type};
@@ -58,11 +58,11 @@ impl BodyCheck<'_, '_> {
             let see = self.at(self.slots[slot as usize].span);
             let message = format!("`{name}` is no operation and cannot be called");
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
-        } else if !self.checker.checked.document.module(self.module).broken.contains(&call.name.name) {
+        } else if !self.checker.checked.module(self.module).broken.contains(&call.name.name) {
             let checked = &self.checker.checked;
-            let known = checked.fragments.iter().map(|info| checked.text(info.name));
+            let known = || checked.fragment_names();
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
-            let help = told.then(|| did_you_mean(&name, known)).flatten();
+            let help = told.then(|| did_you_mean(&name, known().into_iter().map(|name| checked.text(name)))).flatten();
             let message = format!("operation `{name}` is not declared");
             self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
         }
@@ -118,8 +118,9 @@ impl BodyCheck<'_, '_> {
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
+        let declared = self.checker.checked.declared(fragment);
         let Checked { fragments, types, .. } = &mut self.checker.checked;
-        let results = &fragments[fragment.index()].results;
+        let results = &fragments[declared].results;
         let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
         if let [single] = &results[..] {
             return ty(single);
@@ -131,31 +132,62 @@ impl BodyCheck<'_, '_> {
     /// A call as most are: names of tensors, given by position for the parameters of just these
     /// types, and one tensor as result. No rule has anything to say about it.
     fn simple_call(&mut self, id: CallId, call: &Call, fragment: FragmentId) -> Option<Type> {
-        let info = self.checker.checked.fragment(fragment);
+        let checked = &mut self.checker.checked;
+        let declared = checked.declared(fragment);
+        let Checked { fragments, modules, statements, .. } = checked;
+        let info = &fragments[declared];
         let args = self.ast.arguments(call);
         let plain = info.generic == Generic::No && call.generic.is_none() && !info.open_results;
         let [ResultInfo { ty: result @ Type::Tensor(_), .. }] = info.results[..] else { return None };
         if !plain || args.len() != info.params.len() {
             return None;
         }
-        let mut operands: SmallVec<[(ExprId, u32, Type); 4]> = SmallVec::new();
+        let tables = match self.place {
+            Place::Graph => statements,
+            Place::Fragment(_) => &mut modules[self.module.index()],
+        };
+        let bound = tables.bound.len();
         for (arg, param) in args.iter().zip(&info.params) {
-            let Expr::Name(name) = self.ast.expr(arg.value) else { return None };
-            let slot = self.scope.get(name)?;
-            if arg.name.is_some() || !param.ty.is_tensor() || self.slots[slot as usize].ty != param.ty {
+            let slot = match self.ast.expr(arg.value) {
+                Expr::Name(name) if arg.name.is_none() && param.ty.is_tensor() => self.scope.get(name),
+                _ => None,
+            };
+            let Some(slot) = slot.filter(|slot| self.slots[*slot as usize].ty == param.ty) else {
+                tables.bound.truncate(bound);
                 return None;
-            }
-            operands.push((arg.value, slot, param.ty));
+            };
+            tables.types[arg.value.index()] = param.ty;
+            tables.refs.set(arg.value, Ref::Slot(slot));
+            tables.bound.push(Some(arg.value));
         }
-        let tables = self.tables();
-        tables.calls[id.index()] =
-            Some(CallInfo { fragment: Some(fragment), bound: tables.bound.len() as u32, generic: None });
-        for (value, slot, ty) in operands {
-            tables.types[value.index()] = ty;
-            tables.refs.set(value, Ref::Slot(slot));
-            tables.bound.push(Some(value));
-        }
+        let info = CallInfo { fragment: Some(fragment), bound: bound as u32, generic: None };
+        tables.calls[id.index()] = Some(info);
         Some(known_later(result))
+    }
+
+    /// Checks a statement of a fragment as most are: such a call, and a new name for its result.
+    /// Says whether it was one; else nothing came of it.
+    pub(super) fn simple_statement(&mut self, assignment: &Assignment) -> bool {
+        let (Expr::Name(name), Expr::Call(id)) = (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
+        else {
+            return false;
+        };
+        let Place::Fragment(of) = self.place else { return false };
+        let (call, checked) = (self.ast.call(id), &self.checker.checked);
+        let Words { external, variable, update, .. } = checked.words;
+        let by_graph_alone = [external, variable, update].contains(&Some(call.name.name));
+        if by_graph_alone || self.loop_locals.is_some() || self.scope.get(name).is_some() || self.draft() {
+            return false;
+        }
+        // Compounds of the standard library are checked where they are reached.
+        let reaches =
+            |id: &FragmentId| checked.fragment(*id).module == ModuleId::STANDARD && checked.fragment(*id).has_body;
+        let Some(fragment) = checked.find(self.module, call.name.name).filter(|id| !reaches(id)) else { return false };
+        let Some(ty) = self.simple_call(id, call, fragment) else { return false };
+        self.set_type(assignment.value, ty);
+        let target = Ident { name, span: self.ast.span(assignment.target) };
+        self.define_in_fragment(of, assignment.target, target, ty, assignment.value);
+        true
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
@@ -163,7 +195,7 @@ impl BodyCheck<'_, '_> {
     fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) -> bool {
         let info = self.checker.checked.fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
-            let name = self.checker.checked.text(info.name);
+            let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
             let message = format!("`{name}` has several results and cannot be used as a value");
             let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
                 .help("assign the results to names first: `(a, b) = ..;`");
@@ -172,7 +204,7 @@ impl BodyCheck<'_, '_> {
         }
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
-            let name = self.checker.checked.text(info.name);
+            let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
             let message = format!("how many tensors `{name}` gives is not known here");
             let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
                 .help("assign them to names first: `[a, b] = ..;`");
@@ -231,7 +263,7 @@ impl BodyCheck<'_, '_> {
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let name = self.checker.checked.text(info.name);
+                let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
@@ -260,7 +292,7 @@ impl BodyCheck<'_, '_> {
             let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
-        let message = format!("`{}` has no parameter `{text}`", checked.text(info.name));
+        let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment_name(fragment)));
         self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
     }
 
@@ -277,7 +309,8 @@ impl BodyCheck<'_, '_> {
             |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
-        let message = format!("`{}` needs {what} {}", checked.text(info.name), missing.join(", "));
+        let message =
+            format!("`{}` needs {what} {}", checked.text(checked.fragment_name(fragment)), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
         let at = self.at(call.name.span);
         self.push(Diagnostic::new(Code::MissingArgument, at, message).see(see, "declared here"));
@@ -326,7 +359,7 @@ impl BodyCheck<'_, '_> {
             Place::Fragment(id) => self.checker.checked.fragment(id).generic,
         };
         if declared == Generic::No {
-            let name = self.text(self.checker.checked.fragment(fragment).name);
+            let name = self.text(self.checker.checked.fragment_name(fragment));
             self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
         } else if primitive == Primitive::Generic && inside == Generic::No {
             self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
@@ -358,7 +391,7 @@ impl BodyCheck<'_, '_> {
         let checked = &mut self.checker.checked;
         let (operation, param) = {
             let info = checked.fragment(fragment);
-            (checked.text(info.name).to_string(), info.params[i])
+            (checked.text(checked.fragment_name(fragment)).to_string(), info.params[i])
         };
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };

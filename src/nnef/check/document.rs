@@ -12,7 +12,7 @@ use crate::source::{Location, Span};
 impl Checker<'_> {
     pub(super) fn document_rules(&mut self) {
         let document = self.checked.document;
-        let main = document.main();
+        let main = self.checked.main;
         let enabled = |name: &str| {
             main.extensions.iter().flat_map(|e| &e.words).any(|word| document.names().text(word.name) == name)
         };
@@ -54,7 +54,7 @@ impl Checker<'_> {
 
     fn extensions(&mut self) {
         let document = self.checked.document;
-        for extension in &document.main().extensions {
+        for extension in &self.checked.main.extensions {
             let mut unknown = None;
             for (i, word) in extension.words.iter().enumerate() {
                 let text = document.names().text(word.name);
@@ -125,7 +125,7 @@ impl Checker<'_> {
     /// The first sign among the numbers of an array; not that of an exponent.
     fn first_sign(&self, span: Span) -> Option<Span> {
         let document = self.checked.document;
-        let text = document.sources().text(Location::new(document.main().file, span)).as_bytes();
+        let text = document.sources().text(Location::new(self.checked.main.file, span)).as_bytes();
         let mut at = 0;
         while at < text.len() {
             match text[at] {

@@ -91,7 +91,7 @@ impl Anchor {
 #[derive(Debug)]
 pub(crate) enum Known {
     /// They are of one kind.
-    Routine(FormRoutine),
+    Routine(Box<FormRoutine>),
     /// One stands for all.
     Compound(Box<Compound>),
 }
@@ -159,7 +159,8 @@ impl BodyCheck<'_, '_> {
         };
         let known = match routine {
             Some(routine) if form.targets() == 1 => {
-                FormRoutine::new(form, routine, self.checker.checked.routines.get(routine)).map(Known::Routine)
+                let kind = self.checker.checked.routines.get(routine);
+                FormRoutine::new(form, routine, kind).map(|routine| Known::Routine(Box::new(routine)))
             }
             _ => self.compound(form, words).map(|compound| Known::Compound(Box::new(compound))),
         };

@@ -48,7 +48,7 @@ impl<'d> Checker<'d> {
 
     /// Ends the checks, after the last statement of the graph.
     pub(crate) fn finish(mut self) -> (Checked<'d>, Diagnostics) {
-        if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
+        if let (Some(graph), Some(state)) = (self.checked.main.graphs.first(), self.graph.take()) {
             let ast = Ast::default();
             let mut check = self.graph_check(graph, &ast, state);
             let mut slots = |declared: &[Ident], code: Code, what: &str| {

@@ -67,7 +67,7 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             // Types are those of the module, whatever tree the statement has.
-            let declared = self.checker.checked.document.module(self.module);
+            let declared = self.checker.checked.module(self.module);
             let declared = self.checker.checked.types.from_spec(&declared.ast, spec);
             self.recurrence_fits(declared, found, ast.span(recurrence.initial), "starts as");
             types.push(declared);

@@ -10,6 +10,7 @@ mod declarations;
 mod document;
 mod expressions;
 pub(crate) mod forms;
+mod fragments;
 mod graph;
 pub mod labels;
 mod loops;
@@ -27,7 +28,7 @@ use rustc_hash::FxHashSet;
 use scope::Declared;
 use smallvec::SmallVec;
 
-use super::ast::{Ast, ExprId, Primitive};
+use super::ast::{Ast, ExprId, Module, Primitive};
 use super::datatypes::plural;
 use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
@@ -36,7 +37,7 @@ use super::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::options::Options;
+use crate::options::{Lower, Options};
 use crate::source::{Location, Span};
 
 /// Identifies a fragment among those of all modules. An `Option` of it takes no more than it does.
@@ -276,8 +277,12 @@ pub struct GraphInfo {
 pub struct Checked<'d> {
     /// The document.
     pub document: &'d Document,
-    /// All fragments.
+    /// The document itself, in which fragments may be told by their spelling.
+    pub(crate) main: &'d Module,
+    /// All fragments but those that are told by their spelling.
     pub fragments: Vec<FragmentInfo>,
+    /// How many of them the libraries have.
+    before_main: usize,
     /// The types that occur.
     pub types: Types,
     /// Side tables by module.
@@ -301,7 +306,7 @@ pub struct Checked<'d> {
     standard_scope: Declared,
 }
 
-impl Checked<'_> {
+impl<'d> Checked<'d> {
     /// The fragment that a name means in a module: libraries see only libraries.
     pub fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
         if module == ModuleId::STANDARD {
@@ -315,26 +320,16 @@ impl Checked<'_> {
         self.standard_scope.get(self.document.names().get(name)?)
     }
 
-    /// All fragments.
-    pub fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
-        (0..self.fragments.len()).map(FragmentId::at)
-    }
-
-    /// A fragment's signature.
-    pub fn fragment(&self, id: FragmentId) -> &FragmentInfo {
-        &self.fragments[id.index()]
-    }
-
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
     /// the order of their definition. None where no body was checked.
     pub fn slot_names(&self, id: FragmentId) -> &[Name] {
-        let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
+        let (start, count) = self.bodies[self.declared(id)].map_or((0, 0), |body| body.slots);
         &self.slot_names[start as usize..(start + count) as usize]
     }
 
     /// The slot of each result of a fragment's body; none where it is not assigned.
     pub fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
-        let Some(body) = self.bodies[id.index()] else { return &[] };
+        let Some(body) = self.bodies[self.declared(id)] else { return &[] };
         let start = body.results as usize;
         &self.result_slots[start..start + self.fragment(id).results.len()]
     }
@@ -347,8 +342,8 @@ impl Checked<'_> {
 
 /// Checks a document. Bodies of the standard library are checked as far as they are reachable.
 pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
-    let mut checker = begin(document, options);
-    if let Some(graph) = document.main().graphs.first() {
+    let mut checker = begin(document, options, false);
+    if let Some(graph) = document.as_read().graphs.first() {
         let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
         while checker.next_statements(graph, &mut reader, &mut chunk) {
             checker.graph_statements(graph, &mut chunk);
@@ -357,22 +352,29 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
     checker.finish()
 }
 
-/// Checks everything but the graph.
-pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
-    let modules = document
-        .modules()
-        .iter()
-        .map(|module| {
-            let mut tables = ModuleInfo::default();
-            tables.reset(&module.ast);
-            tables
-        })
-        .collect();
-    let checked = Checked {
+/// Checks everything but the graph. Where there is anything to say about fragments, or the options
+/// tell some from others, or if it is asked for, none is told by its spelling.
+pub(crate) fn begin<'d>(document: &'d Document, options: &Options, whole: bool) -> Checker<'d> {
+    let told = document.as_read();
+    let same = matches!(options.lower, Lower::Custom | Lower::All) && options.keep.is_empty();
+    if !whole && same && !told.alike.is_empty() {
+        let checker = begin_with(document, options, told);
+        if !checker.has_odd_fragments {
+            return checker;
+        }
+    }
+    begin_with(document, options, document.main())
+}
+
+/// Checks everything but the graph of a document, whose own module is given.
+fn begin_with<'d>(document: &'d Document, options: &Options, main: &'d Module) -> Checker<'d> {
+    let mut checked = Checked {
         document,
+        main,
+        before_main: 0,
         fragments: Vec::new(),
         types: Types::default(),
-        modules,
+        modules: Vec::new(),
         statements: ModuleInfo::default(),
         routines: Routines::default(),
         forms: KnownForms::default(),
@@ -385,6 +387,11 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         document_scope: Declared::default(),
         standard_scope: Declared::default(),
     };
+    for id in document.module_ids() {
+        let mut tables = ModuleInfo::default();
+        tables.reset(&checked.module(id).ast);
+        checked.modules.push(tables);
+    }
     let mut checker = Checker {
         checked,
         diagnostics: Diagnostics::new(options.strict),
@@ -393,12 +400,15 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
         flat_graph: false,
+        has_odd_fragments: false,
         graph: None,
     };
     checker.document_rules();
+    let found = checker.findings();
     checker.declarations();
     checker.fragment_bodies();
-    if let Some(graph) = document.main().graphs.first() {
+    checker.has_odd_fragments |= checker.flat_graph || checker.findings() != found;
+    if let Some(graph) = main.graphs.first() {
         checker.graph = Some(BodyState::of_graph(graph, document.names().len()));
     }
     checker
@@ -418,17 +428,24 @@ pub(crate) struct Checker<'d> {
     operators_reported: bool,
     /// Whether the graph may have nothing but calls of names and literals.
     flat_graph: bool,
+    /// Whether a fragment has more to it than what those that are spelled alike have in common.
+    has_odd_fragments: bool,
     /// What is known of the graph so far.
     graph: Option<BodyState>,
 }
 
 impl<'d> Checker<'d> {
     fn ast(&self, module: ModuleId) -> &'d Ast {
-        &self.checked.document.module(module).ast
+        &self.checked.module(module).ast
     }
 
     fn at(&self, module: ModuleId, span: Span) -> Location {
-        Location::new(self.checked.document.module(module).file, span)
+        Location::new(self.checked.module(module).file, span)
+    }
+
+    /// How much there was to say so far.
+    fn findings(&self) -> usize {
+        self.diagnostics.len() + self.diagnostics.suppressed()
     }
 
     fn report(&mut self, code: Code, at: Location, message: impl Into<String>) {

@@ -178,7 +178,7 @@ impl BodyCheck<'_, '_> {
     }
 
     pub(super) fn findings(&self) -> usize {
-        self.checker.diagnostics.len() + self.checker.diagnostics.suppressed()
+        self.checker.findings()
     }
 
     /// The kind that a statement is of, and the type of its result. Its names are looked up.

@@ -60,16 +60,28 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    parse_with(file, text, dialect, kind, true, names, diagnostics)
+    parse_with(file, text, dialect, kind, Reading::Plain, names, diagnostics)
 }
 
-/// [`parse_module`], with or without a reader of its own for plain statements.
-fn parse_with(
+/// How a text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// By the grammar alone.
+    #[cfg_attr(not(test), expect(dead_code))]
+    Grammar,
+    /// With a reader of its own for plain statements.
+    Plain,
+    /// The same, and fragments that are told by their spelling have no nodes.
+    Alike,
+}
+
+/// [`parse_module`], read in one of several ways, of which the outcome tells nothing else.
+pub(crate) fn parse_with(
     file: FileId,
     text: &str,
     dialect: Dialect,
     kind: ModuleKind,
-    plain: bool,
+    reading: Reading,
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
@@ -80,20 +92,21 @@ fn parse_with(
         return module;
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut reader = PlainReader::new(names, roomy(text.len()));
-    let mut tokens = match plain {
-        true => lex(text, file, dialect, &mut reader, diagnostics),
-        false => lex(text, file, dialect, &mut (), diagnostics),
+    let mut reader = PlainReader::new(names, roomy(text.len()), reading == Reading::Alike);
+    let mut tokens = match reading {
+        Reading::Grammar => lex(text, file, dialect, &mut (), diagnostics),
+        Reading::Plain | Reading::Alike => lex(text, file, dialect, &mut reader, diagnostics),
     };
-    let PlainReader { names, ast, runs, heads, targets, forms, .. } = reader;
+    let PlainReader { names, ast, runs, heads, targets, forms, alike, .. } = reader;
     let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
-    let plain = Plain { runs, heads: heads.into_iter(), targets, forms: Arc::new(forms.forms) };
+    let plain = Plain { runs, heads: heads.into_iter(), targets, forms: Arc::new(forms.forms), next_pattern: 0 };
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
         diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
         return module;
     }
+    module.alike = alike.map(|alike| alike.found).unwrap_or_default();
     let build = Build {
         text,
         kinds: &tokens.kinds,
@@ -162,6 +175,8 @@ struct Plain {
     targets: Targets,
     /// How its statements are spelled.
     forms: Arc<Forms>,
+    /// The next fragment that others are like, among the patterns of the module.
+    next_pattern: usize,
 }
 
 /// One run of the parser over one file.
@@ -205,6 +220,7 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 
     fn finish(self) -> Module {
+        debug_assert_eq!(self.plain.next_pattern, self.module.alike.patterns.len());
         Module { ast: self.state.0.ast, ..self.module }
     }
 

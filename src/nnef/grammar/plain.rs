@@ -5,6 +5,7 @@
 //! wrong, the reader gives up, and the grammar reads the statement and explains what is wrong.
 //! Right sides are in `expression.rs`; headers of fragments are read in the same way (`head.rs`).
 
+mod alike;
 mod expression;
 mod head;
 
@@ -17,6 +18,7 @@ use crate::nnef::lexer::{Kind, ReadStatements};
 use crate::nnef::names::Names;
 use crate::nnef::statements::{FormReader, Look, Targets};
 use crate::source::Span;
+use alike::AlikeReader;
 use head::TreeEnds;
 
 /// Reads plain statements into a tree.
@@ -31,6 +33,10 @@ pub(super) struct PlainReader<'n> {
     pub targets: Targets,
     /// How statements of graphs are spelled.
     pub forms: FormReader,
+    /// How fragments are spelled, where these are told by it.
+    pub alike: Option<AlikeReader>,
+    /// The first call of the fragment that is being read.
+    first_call: usize,
     /// The run that is being read.
     run: Option<Sink>,
     /// Items and arguments of the lists that are open.
@@ -39,7 +45,7 @@ pub(super) struct PlainReader<'n> {
 }
 
 impl<'n> PlainReader<'n> {
-    pub fn new(names: &'n mut Names, ast: Ast) -> Self {
+    pub fn new(names: &'n mut Names, ast: Ast, alike: bool) -> Self {
         PlainReader {
             names,
             ast,
@@ -47,6 +53,8 @@ impl<'n> PlainReader<'n> {
             heads: Vec::new(),
             targets: Targets::default(),
             forms: FormReader::default(),
+            alike: alike.then(AlikeReader::default),
+            first_call: 0,
             run: None,
             items: Vec::new(),
             args: Vec::new(),
@@ -94,12 +102,32 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
         self.runs.extend(self.run.take());
     }
 
+    fn read_alike(&mut self, lexer: &mut Lexer<'t, Kind>, keyword: Span) -> Option<Span> {
+        let end = self.alike.as_mut()?.look(lexer.source(), keyword, self.names)?;
+        lexer.bump((end - keyword.end) as usize);
+        Some(Span { start: end - 1, end })
+    }
+
+    fn end_fragment(&mut self, lexer: &Lexer<'t, Kind>, keyword: Span) {
+        let rest = lexer.remainder();
+        let brace = rest.len() - rest.trim_ascii_start().len();
+        if let (Some(alike), Some(head), Some(b'}')) = (&mut self.alike, self.heads.last(), rest.as_bytes().get(brace))
+        {
+            let span = Span { start: keyword.start, end: (lexer.span().end + brace) as u32 + 1 };
+            alike.learn(lexer.source(), span, head.name, &self.ast.calls[self.first_call..], self.names);
+        }
+    }
+
     fn read_head(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<(Kind, Span)> {
         let ends = TreeEnds::of(&self.ast);
         let mut statement = Statement::new(lexer, self, comments);
         let end = statement.head().map(|head| (head, statement.kind, statement.span));
         match end {
             Some((head, kind @ (Kind::LBrace | Kind::Semicolon), span)) => {
+                if let (Some(alike), Kind::LBrace) = (&mut self.alike, kind) {
+                    alike.declare(lexer.source(), head.name);
+                    self.first_call = self.ast.calls.len();
+                }
                 self.heads.push(head);
                 Some((kind, span))
             }

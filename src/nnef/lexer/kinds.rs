@@ -47,6 +47,8 @@ kinds! {
     Plain "statements",
     /// The header of a fragment that was read without tokens, with the place of its keyword.
     Head "`fragment`",
+    /// A fragment up to its closing brace that is like an earlier one, with the place of its keyword.
+    Alike "`fragment`",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",

@@ -1,0 +1,34 @@
+//! Fragments that are told by their spelling run the code of the one that they are like. What differs is
+//! where it stands, and which fragments are called.
+
+use super::code::Site;
+use super::machine::Machine;
+use crate::nnef::check::FragmentId;
+
+impl Machine<'_, '_> {
+    /// A site of the running body. That of a fragment that is told by its spelling is the site of
+    /// the one that it is like, in another place, and may call another fragment.
+    #[inline]
+    pub(super) fn site(&self, index: u32) -> Site {
+        self.site_in(self.frames.last().and_then(|frame| frame.fragment), index)
+    }
+
+    /// A site of the body of a fragment.
+    #[inline]
+    pub(super) fn site_in(&self, fragment: Option<FragmentId>, index: u32) -> Site {
+        let site = self.program.sites[index as usize];
+        match fragment.and_then(|id| self.checked.alike_index(id)) {
+            Some(alike) => self.moved(site, alike),
+            None => site,
+        }
+    }
+
+    fn moved(&self, site: Site, alike: usize) -> Site {
+        let checked = self.checked;
+        let span = checked.alike().place(alike, site.span, checked.document.names());
+        match checked.alike().called(alike, site.name) {
+            Some(name) => Site { name, fragment: checked.find(checked.document.main_id(), name), span, ..site },
+            None => Site { span, ..site },
+        }
+    }
+}
