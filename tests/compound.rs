@@ -187,6 +187,60 @@ fn what_is_wrong_is_told_where_it_stands() {
     }
 }
 
+/// Fragments that are declared with the same words are called in place of each other.
+#[test]
+fn what_is_called_counts() {
+    let fragment = |i: usize| {
+        let body = match i % 7 {
+            0 => format!("t = matmul(x, x); y = exp(t) + {i}.0;"),
+            _ => "t = tanh(x); y = exp(t);".to_string(),
+        };
+        let result = if i % 11 == 10 { "logical" } else { "scalar" };
+        let body = if i % 11 == 10 { "y = x < 0.5;" } else { &body };
+        format!("fragment e{i}( x: tensor<scalar> ) -> ( y: tensor<{result}> ) {{ {body} }}\n")
+    };
+    let fragments: String = (0..60).map(fragment).collect();
+    let scalar = |i: usize| i % 60 - usize::from(i % 60 % 11 == 10);
+    let statement = |i: usize| {
+        let (before, a, b) = (if i == 0 { "x".to_string() } else { format!("t{}", i - 1) }, scalar(i), scalar(i * 7));
+        match i % 5 {
+            0 => format!("t{i} = e{a}({before});"),
+            1 => format!("t{i} = e{a}(e{b}({before}));"),
+            2 => format!("t{i} = select(e{}({before}), e{b}({before}), {before});", 10 + i / 5 % 3 * 11),
+            3 => format!("t{i} = add_n([for q in [{before}, x] yield e{a} (q)]);"),
+            _ => format!("t{i} = e{a}({before}) + e{}({before});", scalar(i + i / 5 % 2)),
+        }
+    };
+    let statements: Vec<String> = (0..600).map(statement).collect();
+    let with = |statements: &[String]| {
+        with_and_without_comments(statements).map(|text| text.replace(FRAGMENTS, &format!("{FRAGMENTS}{fragments}")))
+    };
+    let same = |statements: &[String], options: &Options| {
+        let [alike, alone] = with(statements).map(|text| outcome(&text, options));
+        let differs = alike.lines().zip(alone.lines()).find(|(a, b)| a != b);
+        assert_eq!((differs, alike.len()), (None, alone.len()));
+        alike
+    };
+    for options in [Options::default(), Options { strict: true, lower: Lower::All, ..Options::default() }] {
+        let told = same(&statements, &options);
+        assert!(told.contains("t599 "), "{}", &told[..told.len().min(2000)]);
+    }
+    let others = [
+        "w1 = e10(x); t500 = relu(w1);",
+        "t500 = soft(t499);",
+        "t500 = e61(t499);",
+        "e3 = relu(x); t500 = e3(e3);",
+        "t500 = e3(e4(reshape(x, shape = [7])));",
+        "t500 = e7(e14(reshape(x, shape = [4, 64])));",
+        "t500 = e3(e4(x, x));",
+    ];
+    for other in others {
+        let mut statements = statements.clone();
+        statements[500] = other.to_string();
+        same(&statements, &Options::default());
+    }
+}
+
 /// What goes wrong in one of many statements that run the same code.
 #[test]
 fn failures_have_their_own_places() {

@@ -9,6 +9,7 @@ use super::code::{Binding, CompoundCall, Instr, Operand, Program};
 use super::compile::Compiler;
 use super::frame::{Reached, Slot};
 use super::machine::Machine;
+use crate::nnef::check::Checked;
 use crate::nnef::check::compound::Compound;
 use crate::nnef::check::forms::{Anchor, Known};
 use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
@@ -26,6 +27,9 @@ pub(super) struct CompoundCode {
     /// Its first site, and the places of all of them.
     site: u32,
     places: Vec<Anchor>,
+    /// The sites that call a fragment that has another name in each statement, and which of the
+    /// names that is.
+    called: Vec<(u32, u32)>,
     /// The names that it assigns: the first binding, and how many.
     bindings: (u32, u32),
 }
@@ -39,10 +43,14 @@ impl Compiler<'_, '_> {
         self.expr(value, hint);
         self.store(target, compound.tree.span(value));
         self.emit(Instr::CompoundEnd, Span::default());
-        let places = self.program.sites[before.sites..].iter().map(|site| Anchor::of(form, site.span)).collect();
+        let sites = self.program.sites.iter().zip(0..).skip(before.sites);
+        let places = sites.clone().map(|(site, _)| Anchor::of(form, site.span)).collect();
+        let hole = |span| form.called().find(|(_, place)| *place == span).map(|(hole, _)| hole);
+        let called = sites.filter_map(|(site, index)| Some((index, hole(site.span)?))).collect();
         let bindings = (before.bindings as u32, (self.program.bindings.len() - before.bindings) as u32);
         let (slots, operands) = (compound.slots, compound.operands() as u32);
-        CompoundCode { lesson: compound.lesson, entry, slots, operands, site: before.sites as u32, places, bindings }
+        let (lesson, site) = (compound.lesson, before.sites as u32);
+        CompoundCode { lesson, entry, slots, operands, site, places, called, bindings }
     }
 
     /// Compiles a statement of a form that has code, with the slots of its names.
@@ -61,7 +69,7 @@ impl Compiler<'_, '_> {
         let operands = self.program.operands.len() as u32;
         self.program.operands.extend(slots.take(compound.operands()).map(Operand::Slot));
         let first = self.program.words.len() as u32;
-        self.program.words.extend_from_slice(&words[..compound.targets() + compound.operands()]);
+        self.program.words.extend_from_slice(&words[..compound.names()]);
         self.program.compounds.push(CompoundCall { like: *like, words: first, operands, bindings });
         self.emit(Instr::Compound(self.program.compounds.len() as u32 - 1), Span::default());
     }
@@ -91,10 +99,10 @@ impl<'c> Machine<'c, '_> {
 
     /// Starts the code of a form for a statement.
     pub(super) fn compound(&mut self, index: u32) {
-        let Machine { program, compounds, reached, slots, .. } = self;
+        let Machine { checked, program, compounds, reached, slots, .. } = self;
         let call = program.compounds[index as usize];
         let Some(code) = compounds.get(&call.like.form) else { return };
-        code.adapt(&call, program, reached);
+        code.adapt(&call, checked, program, reached);
         let base = slots.len();
         for operand in &program.operands[call.operands as usize..][..code.operands as usize] {
             let value = match operand {
@@ -137,7 +145,7 @@ impl<'c> Machine<'c, '_> {
 
 impl CompoundCode {
     /// Writes into the code what is different in a statement.
-    fn adapt(&self, call: &CompoundCall, program: &mut Program, reached: &mut [Reached]) {
+    fn adapt(&self, call: &CompoundCall, checked: &Checked, program: &mut Program, reached: &mut [Reached]) {
         let words = &program.words[call.words as usize..];
         for (site, place) in (self.site as usize..).zip(&self.places) {
             let span = place.span(call.like.start, words);
@@ -146,6 +154,12 @@ impl CompoundCode {
             if let Some(reached @ Reached::Call(..)) = reached.get_mut(site) {
                 *reached = Reached::Other;
             }
+        }
+        for &(site, hole) in &self.called {
+            let (site, word) = (&mut program.sites[site as usize], words[hole as usize]);
+            site.name = word.name;
+            site.fragment = checked.find(checked.document.main_id(), word.name);
+            site.span.end = site.span.start + word.len;
         }
         let (to, count) = self.bindings;
         let from = call.bindings as usize;

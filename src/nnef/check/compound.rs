@@ -25,26 +25,43 @@ pub(crate) struct Compound {
     pub tables: ModuleInfo,
     /// How many slots it has.
     pub slots: u32,
+    /// How many names are different in others.
+    names: usize,
     /// Which of the things it is that were learnt of the form.
     pub lesson: u32,
     /// The types of the names on the left side.
     targets: SmallVec<[Type; 1]>,
-    /// The types of the other names.
-    operands: SmallVec<[Type; 4]>,
+    /// Which of the others are names of tensors, and their types.
+    operands: SmallVec<[(u32, Type); 4]>,
+    /// For each fragment that is called and has a name of its own in each statement: which of the
+    /// names it is, and the first of these that is the same. Calls are counted by what they call.
+    called: SmallVec<[(u32, u32); 1]>,
     /// The variables of comprehensions. The names of the graph must be others.
     variables: SmallVec<[Name; 1]>,
 }
 
 impl Compound {
+    /// How many names differ from statement to statement.
+    pub fn names(&self) -> usize {
+        self.names
+    }
+
     /// How many names are on the left side.
     pub fn targets(&self) -> usize {
         self.targets.len()
     }
 
-    /// How many names are on the right side.
+    /// How many names of tensors are on the right side.
     pub fn operands(&self) -> usize {
         self.operands.len()
     }
+}
+
+/// For the fragments that a statement calls: which of the names each is, and the first that is the
+/// same.
+fn equal_names(called: impl Iterator<Item = u32> + Clone, words: &[Word]) -> impl Iterator<Item = (u32, u32)> {
+    let name = |hole: u32| words[hole as usize].name;
+    called.clone().map(move |hole| (hole, called.clone().find(|other| name(*other) == name(hole)).unwrap_or(hole)))
 }
 
 impl BodyCheck<'_, '_> {
@@ -52,16 +69,21 @@ impl BodyCheck<'_, '_> {
     /// where more than types counts.
     pub(super) fn compound(&mut self, form: &Form, words: &[Word]) -> Option<Compound> {
         let (tree, assignment) = form.tree_of(words);
-        let words = &words[..form.names()];
         let variables: SmallVec<[Name; 1]> = tree.iterators.iter().map(|iterator| iterator.name.name).collect();
-        let is_variable = |word: &Word| variables.contains(&word.name);
-        if form.has_labels() || words.iter().any(is_variable) || !self.is_timeless(&tree, form, &variables) {
+        let is_variable = |(hole, _): (u32, ExprId)| variables.contains(&words[hole as usize].name);
+        if form.has_labels() || form.tensors().any(is_variable) || !self.is_timeless(&tree, form, &variables) {
             return None;
         }
-        let slot = |word: &Word| self.scope.get(word.name);
-        let operands: Option<SmallVec<[Type; 4]>> =
-            words[form.targets()..].iter().map(|word| Some(self.slots[slot(word)? as usize].ty)).collect();
-        self.alone(form, (tree, assignment), operands?, variables)
+        let operand = |(hole, _): (u32, ExprId)| {
+            let slot = self.scope.get(words[hole as usize].name)?;
+            Some((hole, self.slots[slot as usize].ty))
+        };
+        let operands: Option<SmallVec<[(u32, Type); 4]>> = form.tensors().skip(form.targets()).map(operand).collect();
+        let called =
+            equal_names(form.called().map(|(hole, _)| hole).collect::<SmallVec<[u32; 4]>>().into_iter(), words);
+        let called = called.collect();
+        let compound = self.alone(form, (tree, assignment), operands?)?;
+        Some(Compound { called, variables, ..compound })
     }
 
     /// Whether nothing in a statement has to do with where in the graph it stands: there is no
@@ -84,8 +106,7 @@ impl BodyCheck<'_, '_> {
         &mut self,
         form: &Form,
         (tree, assignment): (Ast, Assignment),
-        operands: SmallVec<[Type; 4]>,
-        variables: SmallVec<[Name; 1]>,
+        operands: SmallVec<[(u32, Type); 4]>,
     ) -> Option<Compound> {
         let found = self.findings();
         let mut tables = ModuleInfo::default();
@@ -98,9 +119,9 @@ impl BodyCheck<'_, '_> {
             // Labels were ruled out.
             _ => Name::new(0),
         };
-        let nodes: SmallVec<[ExprId; 8]> = form.hole_nodes().collect();
+        let nodes: SmallVec<[ExprId; 8]> = form.tensors().map(|(_, node)| node).collect();
         let (left, right) = nodes.split_at(form.targets());
-        for (&node, &ty) in right.iter().zip(&operands) {
+        for (&node, &(_, ty)) in right.iter().zip(&operands) {
             check.add_slot(Ident { name: name_of(node), span: tree.span(node) }, ty);
         }
         check.assignment(&assignment);
@@ -114,26 +135,33 @@ impl BodyCheck<'_, '_> {
             tables.refs.set(node, Ref::Slot(slot));
         }
         let targets = targets.filter(|_| self.findings() == found)?;
-        Some(Compound { tree, assignment, tables, slots, lesson: 0, targets, operands, variables })
+        let (names, lesson, called, variables) = (form.names(), 0, SmallVec::new(), SmallVec::new());
+        Some(Compound { tree, assignment, tables, slots, names, lesson, targets, operands, called, variables })
     }
 
     /// Checks a statement of which all is known if its names have values of the right types;
     /// false if not. Notes the slots of its names.
     pub(super) fn like_compound(&mut self, compound: &Compound, like: &Like, words: &[Word]) -> bool {
-        let (left, right) = words.split_at(compound.targets.len());
-        let right = &right[..compound.operands.len()];
+        let left = &words[..compound.targets.len()];
         let is_hidden = |variable: &Name| self.scope.get(*variable).is_some();
         if !left.iter().all(|word| self.is_free(word)) || compound.variables.iter().any(is_hidden) {
             return false;
         }
-        let is_variable = |word: &Word| compound.variables.contains(&word.name);
         let assigned_twice = (1..left.len()).any(|i| left[..i].iter().any(|other| other.name == left[i].name));
-        if assigned_twice || words[..left.len() + right.len()].iter().any(is_variable) {
+        let called = compound.called.iter().map(|(hole, _)| *hole);
+        if assigned_twice || !equal_names(called, words).eq(compound.called.iter().copied()) {
             return false;
         }
         let first = self.slots.len() as u32;
         self.checker.checked.statements.slots.extend((first..).take(left.len()));
-        if !right.iter().zip(&compound.operands).all(|(word, &ty)| self.has_type(word, ty)) {
+        let is_variable = |word: &Word| compound.variables.contains(&word.name);
+        for &(hole, ty) in &compound.operands {
+            let word = &words[hole as usize];
+            if is_variable(word) || !self.has_type(word, ty) {
+                return false;
+            }
+        }
+        if left.iter().any(is_variable) {
             return false;
         }
         self.checker.checked.statements.routines.push(None);

@@ -70,7 +70,8 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
     fn read(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>, graph: bool) -> Option<Span> {
         let mut new = false;
         if graph {
-            match self.forms.look(lexer.remainder(), self.names) {
+            let declared = self.alike.as_ref().map_or(&[][..], AlikeReader::declared);
+            match self.forms.look(lexer.remainder(), self.names, declared) {
                 Look::Known(found) => {
                     let before = lexer.span().end as u32;
                     let span = Span { start: before + found.start, end: before + found.end };

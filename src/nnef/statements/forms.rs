@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 
 use super::pack::Packer;
-use super::spelling::{Key, Spelling};
+use super::spelling::{Callees, HoleKind, Key, Spelling};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks};
 use crate::nnef::names::{Name, Names};
 use crate::source::Span;
@@ -58,13 +58,14 @@ impl Word {
     }
 }
 
-/// Where a name or label stands in the statement that a form was learnt from, and its node.
+/// Where a name or label stands in the statement that a form was learnt from, and its node: an
+/// expression, or a call if it is what that calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
     pub start: u32,
     pub end: u32,
     pub node: u32,
-    pub label: bool,
+    pub kind: HoleKind,
 }
 
 /// A statement with holes for its names and labels, the first of them on the left side.
@@ -93,12 +94,20 @@ impl Form {
 
     /// Whether it has labels.
     pub fn has_labels(&self) -> bool {
-        self.holes.iter().any(|hole| hole.label)
+        self.holes.iter().any(|hole| hole.kind == HoleKind::Label)
     }
 
-    /// The nodes of the names and labels.
-    pub fn hole_nodes(&self) -> impl Iterator<Item = ExprId> {
-        self.holes.iter().map(|hole| ExprId::new(hole.node as usize))
+    /// Which of the names and labels stand for tensors, and their nodes.
+    pub fn tensors(&self) -> impl Iterator<Item = (u32, ExprId)> {
+        let tensors = self.holes.iter().zip(0..).filter(|(hole, _)| hole.kind == HoleKind::Name);
+        tensors.map(|(hole, i)| (i, ExprId::new(hole.node as usize)))
+    }
+
+    /// Which of the names are those of fragments that are called, and their places in the first
+    /// statement.
+    pub fn called(&self) -> impl Iterator<Item = (u32, Span)> {
+        let called = self.holes.iter().zip(0..).filter(|(hole, _)| hole.kind == HoleKind::Called);
+        called.map(|(hole, i)| (i, Span { start: hole.start, end: hole.end }))
     }
 
     /// The place of a name in a statement of this form.
@@ -109,7 +118,8 @@ impl Form {
 
     /// Which of the names and labels a node of the first statement is.
     pub fn hole(&self, node: ExprId) -> Option<u32> {
-        self.holes.iter().position(|hole| hole.node as usize == node.index()).map(|hole| hole as u32)
+        let is_it = |hole: &Hole| hole.kind != HoleKind::Called && hole.node as usize == node.index();
+        self.holes.iter().position(is_it).map(|hole| hole as u32)
     }
 
     /// How many names and labels stand before a place in the first statement, and how long they are there.
@@ -127,8 +137,12 @@ impl Form {
     /// Gives nodes of the first statement, from `marks` on, other names.
     pub(super) fn rename(&self, words: &[Word], ast: &mut Ast, marks: Marks) {
         for (hole, word) in self.holes.iter().zip(words) {
-            let expr = if hole.label { Expr::String(word.name) } else { Expr::Name(word.name) };
-            ast.exprs[marks.exprs + hole.node as usize] = expr;
+            let node = hole.node as usize;
+            match hole.kind {
+                HoleKind::Name => ast.exprs[marks.exprs + node] = Expr::Name(word.name),
+                HoleKind::Label => ast.exprs[marks.exprs + node] = Expr::String(word.name),
+                HoleKind::Called => ast.calls[marks.calls + node].name.name = word.name,
+            }
         }
     }
 
@@ -162,18 +176,20 @@ impl Form {
             return None;
         }
         let mut holes = SmallVec::new();
-        for (from, to, label) in spelling.holes() {
+        for (from, to, kind) in spelling.holes() {
             let (from, to) = (from - spelling.start(), to - spelling.start());
             // The node of a string has the quotes, too.
-            let quote = u32::from(label);
+            let quote = u32::from(kind == HoleKind::Label);
             let span = Span { start: start + from - quote, end: start + to + quote };
-            let is_it = |id: &usize| match ast.exprs[*id] {
-                Expr::Name(_) => !label && ast.spans[*id] == span,
-                Expr::String(_) => label && ast.spans[*id] == span,
+            let is_it = |id: &usize| match (kind, ast.exprs[*id]) {
+                (HoleKind::Name, Expr::Name(_)) | (HoleKind::Label, Expr::String(_)) => ast.spans[*id] == span,
                 _ => false,
             };
-            let node = (marks.exprs..ast.exprs.len()).find(is_it)? - marks.exprs;
-            holes.push(Hole { start: from, end: to, node: node as u32, label });
+            let node = match kind {
+                HoleKind::Called => ast.calls[marks.calls..].iter().position(|call| call.name.span == span)?,
+                _ => (marks.exprs..ast.exprs.len()).find(is_it)? - marks.exprs,
+            };
+            holes.push(Hole { start: from, end: to, node: node as u32, kind });
         }
         let mut packed = Vec::new();
         Packer::new(&mut packed, start, marks).nodes(ast, assignment);
@@ -262,12 +278,14 @@ pub(crate) enum Look<'f> {
 }
 
 impl FormReader {
-    /// Looks at the statement with which a text starts.
-    pub fn look(&mut self, text: &str, names: &mut Names) -> Look<'_> {
+    /// Looks at the statement with which a text starts. `declared` says with which words the
+    /// fragments are declared that statements may call in place of each other, by name.
+    pub fn look(&mut self, text: &str, names: &mut Names, declared: &[u32]) -> Look<'_> {
         if self.missed > TRIALS && self.found < self.missed {
             return Look::Odd;
         }
-        let Some((form, end)) = self.guess(text).or_else(|| self.find(text)) else {
+        let callees = Callees { names, words: declared };
+        let Some((form, end)) = self.guess(text, callees).or_else(|| self.find(text, callees)) else {
             self.guesses.came(None);
             return if std::mem::take(&mut self.learns) { Look::New } else { Look::Odd };
         };
@@ -283,14 +301,14 @@ impl FormReader {
     }
 
     /// The form that is likely to come, and where the statement ends if it came.
-    fn guess(&mut self, text: &str) -> Option<(FormId, u32)> {
+    fn guess(&mut self, text: &str, callees: Callees) -> Option<(FormId, u32)> {
         let guess = self.guesses.next()?;
-        let end = self.spelling.fit(&self.forms.get(guess).key, text)?;
+        let end = self.spelling.fit(&self.forms.get(guess).key, text, callees)?;
         Some((guess, end))
     }
 
-    fn find(&mut self, text: &str) -> Option<(FormId, u32)> {
-        let end = self.spelling.scan(text)?;
+    fn find(&mut self, text: &str, callees: Callees) -> Option<(FormId, u32)> {
+        let end = self.spelling.scan(text, callees)?;
         let hash = self.hash();
         match self.met.get(&hash) {
             Some(Some(form)) if self.forms.get(*form).key.is(&self.spelling) => return Some((*form, end)),

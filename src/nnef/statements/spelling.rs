@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::nnef::lexer::Kind;
 use crate::nnef::literals::plain_len;
+use crate::nnef::names::Names;
 
 /// The most names of a statement, and the most bytes of it and of a name.
 const MAX_NAMES: usize = 16;
@@ -19,12 +20,54 @@ const MAX_NAME: usize = 255;
 /// statement with these bytes is spelled out.
 const NAME: u8 = 0;
 const LABEL: u8 = 1;
+/// Likewise for the name of a fragment that is called; digits behind it say how that is declared.
+const CALLED: u8 = 2;
 
 /// The argument whose text is new in each statement that has it.
 const LABEL_ARGUMENT: &[u8] = b"label";
 
 /// What follows the variable of a comprehension.
 const IN: &[u8] = b"in";
+
+/// What a hole of a spelling is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HoleKind {
+    /// The name of a tensor.
+    Name,
+    /// What is within the quotes of a label.
+    Label,
+    /// The name of a fragment that is called. All fragments that fit are declared with the same words.
+    Called,
+}
+
+impl HoleKind {
+    fn of(mark: u8) -> Self {
+        match mark {
+            LABEL => HoleKind::Label,
+            CALLED => HoleKind::Called,
+            _ => HoleKind::Name,
+        }
+    }
+}
+
+/// The fragments of a text that statements may call in place of each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Callees<'a> {
+    pub names: &'a Names,
+    /// With which words fragments are declared, by name; 0 for other names.
+    pub words: &'a [u32],
+}
+
+impl Callees<'_> {
+    /// With which words a fragment is declared, if it is one of these.
+    fn words_of(&self, name: &[u8]) -> Option<u32> {
+        if self.words.is_empty() {
+            return None;
+        }
+        let name = self.names.get(str::from_utf8(name).ok()?)?;
+        self.words.get(name.index()).copied().filter(|words| *words != 0)
+    }
+}
 
 /// What a byte can be part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,10 +154,16 @@ impl Key {
         &self.bytes[..self.ends[0] as usize]
     }
 
-    /// Names and labels, each with what stands behind it.
-    fn parts(&self) -> impl Iterator<Item = (u8, &[u8])> {
+    /// Names and labels, each with the words by which it is declared if it is called, and with what
+    /// stands behind it.
+    fn parts(&self) -> impl Iterator<Item = (HoleKind, Option<u32>, &[u8])> {
         let part = |ends: &[u32]| (ends[0] as usize, ends[1] as usize);
-        self.ends.windows(2).map(part).map(|(mark, end)| (self.bytes[mark], &self.bytes[mark + 1..end]))
+        self.ends.windows(2).map(part).map(|(mark, end)| {
+            let (kind, part) = (HoleKind::of(self.bytes[mark]), &self.bytes[mark + 1..end]);
+            let digits = if kind == HoleKind::Called { skip(part, 0, |class| class == Class::Digit) } else { 0 };
+            let words = str::from_utf8(&part[..digits]).ok().and_then(|words| words.parse().ok());
+            (kind, words, &part[digits..])
+        })
     }
 }
 
@@ -136,10 +185,10 @@ impl Spelling {
         &self.names
     }
 
-    /// The same, and whether they are labels.
-    pub fn holes(&self) -> impl Iterator<Item = (u32, u32, bool)> {
+    /// The same, and what each is for.
+    pub fn holes(&self) -> impl Iterator<Item = (u32, u32, HoleKind)> {
         let marks = self.key.iter().filter(|byte| is_mark(**byte));
-        self.names.iter().zip(marks).map(|(&(start, end), mark)| (start, end, *mark == LABEL))
+        self.names.iter().zip(marks).map(|(&(start, end), mark)| (start, end, HoleKind::of(*mark)))
     }
 
     /// How many of the names are on the left side.
@@ -159,19 +208,24 @@ impl Spelling {
 
     /// Finds the names of the statement that a text starts with, if it is spelled like this, and
     /// tells where it ends. Nothing else is known of it then.
-    pub fn fit(&mut self, wanted: &Key, text: &str) -> Option<u32> {
+    pub fn fit(&mut self, wanted: &Key, text: &str, callees: Callees) -> Option<u32> {
         self.names.clear();
         let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
         let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
         self.start = start as u32;
         let mut at = Some(wanted.head()).filter(|head| text.starts_with(head))?.len();
-        for (mark, part) in wanted.parts() {
-            let end = match mark {
-                LABEL => plain_end(text, at),
-                _ => skip(text, at, is_word),
+        for (kind, words, part) in wanted.parts() {
+            let end = match kind {
+                HoleKind::Label => plain_end(text, at),
+                HoleKind::Name | HoleKind::Called => skip(text, at, is_word),
             };
-            // Where a name must stand there may be another kind of word.
-            let fits = mark == LABEL || (class(*text.get(at)?) == Class::Word && wanted.can_name(&text[at..end]));
+            let word = &text[at.min(end)..end];
+            let fits = match kind {
+                HoleKind::Label => true,
+                // Where a name must stand there may be another kind of word.
+                HoleKind::Name => class(*text.get(at)?) == Class::Word && wanted.can_name(word),
+                HoleKind::Called => callees.words_of(word) == words,
+            };
             if !fits || end - at > MAX_NAME || !text[end..].starts_with(part) {
                 return None;
             }
@@ -184,7 +238,7 @@ impl Spelling {
     /// Spells the statement that a text starts with, and tells where it ends; nothing where it is
     /// long or has anything out of the ordinary. What is no statement may well be spelled: only
     /// one that was read tells what a spelling means.
-    pub fn scan(&mut self, text: &str) -> Option<u32> {
+    pub fn scan(&mut self, text: &str, callees: Callees) -> Option<u32> {
         self.key.clear();
         self.names.clear();
         self.variables.clear();
@@ -209,6 +263,10 @@ impl Spelling {
                         self.spell_variable(text, base, at);
                     } else if stands_alone(text, end, assigned) && !self.is_variable(word) && !is_reserved(word) {
                         self.put(NAME, &text[spelled..at], base, (at, end));
+                        spelled = end;
+                    } else if let Some(words) = callees.words_of(word).filter(|_| assigned && is_called(text, end)) {
+                        self.put(CALLED, &text[spelled..at], base, (at, end));
+                        self.key.extend_from_slice(itoa::Buffer::new().format(words).as_bytes());
                         spelled = end;
                     }
                     at = end;
@@ -291,7 +349,12 @@ fn plain_end(text: &[u8], start: usize) -> usize {
 
 /// Whether a byte of a key stands for something.
 fn is_mark(byte: u8) -> bool {
-    byte == NAME || byte == LABEL
+    byte == NAME || byte == LABEL || byte == CALLED
+}
+
+/// Whether a word that ends here is called, without a type argument.
+fn is_called(text: &[u8], end: usize) -> bool {
+    text.get(skip(text, end, |class| class == Class::Space)) == Some(&b'(')
 }
 
 /// Whether a word that ends here is neither called nor the name of an argument.
@@ -319,10 +382,14 @@ fn is_reserved(word: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn nobody(names: &Names) -> Callees<'_> {
+        Callees { names, words: &[] }
+    }
+
     /// The key with `_` for names, the names, and the rest of the text.
     fn spell(text: &str) -> Option<(String, Vec<&str>, &str)> {
         let mut spelling = Spelling::default();
-        let end = spelling.scan(text)?;
+        let end = spelling.scan(text, nobody(&Names::new()))?;
         let key = spelling.key().iter().map(|&byte| if is_mark(byte) { '@' } else { char::from(byte) }).collect();
         let names = spelling.names().iter().map(|&(start, end)| &text[start as usize..end as usize]).collect();
         Some((key, names, &text[end as usize..]))
@@ -367,7 +434,9 @@ mod tests {
     #[test]
     fn what_fits_is_what_is_spelled_alike() {
         let (mut first, mut other) = (Spelling::default(), Spelling::default());
-        first.scan("(a, b) = f(x, 0.5, k = b);").expect("a spelling");
+        let names = Names::new();
+        let nobody = nobody(&names);
+        first.scan("(a, b) = f(x, 0.5, k = b);", nobody).expect("a spelling");
         let cases = [
             ("\n (t1, t2) = f(t3, 0.5, k = t4); c = d;", true),
             ("(a, b) = f(x, 0.5, k = b)", false),
@@ -381,15 +450,15 @@ mod tests {
             ("", false),
         ];
         for (text, fits) in cases {
-            let end = other.fit(&first.to_key(), text);
+            let end = other.fit(&first.to_key(), text, nobody);
             assert_eq!(end.is_some(), fits, "{text}");
             if fits {
                 let (names, start) = (other.names().to_vec(), other.start());
-                assert_eq!((other.scan(text), other.names(), other.start()), (end, &names[..], start));
+                assert_eq!((other.scan(text, nobody), other.names(), other.start()), (end, &names[..], start));
                 assert_eq!((other.key(), other.targets()), (first.key(), first.targets()));
             }
         }
-        first.scan("y = [for i in x yield i * z];").expect("a spelling");
+        first.scan("y = [for i in x yield i * z];", nobody).expect("a spelling");
         let cases = [
             ("b = [for i in y yield i * x];", true),
             ("b = [for j in y yield j * x];", false),
@@ -397,9 +466,9 @@ mod tests {
             ("b = [for i in y yield z * x];", false),
         ];
         for (text, fits) in cases {
-            assert_eq!(other.fit(&first.to_key(), text).is_some(), fits, "{text}");
+            assert_eq!(other.fit(&first.to_key(), text, nobody).is_some(), fits, "{text}");
         }
-        first.scan("w = variable(label = 'a', shape = [1]);").expect("a spelling");
+        first.scan("w = variable(label = 'a', shape = [1]);", nobody).expect("a spelling");
         let cases = [
             ("v = variable(label = '', shape = [1]);", true),
             ("v = variable(label = 'b/c \"d', shape = [1]);", true),
@@ -409,7 +478,37 @@ mod tests {
             ("v = variable(label = 'a, shape = [1]);", false),
         ];
         for (text, fits) in cases {
-            assert_eq!(other.fit(&first.to_key(), text).is_some(), fits, "{text}");
+            assert_eq!(other.fit(&first.to_key(), text, nobody).is_some(), fits, "{text}");
+        }
+    }
+
+    #[test]
+    fn fragments_that_are_called_are_told_by_their_declarations() {
+        let (mut first, mut other, mut names) = (Spelling::default(), Spelling::default(), Names::new());
+        let words: Vec<u32> = ["f", "g", "h", "k"]
+            .iter()
+            .zip([12, 12, 0, 7])
+            .map(|(name, words)| {
+                names.intern(name);
+                words
+            })
+            .collect();
+        let callees = Callees { names: &names, words: &words };
+        first.scan("y = f(x, k = g (z)) + h(f);", callees).expect("a spelling");
+        let key: String = first.key().iter().map(|&byte| if is_mark(byte) { '@' } else { char::from(byte) }).collect();
+        assert_eq!(key, "@ = @12(@, k = @12 (@)) + h(@)");
+        let kinds: Vec<HoleKind> = first.holes().map(|(_, _, kind)| kind).collect();
+        assert_eq!(kinds.iter().filter(|kind| **kind == HoleKind::Called).count(), 2);
+        let cases = [
+            ("a = g(b, k = f (c)) + h(d);", true),
+            ("a = g(b, k = g (c)) + h(d);", true),
+            ("a = k(b, k = g (c)) + h(d);", false),
+            ("a = h(b, k = g (c)) + h(d);", false),
+            ("a = other(b, k = g (c)) + h(d);", false),
+            ("a = f(b, k = g (c)) + g(d);", false),
+        ];
+        for (text, fits) in cases {
+            assert_eq!(other.fit(&first.to_key(), text, callees).is_some(), fits, "{text}");
         }
     }
 

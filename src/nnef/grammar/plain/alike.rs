@@ -79,6 +79,12 @@ fn is_name(word: &str) -> bool {
 }
 
 impl AlikeReader {
+    /// With which words the fragments so far are declared, by name; 0 for other names. Nobody who
+    /// calls one of them can tell it from another one that is declared with the same words.
+    pub fn declared(&self) -> &[Words] {
+        &self.declared
+    }
+
     /// Looks whether a fragment, whose keyword ends here, is like an earlier one. Gives its end.
     pub fn look(&mut self, text: &str, keyword: Span, names: &mut Names) -> Option<u32> {
         if self.known.is_empty() || (self.missed > TRIALS && self.found.len() < self.missed) {
