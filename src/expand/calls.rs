@@ -51,6 +51,15 @@ pub(super) struct Naming {
     pub(super) targets: u32,
 }
 
+/// Where the arguments of a call are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// On the stack.
+    Pushed,
+    /// Among the operands of its site.
+    Operands,
+}
+
 impl Machine<'_, '_> {
     #[inline]
     pub(super) fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
@@ -97,19 +106,55 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn call(&mut self, index: u32) -> Outcome<()> {
+    #[inline]
+    pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let site = self.program.sites[index as usize];
-        let Some(fragment) = site.fragment else { return Ok(()) };
+        let Site { fragment: Some(fragment), generic, .. } = self.program.sites[index as usize] else { return Ok(()) };
         let callee = self.callee(fragment);
-        let naming = self.naming(&site, &callee);
-        let dtype = self.type_argument(&site);
-        match callee.only.and_then(|only| self.emit_only((index, only), callee.head.params, naming, dtype)) {
-            Some(tensor) => self.give(Value::Tensor(tensor)),
-            None => self.enter(index, &callee, naming, dtype),
+        let naming = self.naming(index, &callee);
+        let dtype = if generic == Some(Primitive::Generic) { self.frame().dtype } else { generic };
+        if let Some(only) = callee.only
+            && let Some(tensor) = self.emit_only((index, only), (given, callee.head.params), naming, dtype)
+        {
+            self.give(Value::Tensor(tensor));
+            return Ok(());
         }
+        let base = self.slots.len();
+        match given {
+            Given::Pushed => self.move_arguments(callee.head.params),
+            Given::Operands => self.copy_arguments(index, callee.head.params),
+        }
+        self.enter(index, &callee, base, naming, dtype);
         Ok(())
+    }
+
+    /// Moves arguments from the stack into new slots.
+    #[inline]
+    pub(super) fn move_arguments(&mut self, count: u32) {
+        if count == 1 {
+            let argument = self.pop();
+            self.slots.push(Slot::Ready(argument));
+        } else {
+            let first = self.stack.len() - count as usize;
+            self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
+        }
+    }
+
+    /// Copies the operands of a site into new slots.
+    #[inline]
+    fn copy_arguments(&mut self, index: u32, count: u32) {
+        let first = self.program.sites[index as usize].operands;
+        for i in first..first + count {
+            let operand = self.program.operands[i as usize];
+            let value = match operand.value(self.base, &self.slots, &self.program.constants) {
+                Some(Value::Tensor(tensor)) => Value::Tensor(*tensor),
+                Some(value) => value.clone(),
+                // The compiler lets no other slot be read.
+                None => Value::Logical(false),
+            };
+            self.slots.push(Slot::Ready(value));
+        }
     }
 
     /// What a call needs to know of a fragment; compiles its body when it is called first.
@@ -141,27 +186,15 @@ impl Machine<'_, '_> {
         callee
     }
 
-    /// Enters the body of a fragment whose arguments are on the stack. It comes back to the next
-    /// instruction.
+    /// Enters the body of a fragment whose arguments are in the slots from `base` on. It comes back
+    /// to the next instruction.
     #[inline]
-    pub(super) fn enter(&mut self, index: u32, callee: &Callee, naming: Naming, dtype: Option<Primitive>) {
+    pub(super) fn enter(&mut self, index: u32, callee: &Callee, base: usize, naming: Naming, dtype: Option<Primitive>) {
         let Callee { fragment, head, result, .. } = *callee;
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
-        let base = self.slots.len();
-        match head.params {
-            0 => {}
-            1 => {
-                let argument = self.pop();
-                self.slots.push(Slot::Ready(argument));
-            }
-            _ => {
-                let first = self.stack.len() - head.params as usize;
-                self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
-            }
-        }
         for _ in head.params..head.slots {
             self.slots.push(Slot::Empty);
         }
@@ -192,22 +225,24 @@ impl Machine<'_, '_> {
     /// Decides the names of a call's results and of what it makes on the way. A recursive call
     /// continues the names of the first one, so that names stay short.
     #[inline]
-    fn naming(&mut self, site: &Site, callee: &Callee) -> Naming {
+    fn naming(&mut self, index: u32, callee: &Callee) -> Naming {
         let targets = self.targets.len() as u32;
+        let Frame { path, result, .. } = *self.frame();
         if !callee.head.makes_tensors {
-            return Naming { path: self.frame().path, result: NameId::ROOT, targets };
+            return Naming { path, result: NameId::ROOT, targets };
         }
-        if callee.head.results != 1 {
-            return self.name_several(site, callee, targets);
-        }
-        let path = match site.hint {
-            Hint::None | Hint::Local(_) => self.fresh_path(site, callee.fragment),
+        let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
+        let path = match hint {
+            _ if callee.head.results != 1 => return self.name_several(index, callee.fragment, callee.head.results),
+            Hint::None => self.fresh_path((name, ordinal), callee.fragment),
+            Hint::Local(name) => self.fresh_path((name, 0), callee.fragment),
             Hint::Named(id) => id,
-            hint @ Hint::Result(_) => match self.target(hint, 0, 1) {
+            Hint::Result(_) if result != NameId::ROOT => result,
+            Hint::Result(_) => match self.target(hint, 0, 1) {
                 Target::Name(id) => id,
-                _ => return self.name_several(site, callee, targets),
+                _ => return self.name_several(index, callee.fragment, callee.head.results),
             },
-            Hint::Items { .. } => return self.name_several(site, callee, targets),
+            Hint::Items { .. } => return self.name_several(index, callee.fragment, callee.head.results),
         };
         Naming { path, result: path, targets }
     }
@@ -215,12 +250,12 @@ impl Machine<'_, '_> {
     /// The same for a call whose results are not one tensor, or one without a name so far: notes
     /// the targets.
     #[inline(never)]
-    fn name_several(&mut self, site: &Site, callee: &Callee, base: u32) -> Naming {
-        let results = callee.head.results as usize;
+    fn name_several(&mut self, index: u32, fragment: FragmentId, results: u32) -> Naming {
+        let (base, count) = (self.targets.len() as u32, results as usize);
+        let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
         let mut path = None;
-        if !matches!(site.hint, Hint::None | Hint::Local(_)) {
-            let targets: SmallVec<[Target; 4]> =
-                (0..results as u32).map(|i| self.target(site.hint, i, results)).collect();
+        if !matches!(hint, Hint::None | Hint::Local(_)) {
+            let targets: SmallVec<[Target; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
             path = targets.iter().find_map(first_name);
             if path.is_some() {
                 self.targets.extend(targets);
@@ -229,8 +264,9 @@ impl Machine<'_, '_> {
         let path = match path {
             Some(path) => path,
             None => {
-                let path = self.fresh_path(site, callee.fragment);
-                self.targets.resize(base as usize + results, Target::Auto);
+                let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
+                let path = self.fresh_path(segment, fragment);
+                self.targets.resize(base as usize + count, Target::Auto);
                 path
             }
         };
@@ -238,11 +274,7 @@ impl Machine<'_, '_> {
     }
 
     #[inline]
-    fn fresh_path(&mut self, site: &Site, fragment: FragmentId) -> NameId {
-        let (segment, ordinal) = match site.hint {
-            Hint::Local(name) => (name, 0),
-            _ => (site.name, site.ordinal),
-        };
+    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), fragment: FragmentId) -> NameId {
         let Active { count, first_frame } = self.active[fragment.index()];
         if count == 0 {
             return self.child(segment, ordinal);
@@ -255,11 +287,14 @@ impl Machine<'_, '_> {
     }
 
     /// Leaves a fragment and gives the caller its results.
+    #[inline]
     pub(super) fn finish_call(&mut self) {
-        let Some(&Frame { slots, targets, result_slot, fragment: Some(fragment), .. }) = self.frames.last() else {
+        let [.., Frame { pc, slots: outer, .. }, Frame { slots, targets, result_slot, fragment: Some(fragment), .. }] =
+            self.frames[..]
+        else {
             return;
         };
-        self.frames.pop();
+        self.frames.truncate(self.frames.len() - 1);
         self.active[fragment.index()].count -= 1;
         let base = slots as usize;
         let result = match result_slot {
@@ -271,9 +306,7 @@ impl Machine<'_, '_> {
         if self.targets.len() > targets as usize {
             self.targets.truncate(targets as usize);
         }
-        if let Some(caller) = self.frames.last() {
-            (self.pc, self.base) = (caller.pc, caller.slots);
-        }
+        (self.pc, self.base) = (pc, outer);
         self.give(result);
     }
 
@@ -304,9 +337,13 @@ impl Machine<'_, '_> {
 
     /// Adds the calls on the way to the running frame that the graph does not know yet.
     fn make_origin(&mut self) -> OriginId {
-        let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
-        let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
-        for i in known + 1..self.frames.len() {
+        // The frame of the graph has an origin.
+        let mut first = self.frames.len() - 1;
+        while first > 1 && self.frames[first - 1].origin.is_none() {
+            first -= 1;
+        }
+        let mut origin = self.frames[first - 1].origin.unwrap_or(OriginId::NONE);
+        for i in first..self.frames.len() {
             origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].file);
             self.frames[i].origin = Some(origin);
         }
@@ -316,16 +353,19 @@ impl Machine<'_, '_> {
     /// Adds a call from a site, which is in this file, to the chain of those around it.
     #[inline]
     pub(super) fn call_origin(&mut self, around: OriginId, index: u32, file: FileId) -> OriginId {
-        let place = match *self.reached(index) {
-            Reached::Call(place) => place,
-            _ => {
-                let site = &self.program.sites[index as usize];
-                let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
-                *self.reached(index) = Reached::Call(place);
-                place
-            }
+        let place = match self.reached.get(index as usize) {
+            Some(Reached::Call(place)) => *place,
+            _ => self.add_call_place(index, file),
         };
         self.graph.add_origin(around, place)
+    }
+
+    #[inline(never)]
+    fn add_call_place(&mut self, index: u32, file: FileId) -> u32 {
+        let site = &self.program.sites[index as usize];
+        let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
+        *self.reached(index) = Reached::Call(place);
+        place
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Callee, Target};
+use super::calls::{Callee, Given, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
@@ -240,7 +240,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             }
         }
         while let Some(instr) = self.program.instrs.get(at) {
-            if let Instr::Call(site) = instr
+            if let Instr::Call(site) | Instr::CallWith(site) = instr
                 && let Some(fragment) = self.program.sites[*site as usize].fragment
             {
                 self.head(fragment);
@@ -402,7 +402,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Index => self.index()?,
                 Instr::Slice { begin, end } => self.slice(begin, end)?,
                 Instr::Builtin(function) => self.builtin(function)?,
-                Instr::Call(site) => self.call(site)?,
+                Instr::Call(site) => self.call(site, Given::Pushed)?,
+                Instr::CallWith(site) => self.call(site, Given::Operands)?,
                 Instr::Emit(site) => self.emit(site)?,
                 Instr::Apply(site) => self.apply(site)?,
                 Instr::Scan(site) => self.scan(site)?,
@@ -448,6 +449,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                     }
                     self.finish_call();
                 }
+                Instr::Fused(fused) => self.run_fused(fused),
             }
         }
     }

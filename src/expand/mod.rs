@@ -12,6 +12,7 @@ mod datatypes;
 mod demand;
 mod emission;
 mod frame;
+mod fused;
 mod implied;
 mod instructions;
 mod iteration;

@@ -100,6 +100,15 @@ impl Packed {
         (self.operands.len() as u32 - operands, self.results.len() as u32 - results)
     }
 
+    pub fn operands_len(&self) -> u32 {
+        self.operands.len() as u32
+    }
+
+    /// Whether there is a result of no tensors.
+    pub fn has_empty_array(&self) -> bool {
+        self.arrays.iter().any(|tensors| tensors.is_empty())
+    }
+
     pub fn results_len(&self) -> u32 {
         self.results.len() as u32
     }
@@ -253,6 +262,11 @@ impl Signatures {
     pub fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
         let signature = &self.table[id.0 as usize];
         (signature.kind, signature.keys.1, signature.results)
+    }
+
+    /// Whether there is one without results.
+    pub fn any_without_results(&self) -> bool {
+        self.table.iter().any(|signature| signature.results == 0)
     }
 
     #[inline]

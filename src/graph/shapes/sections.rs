@@ -25,17 +25,24 @@ fn merge(
     let rank = rank_of(call, shapes);
     let mut merged: Option<Extents> = None;
     let mut sum = Extent::new(0);
-    for extents in shapes {
-        let Some(extents) = extents else {
+    let add = |sum: Extent, extent: Extent| extent.map(|extent| sum.known()?.checked_add(extent));
+    // The shape met last, and its extent along the axis: mostly many are one and the same.
+    let mut last: Option<(&[Extent], Option<Extent>)> = None;
+    for shape in shapes {
+        let Some(shape) = *shape else {
             sum = Extent::UNKNOWN;
             continue;
         };
-        let mut extents: Extents = (*extents).into();
-        call.lengthen(&mut extents, rank);
-        if let Some(axis) = axis.filter(|&axis| axis < extents.len()) {
-            sum = extents[axis].map(|extent| sum.known()?.checked_add(extent));
-            extents[axis] = Extent::UNKNOWN;
+        if let Some((_, extent)) = last.filter(|(last, _)| std::ptr::eq(*last, shape)) {
+            sum = extent.map_or(sum, |extent| add(sum, extent));
+            continue;
         }
+        let mut extents: Extents = shape.into();
+        call.lengthen(&mut extents, rank);
+        let along = axis.and_then(|axis| extents.get_mut(axis));
+        let along = along.map(|extent| std::mem::replace(extent, Extent::UNKNOWN));
+        sum = along.map_or(sum, |extent| add(sum, extent));
+        last = Some((shape, along));
         let unified = match &merged {
             None => Some(extents.clone()),
             Some(so_far) if so_far.len() != extents.len() => None,
