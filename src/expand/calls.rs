@@ -10,6 +10,7 @@ use super::code::{Head, Hint, Instr, Site};
 use super::frame::{Active, Frame, Reached, Slot};
 use super::list::List;
 use super::machine::Machine;
+use super::replay::Shortcut;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
@@ -32,12 +33,11 @@ pub(super) enum Target {
 /// What a call needs to know of a fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Callee {
-    fragment: FragmentId,
-    head: Head,
+    pub(super) fragment: FragmentId,
+    pub(super) head: Head,
     /// One more than the slot of its result, if it has one.
-    result: Option<NonZeroU32>,
-    /// The site of the operation that is all of its body, if it is no more than that.
-    only: Option<u32>,
+    pub(super) result: Option<NonZeroU32>,
+    pub(super) shortcut: Shortcut,
 }
 
 /// How a call names what it makes.
@@ -114,19 +114,37 @@ impl Machine<'_, '_> {
         let callee = self.callee(fragment);
         let naming = self.naming(index, &callee);
         let dtype = if generic == Some(Primitive::Generic) { self.frame().dtype } else { generic };
-        if let Some(only) = callee.only
-            && let Some(tensor) = self.emit_only((index, only), (given, callee.head.params), naming, dtype)
-        {
+        let params = callee.head.params;
+        let made = match callee.shortcut {
+            Shortcut::Only(only) => self.emit_only((index, only), (given, params), naming, dtype),
+            Shortcut::Replay(list) => self.replay(list, (index, given), params, naming, dtype),
+            Shortcut::Unknown(calls) => self.find_shortcut(&callee, calls),
+            Shortcut::None => None,
+        };
+        if let Some(tensor) = made {
             self.give(Value::Tensor(tensor));
             return Ok(());
         }
         let base = self.slots.len();
         match given {
-            Given::Pushed => self.move_arguments(callee.head.params),
-            Given::Operands => self.copy_arguments(index, callee.head.params),
+            Given::Pushed => self.move_arguments(params),
+            Given::Operands => self.copy_arguments(index, params),
         }
         self.enter(index, &callee, base, naming, dtype);
         Ok(())
+    }
+
+    /// An argument of a call that has so many; none if it has no value.
+    #[inline]
+    pub(super) fn argument(&self, index: u32, given: Given, params: u32, i: u32) -> Option<&Value> {
+        match given {
+            Given::Pushed => self.stack.get(self.stack.len() - (params - i) as usize),
+            Given::Operands => {
+                let first = self.program.sites[index as usize].operands;
+                let operand = self.program.operands[(first + i) as usize];
+                operand.value(self.base, &self.slots, &self.program.constants)
+            }
+        }
     }
 
     /// Moves arguments from the stack into new slots.
@@ -181,7 +199,8 @@ impl Machine<'_, '_> {
             let site = &self.program.sites[*only as usize];
             site.hint == Hint::Result(0) && site.slot == result
         };
-        let callee = Callee { fragment, head, result, only: only.filter(makes_result) };
+        let shortcut = only.filter(makes_result).map_or(Shortcut::Unknown(0), Shortcut::Only);
+        let callee = Callee { fragment, head, result, shortcut };
         self.callees[fragment.index()] = Some(callee);
         callee
     }
@@ -336,6 +355,7 @@ impl Machine<'_, '_> {
     }
 
     /// Adds the calls on the way to the running frame that the graph does not know yet.
+    #[inline(never)]
     fn make_origin(&mut self) -> OriginId {
         // The frame of the graph has an origin.
         let mut first = self.frames.len() - 1;

@@ -351,7 +351,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
         self.program.instrs.push(instr);
         self.program.spans.push(span);
-        self.program.fuse();
+        self.program.fuse(instr);
         self.program.instrs.len() - 1
     }
 
@@ -425,17 +425,23 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// constants.
     pub(super) fn take_operands(&mut self, site: u32, count: usize) -> bool {
         let first = self.here() as usize - count.min(self.here() as usize);
-        let operand = |instr: &Instr| match instr {
-            Instr::Load(slot) => Some(Operand::Slot(*slot)),
-            Instr::Const(constant) => Some(Operand::Const(*constant)),
-            _ => None,
-        };
-        let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
-        if first < self.barrier as usize || instrs[first..].iter().any(|instr| operand(instr).is_none()) {
+        if first < self.barrier as usize {
             return false;
         }
-        sites[site as usize].operands = operands.len() as u32;
-        operands.extend(instrs.drain(first..).filter_map(|instr| operand(&instr)));
+        let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
+        let before = operands.len();
+        for instr in &instrs[first..] {
+            operands.push(match instr {
+                Instr::Load(slot) => Operand::Slot(*slot),
+                Instr::Const(constant) => Operand::Const(*constant),
+                _ => {
+                    operands.truncate(before);
+                    return false;
+                }
+            });
+        }
+        sites[site as usize].operands = before as u32;
+        instrs.truncate(first);
         spans.truncate(first);
         true
     }

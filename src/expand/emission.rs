@@ -30,22 +30,28 @@ use crate::source::Location;
 /// ordinary. `?` among the types is the type argument of the running fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Emission {
-    signature: SignatureId,
+    pub(super) signature: SignatureId,
     /// Whether the result may share its shape with the arguments.
-    by_item: bool,
+    pub(super) by_item: bool,
     /// The elements of the result.
     element: Option<Primitive>,
     /// The type argument as the graph has it, and whether it was written.
     dtype: (Option<Primitive>, bool),
-    at: Location,
+    pub(super) at: Location,
 }
 
 impl Emission {
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
-    fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
+    pub(super) fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
         let known = |dtype| if dtype == Some(Primitive::Generic) { generic } else { dtype };
         ((known(self.dtype.0), self.dtype.1), known(self.element))
+    }
+
+    /// The same under a type argument of the running fragment.
+    pub(super) fn under(self, generic: Option<Primitive>) -> Self {
+        let (dtype, element) = self.types(generic);
+        Emission { dtype, element, ..self }
     }
 }
 
@@ -434,10 +440,14 @@ impl Machine<'_, '_> {
 }
 
 /// Adds a value to the arguments of the operation that is finished next.
-#[inline]
+#[inline(always)]
 fn push_operand(graph: &mut Graph, value: &Value, space: &Space, common: &mut Common) -> Outcome<()> {
     match value {
         Value::Tensor(tensor) => graph.push_tensor_operand(*tensor, common),
+        number if number.is_plain() => {
+            let kept = number.keep(graph);
+            graph.push_kept(kept);
+        }
         value => {
             graph.push_operand(value.freeze(space)?, common);
         }

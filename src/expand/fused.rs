@@ -46,11 +46,16 @@ pub enum Fused {
 }
 
 impl Program {
-    /// Fuses the instructions emitted last, if they are a sequence for which there is a fused one.
-    pub(super) fn fuse(&mut self) {
-        let Some((len, fused)) = self.fused() else { return };
-        let first = self.instrs.len() - len;
-        self.instrs[first] = Instr::Fused(fused);
+    /// Fuses the instructions emitted last, of which this is the last one, if they are a sequence
+    /// for which there is a fused one.
+    #[inline]
+    pub(super) fn fuse(&mut self, last: Instr) {
+        if matches!(last, Instr::Builtin(_) | Instr::Index | Instr::Slice { .. } | Instr::JumpUnless(_))
+            && let Some((len, fused)) = self.fused()
+        {
+            let first = self.instrs.len() - len;
+            self.instrs[first] = Instr::Fused(fused);
+        }
     }
 
     /// The fused instruction for those emitted last, and how many these are.

@@ -14,6 +14,7 @@ pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
+use super::replay::Replays;
 use super::routine::Known;
 use super::scan::Unrolling;
 use super::shapes::Shapes;
@@ -40,7 +41,7 @@ const CELLS_PER_OPERATION: u64 = 80;
 /// How many of them are allowed in any case.
 const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
-const MAX_SLOTS: usize = 1 << 28;
+pub(super) const MAX_SLOTS: usize = 1 << 28;
 
 /// Declares the machine, and its state without what it reads: between the statements of a graph
 /// the checks go on with that.
@@ -87,6 +88,8 @@ machine! {
     active: Vec<Active>,
     /// What is known of the fragments that were called.
     callees: Vec<Option<Callee>>,
+    /// The bodies that are replayed.
+    replays: Replays,
     loops: Vec<Running>,
     scans: Vec<Unrolling>,
     looping: Vec<LoopRun>,
@@ -136,6 +139,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragments.len()],
             callees: vec![None; checked.fragments.len()],
+            replays: Replays::default(),
             loops: Vec::new(),
             scans: Vec::new(),
             looping: Vec::new(),

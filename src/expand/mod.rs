@@ -21,6 +21,7 @@ pub mod list;
 mod looping;
 mod lowering;
 mod machine;
+mod replay;
 mod routine;
 mod rules;
 mod scan;

@@ -20,8 +20,9 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    /// Adds the shape of an argument.
     #[inline]
-    fn add(&mut self, shape: Option<ShapeId>) {
+    pub(crate) fn add(&mut self, shape: Option<ShapeId>) {
         self.differs |= shape.is_none() || self.shape.is_some() && self.shape != shape;
         self.shape = shape;
     }
@@ -88,7 +89,20 @@ impl Graph {
     /// The same for a value that was an argument before.
     pub(crate) fn push_again(&mut self, kept: Kept, common: &mut Common) {
         self.packed.push_again(kept);
-        self.packed.last_operands(1).for_each(|operand| self.join(operand, common));
+        if !common.differs {
+            self.packed.last_operands(1).for_each(|operand| self.join(operand, common));
+        }
+    }
+
+    /// Keeps a value that is to be an argument.
+    pub(crate) fn keep(&mut self, value: Value) -> Kept {
+        self.packed.keep(value)
+    }
+
+    /// Adds a value that the graph has to the arguments of the operation that is finished next.
+    #[inline]
+    pub(crate) fn push_kept(&mut self, kept: Kept) {
+        self.packed.push_again(kept);
     }
 
     #[inline]

@@ -415,16 +415,6 @@ impl Graph {
         self.packed.each_operand_tensor(operation.operands..operation.operands + count, &mut f);
     }
 
-    /// Calls a function with all tensors among the arguments of operations, operation by operation.
-    fn each_used_tensor(&self, mut f: impl FnMut(TensorId)) {
-        self.packed.each_operand_tensor(0..self.packed.operands_len(), &mut f);
-    }
-
-    /// Whether an operation may be without a tensor as its result.
-    fn gives_nothing(&self) -> bool {
-        self.signatures.any_without_results() || self.packed.has_empty_array()
-    }
-
     /// All tensors that an operation gives.
     pub fn tensors_of(&self, operation: &Operation) -> impl Iterator<Item = TensorId> + Clone {
         self.outputs_of(operation).flat_map(Output::tensors).copied()

@@ -35,6 +35,14 @@ pub(super) struct Packed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept(u32);
 
+impl Kept {
+    /// A tensor.
+    #[inline]
+    pub(crate) fn tensor(tensor: TensorId) -> Self {
+        Kept(tensor.0)
+    }
+}
+
 impl Packed {
     #[inline]
     pub fn push_tensor(&mut self, tensor: TensorId) {
@@ -46,14 +54,20 @@ impl Packed {
     }
 
     pub fn push_value(&mut self, value: Value) -> Kept {
-        let word = match value {
-            Value::Tensor(tensor) => tensor.0,
-            value => TABLE | self.place(value),
-        };
-        self.operands.push(word);
-        Kept(word)
+        let kept = self.keep(value);
+        self.push_again(kept);
+        kept
     }
 
+    /// Keeps a value that is to be an argument.
+    pub fn keep(&mut self, value: Value) -> Kept {
+        Kept(match value {
+            Value::Tensor(tensor) => tensor.0,
+            value => TABLE | self.place(value),
+        })
+    }
+
+    #[inline]
     pub fn push_again(&mut self, kept: Kept) {
         self.operands.push(kept.0);
     }

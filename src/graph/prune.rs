@@ -30,9 +30,10 @@ pub fn prune(graph: &mut Graph) {
 fn all_used(graph: &Graph) -> bool {
     let mut used = vec![false; graph.tensors.len()];
     graph.outputs.iter().for_each(|tensor| used[tensor.index()] = true);
-    graph.each_used_tensor(|tensor| used[tensor.index()] = true);
+    graph.packed.each_operand_tensor(0..graph.packed.operands_len(), &mut |tensor| used[tensor.index()] = true);
     let needed = |(tensor, used): (&Tensor, &bool)| *used || graph.names.is_user(tensor.name);
-    !graph.gives_nothing() && graph.tensors.iter().zip(&used).all(needed)
+    let give_tensors = !graph.signatures.any_without_results() && !graph.packed.has_empty_array();
+    give_tensors && graph.tensors.iter().zip(&used).all(needed)
 }
 
 fn needed_operations(graph: &Graph) -> Vec<bool> {
