@@ -15,11 +15,8 @@ fn graph(text: &str, options: &Options) -> Graph {
 
 /// The known extents of a tensor.
 fn shape(graph: &Graph, name: &str) -> Option<Vec<i64>> {
-    let found = graph.tensors.iter().enumerate().find(|(i, _)| {
-        let outputs = graph.operations.iter().flat_map(|operation| graph.outputs_of(operation));
-        outputs.flat_map(|output| output.tensors()).any(|id| id.index() == *i && graph.tensor_name(*id) == name)
-    });
-    found.and_then(|(_, tensor)| tensor.shape.as_ref()?.known())
+    let mut results = graph.operations.iter().flat_map(|operation| graph.tensors_of(operation));
+    results.find(|id| graph.tensor_name(*id) == name).and_then(|id| graph.shape(id)?.known())
 }
 
 fn lower_all() -> Options {
@@ -39,7 +36,7 @@ fn a_strided_max_pool_lowers_to_operations_with_shapes() {
     let names: Vec<&str> = lowered.operations.iter().map(|operation| lowered.operation_name(operation)).collect();
     assert_eq!(names, ["external", "argmax_pool", "sample"]);
     let index = lowered.tensors_of(&lowered.operations[1]).next().unwrap();
-    let extents = lowered.tensors[index.index()].shape.as_ref().and_then(|shape| shape.known());
+    let extents = lowered.shape(index).and_then(|shape| shape.known());
     assert_eq!(extents, Some(vec![1, 4, 4, 4]));
 }
 

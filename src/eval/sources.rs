@@ -44,7 +44,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<ElementType
 /// Checks what is given for a source, and converts it to the type of the source.
 fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
     let output = output(call)?;
-    let shape = call.graph().tensors[output.index()].shape.clone();
+    let shape = call.graph().shape(output);
     if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
         let given = tensor.shape();
         return Err(Fault::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));

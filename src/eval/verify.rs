@@ -60,7 +60,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
             continue;
         }
         let tensor = &graph.tensors[input.index()];
-        let known = tensor.shape.as_ref().and_then(|shape| extents(shape.extents()));
+        let known = graph.shape(*input).and_then(|shape| extents(shape.extents()));
         let fail =
             |message: String| EvalError { fault: Fault::new(Code::EvalInput, message), operation: tensor.producer };
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;

@@ -1,5 +1,6 @@
 //! Operators on compile-time values. They know nothing of positions: the machine attaches them.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::list::{List, Meter};
@@ -177,7 +178,8 @@ fn integer_power(a: i64, b: i64) -> Outcome<Value> {
     power.map(Value::Int).ok_or_else(|| range_failure("^"))
 }
 
-fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
+/// Applies a binary operator to scalars.
+pub fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
     Ok(Value::Scalar(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
@@ -189,24 +191,32 @@ fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
             let operands = [&Value::Scalar(a), &Value::Scalar(b)];
             return match a.partial_cmp(&b) {
                 Some(ordering) => order(op, ordering, true, &operands),
-                None => order(op, std::cmp::Ordering::Equal, false, &operands),
+                None => order(op, Ordering::Equal, false, &operands),
             };
         }
     }))
 }
 
 /// A comparison; `ordered` is false where one side is not a number.
-fn order(op: BinaryOp, ordering: std::cmp::Ordering, ordered: bool, operands: &[&Value]) -> Outcome<Value> {
-    let holds = match op {
+fn order(op: BinaryOp, ordering: Ordering, ordered: bool, operands: &[&Value]) -> Outcome<Value> {
+    match holds(op, ordering) {
+        Some(holds) => Ok(Value::Logical(if ordered { holds } else { op == BinaryOp::Ne })),
+        None => Err(mistyped(op.info().text, operands)),
+    }
+}
+
+/// Whether a comparison holds between values in this order; none if the operator does not compare.
+#[inline]
+pub fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
+    Some(match op {
         BinaryOp::Lt => ordering.is_lt(),
         BinaryOp::Le => ordering.is_le(),
         BinaryOp::Gt => ordering.is_gt(),
         BinaryOp::Ge => ordering.is_ge(),
         BinaryOp::Eq => ordering.is_eq(),
-        BinaryOp::Ne => return Ok(Value::Logical(!(ordered && ordering.is_eq()))),
-        _ => return Err(mistyped(op.info().text, operands)),
-    };
-    Ok(Value::Logical(ordered && holds))
+        BinaryOp::Ne => ordering.is_ne(),
+        _ => return None,
+    })
 }
 
 fn concat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {

@@ -10,6 +10,7 @@ use super::code::{Head, Hint, Instr, Site};
 use super::frame::{Active, Frame, Reached, Slot};
 use super::list::List;
 use super::machine::Machine;
+use super::replay::Shortcut;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
@@ -35,9 +36,8 @@ pub(super) struct Callee {
     pub(super) fragment: FragmentId,
     pub(super) head: Head,
     /// One more than the slot of its result, if it has one.
-    result: Option<NonZeroU32>,
-    /// The site of the operation that is all of its body, if it is no more than that.
-    only: Option<u32>,
+    pub(super) result: Option<NonZeroU32>,
+    pub(super) shortcut: Shortcut,
 }
 
 /// How a call names what it makes.
@@ -49,6 +49,15 @@ pub(super) struct Naming {
     pub(super) result: NameId,
     /// The first of its targets.
     pub(super) targets: u32,
+}
+
+/// Where the arguments of a call are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// On the stack.
+    Pushed,
+    /// Among the operands of its site.
+    Operands,
 }
 
 impl Machine<'_, '_> {
@@ -98,19 +107,77 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn call(&mut self, index: u32) -> Outcome<()> {
+    #[inline]
+    pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let site = self.site(index);
-        let Some(fragment) = site.fragment else { return Ok(()) };
+        let (fragment, name) = self.called(index);
+        let Some(fragment) = fragment else { return Ok(()) };
         let callee = self.callee(fragment);
-        let naming = self.naming(&site, &callee);
-        let dtype = self.type_argument(&site);
-        match callee.only.and_then(|only| self.emit_only((index, only), &callee, naming, dtype)) {
-            Some(tensor) => self.give(Value::Tensor(tensor)),
-            None => self.enter(index, &callee, naming, dtype),
+        let naming = self.naming((index, name), &callee);
+        let generic = self.program.sites[index as usize].generic;
+        let dtype = if generic == Some(Primitive::Generic) { self.frame().dtype } else { generic };
+        let params = callee.head.params;
+        let made = match callee.shortcut {
+            Shortcut::Only(only) => self.emit_only((index, only), given, &callee, naming, dtype),
+            // What is noted has the places and the calls of the fragment that others are like.
+            _ if self.checked.alike_index(fragment).is_some() => None,
+            Shortcut::Replay(list) => self.replay(list, (index, given), params, naming, dtype),
+            Shortcut::Unknown(calls) => self.find_shortcut(&callee, calls),
+            Shortcut::None => None,
+        };
+        if let Some(tensor) = made {
+            self.give(Value::Tensor(tensor));
+            return Ok(());
         }
+        let base = self.slots.len();
+        match given {
+            Given::Pushed => self.move_arguments(params),
+            Given::Operands => self.copy_arguments(index, params),
+        }
+        self.enter(index, &callee, base, naming, dtype);
         Ok(())
+    }
+
+    /// An argument of a call that has so many; none if it has no value.
+    #[inline]
+    pub(super) fn argument(&self, index: u32, given: Given, params: u32, i: u32) -> Option<&Value> {
+        match given {
+            Given::Pushed => self.stack.get(self.stack.len() - (params - i) as usize),
+            Given::Operands => {
+                let first = self.program.sites[index as usize].operands;
+                let operand = self.program.operands[(first + i) as usize];
+                operand.value(self.base, &self.slots, &self.program.constants)
+            }
+        }
+    }
+
+    /// Moves arguments from the stack into new slots.
+    #[inline]
+    pub(super) fn move_arguments(&mut self, count: u32) {
+        if count == 1 {
+            let argument = self.pop();
+            self.slots.push(Slot::Ready(argument));
+        } else {
+            let first = self.stack.len() - count as usize;
+            self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
+        }
+    }
+
+    /// Copies the operands of a site into new slots.
+    #[inline]
+    fn copy_arguments(&mut self, index: u32, count: u32) {
+        let first = self.program.sites[index as usize].operands;
+        for i in first..first + count {
+            let operand = self.program.operands[i as usize];
+            let value = match operand.value(self.base, &self.slots, &self.program.constants) {
+                Some(Value::Tensor(tensor)) => Value::Tensor(*tensor),
+                Some(value) => value.clone(),
+                // The compiler lets no other slot be read.
+                None => Value::Logical(false),
+            };
+            self.slots.push(Slot::Ready(value));
+        }
     }
 
     /// What a call needs to know of a fragment; compiles its body when it is called first.
@@ -138,32 +205,21 @@ impl Machine<'_, '_> {
             let site = &self.program.sites[*only as usize];
             site.hint == Hint::Result(0) && site.slot == result
         };
-        let callee = Callee { fragment, head, result, only: only.filter(makes_result) };
+        let shortcut = only.filter(makes_result).map_or(Shortcut::Unknown(0), Shortcut::Only);
+        let callee = Callee { fragment, head, result, shortcut };
         self.callees[declared] = Some(callee);
         callee
     }
 
-    /// Enters the body of a fragment whose arguments are on the stack. It comes back to the next
-    /// instruction.
+    /// Enters the body of a fragment whose arguments are in the slots from `base` on. It comes back
+    /// to the next instruction.
     #[inline]
-    pub(super) fn enter(&mut self, index: u32, callee: &Callee, naming: Naming, dtype: Option<Primitive>) {
+    pub(super) fn enter(&mut self, index: u32, callee: &Callee, base: usize, naming: Naming, dtype: Option<Primitive>) {
         let Callee { fragment, head, result, .. } = *callee;
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
-        let base = self.slots.len();
-        match head.params {
-            0 => {}
-            1 => {
-                let argument = self.pop();
-                self.slots.push(Slot::Ready(argument));
-            }
-            _ => {
-                let first = self.stack.len() - head.params as usize;
-                self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
-            }
-        }
         for _ in head.params..head.slots {
             self.slots.push(Slot::Empty);
         }
@@ -194,23 +250,25 @@ impl Machine<'_, '_> {
     /// Decides the names of a call's results and of what it makes on the way. A recursive call
     /// continues the names of the first one, so that names stay short.
     #[inline]
-    fn naming(&mut self, site: &Site, callee: &Callee) -> Naming {
+    fn naming(&mut self, (index, name): (u32, Name), callee: &Callee) -> Naming {
         let targets = self.targets.len() as u32;
+        let Frame { path, result, .. } = *self.frame();
         if !callee.head.makes_tensors {
-            return Naming { path: self.frame().path, result: NameId::ROOT, targets };
+            return Naming { path, result: NameId::ROOT, targets };
         }
-        if callee.head.results != 1 {
-            return self.name_several(site, callee, targets);
-        }
-        let path = match site.hint {
-            Hint::None | Hint::Local(_) => self.fresh_path(site, callee.fragment),
+        let Site { hint, ordinal, .. } = self.program.sites[index as usize];
+        let path = match hint {
+            _ if callee.head.results != 1 => return self.name_several((index, name), callee),
+            Hint::None => self.fresh_path((name, ordinal), callee.fragment),
+            Hint::Local(name) => self.fresh_path((name, 0), callee.fragment),
             Hint::Named(id) => id,
             Hint::Bound(binding) => self.program.bindings[binding as usize].id,
-            hint @ Hint::Result(_) => match self.target(hint, 0, 1) {
+            Hint::Result(_) if result != NameId::ROOT => result,
+            Hint::Result(_) => match self.target(hint, 0, 1) {
                 Target::Name(id) => id,
-                _ => return self.name_several(site, callee, targets),
+                _ => return self.name_several((index, name), callee),
             },
-            Hint::Items { .. } => return self.name_several(site, callee, targets),
+            Hint::Items { .. } => return self.name_several((index, name), callee),
         };
         Naming { path, result: path, targets }
     }
@@ -218,12 +276,13 @@ impl Machine<'_, '_> {
     /// The same for a call whose results are not one tensor, or one without a name so far: notes
     /// the targets.
     #[inline(never)]
-    fn name_several(&mut self, site: &Site, callee: &Callee, base: u32) -> Naming {
-        let results = callee.head.results as usize;
+    fn name_several(&mut self, (index, name): (u32, Name), callee: &Callee) -> Naming {
+        let (fragment, results) = (callee.fragment, callee.head.results);
+        let (base, count) = (self.targets.len() as u32, results as usize);
+        let Site { hint, ordinal, .. } = self.program.sites[index as usize];
         let mut path = None;
-        if !matches!(site.hint, Hint::None | Hint::Local(_)) {
-            let targets: SmallVec<[Target; 4]> =
-                (0..results as u32).map(|i| self.target(site.hint, i, results)).collect();
+        if !matches!(hint, Hint::None | Hint::Local(_)) {
+            let targets: SmallVec<[Target; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
             path = targets.iter().find_map(first_name);
             if path.is_some() {
                 self.targets.extend(targets);
@@ -232,8 +291,9 @@ impl Machine<'_, '_> {
         let path = match path {
             Some(path) => path,
             None => {
-                let path = self.fresh_path(site, callee.fragment);
-                self.targets.resize(base as usize + results, Target::Auto);
+                let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
+                let path = self.fresh_path(segment, fragment);
+                self.targets.resize(base as usize + count, Target::Auto);
                 path
             }
         };
@@ -241,11 +301,7 @@ impl Machine<'_, '_> {
     }
 
     #[inline]
-    fn fresh_path(&mut self, site: &Site, fragment: FragmentId) -> NameId {
-        let (segment, ordinal) = match site.hint {
-            Hint::Local(name) => (name, 0),
-            _ => (site.name, site.ordinal),
-        };
+    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), fragment: FragmentId) -> NameId {
         let Active { count, first_frame } = self.active[fragment.index()];
         if count == 0 {
             return self.child(segment, ordinal);
@@ -258,11 +314,14 @@ impl Machine<'_, '_> {
     }
 
     /// Leaves a fragment and gives the caller its results.
+    #[inline]
     pub(super) fn finish_call(&mut self) {
-        let Some(&Frame { slots, targets, result_slot, fragment: Some(fragment), .. }) = self.frames.last() else {
+        let [.., Frame { pc, slots: outer, .. }, Frame { slots, targets, result_slot, fragment: Some(fragment), .. }] =
+            self.frames[..]
+        else {
             return;
         };
-        self.frames.pop();
+        self.frames.truncate(self.frames.len() - 1);
         self.active[fragment.index()].count -= 1;
         let base = slots as usize;
         let result = match result_slot {
@@ -274,9 +333,7 @@ impl Machine<'_, '_> {
         if self.targets.len() > targets as usize {
             self.targets.truncate(targets as usize);
         }
-        if let Some(caller) = self.frames.last() {
-            (self.pc, self.base) = (caller.pc, caller.slots);
-        }
+        (self.pc, self.base) = (pc, outer);
         self.give(result);
     }
 
@@ -306,10 +363,15 @@ impl Machine<'_, '_> {
     }
 
     /// Adds the calls on the way to the running frame that the graph does not know yet.
+    #[inline(never)]
     fn make_origin(&mut self) -> OriginId {
-        let known = self.frames.iter().rposition(|frame| frame.origin.is_some()).unwrap_or(0);
-        let mut origin = self.frames[known].origin.unwrap_or(OriginId::NONE);
-        for i in known + 1..self.frames.len() {
+        // The frame of the graph has an origin.
+        let mut first = self.frames.len() - 1;
+        while first > 1 && self.frames[first - 1].origin.is_none() {
+            first -= 1;
+        }
+        let mut origin = self.frames[first - 1].origin.unwrap_or(OriginId::NONE);
+        for i in first..self.frames.len() {
             let Frame { file, fragment, .. } = self.frames[i - 1];
             origin = self.call_origin(origin, self.frames[i].site, (file, fragment));
             self.frames[i].origin = Some(origin);
@@ -324,18 +386,21 @@ impl Machine<'_, '_> {
         &mut self,
         around: OriginId,
         index: u32,
-        (file, fragment): (FileId, Option<FragmentId>),
+        inside: (FileId, Option<FragmentId>),
     ) -> OriginId {
-        let place = match *self.reached(index) {
-            Reached::Call(place, of) if of == fragment => place,
-            _ => {
-                let site = self.site_in(fragment, index);
-                let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
-                *self.reached(index) = Reached::Call(place, fragment);
-                place
-            }
+        let place = match self.reached.get(index as usize) {
+            Some(Reached::Call(place, of)) if *of == inside.1 => *place,
+            _ => self.add_call_place(index, inside),
         };
         self.graph.add_origin(around, place)
+    }
+
+    #[inline(never)]
+    fn add_call_place(&mut self, index: u32, (file, fragment): (FileId, Option<FragmentId>)) -> u32 {
+        let site = self.site_in(fragment, index);
+        let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
+        *self.reached(index) = Reached::Call(place, fragment);
+        place
     }
 }
 

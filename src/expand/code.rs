@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::demand::Analysis;
+use super::fused::Fused;
 use crate::graph::Key;
 use crate::graph::names::NameId;
 use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Primitive, UnaryOp};
@@ -58,6 +59,8 @@ pub enum Instr {
     Builtin(Builtin),
     /// Pop the arguments of a site and run the fragment's body.
     Call(u32),
+    /// Run the fragment's body of a site with operands that are not on the stack.
+    CallWith(u32),
     /// Pop the arguments of a site and add the operation to the graph.
     Emit(u32),
     /// Add the operation of a site to the graph, with operands that are not on the stack; put its
@@ -108,6 +111,8 @@ pub enum Instr {
     CompoundEnd,
     /// End of the body.
     Return,
+    /// Some of the instructions above at once, where that can be done; see [`super::fused`].
+    Fused(Fused),
 }
 
 /// Where the value of an expression goes, as far as its name tells.
@@ -153,7 +158,7 @@ pub struct Site {
     pub ordinal: u32,
     /// The parameters of the arguments, in [`Program::keys`].
     pub keys: (u32, u32),
-    /// For [`Instr::Apply`] the first of its arguments in [`Program::operands`].
+    /// For [`Instr::Apply`] and [`Instr::CallWith`] the first argument in [`Program::operands`].
     pub operands: u32,
     /// For [`Instr::Apply`] the slot of its result.
     pub slot: Option<NonZeroU32>,
@@ -247,7 +252,7 @@ pub struct CompoundCall {
     pub bindings: u32,
 }
 
-/// An operand of a [`RoutineCall`] or of [`Instr::Apply`].
+/// An operand of a [`RoutineCall`], of [`Instr::Apply`] or of [`Instr::CallWith`].
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
     /// What a slot has.

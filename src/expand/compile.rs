@@ -373,6 +373,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
         self.program.instrs.push(instr);
         self.program.spans.push(span);
+        self.program.fuse(instr);
         self.program.instrs.len() - 1
     }
 
@@ -442,22 +443,33 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Adds a place that adds an operation to the graph, whose arguments were pushed.
     pub(super) fn emit_site(&mut self, site: Site, keys: &[Key]) {
         let index = self.site(site, keys);
-        let first = self.here() as usize - keys.len().min(self.here() as usize);
-        let operand = |instr: &Instr| match instr {
-            Instr::Load(slot) => Some(Operand::Slot(*slot)),
-            Instr::Const(constant) => Some(Operand::Const(*constant)),
-            _ => None,
-        };
-        let plain = first >= self.barrier as usize && self.gives_one_tensor(&site);
-        if !plain || self.program.instrs[first..].iter().any(|instr| operand(instr).is_none()) {
-            self.emit(Instr::Emit(index), site.span);
-            return;
+        let applied = self.gives_one_tensor(&site) && self.take_operands(index, keys.len());
+        self.emit(if applied { Instr::Apply(index) } else { Instr::Emit(index) }, site.span);
+    }
+
+    /// Makes the arguments of a site that were just pushed operands of it, if all are locals or
+    /// constants.
+    pub(super) fn take_operands(&mut self, site: u32, count: usize) -> bool {
+        let first = self.here() as usize - count.min(self.here() as usize);
+        if first < self.barrier as usize {
+            return false;
         }
         let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
-        sites[index as usize].operands = operands.len() as u32;
-        operands.extend(instrs.drain(first..).filter_map(|instr| operand(&instr)));
+        let before = operands.len();
+        for instr in &instrs[first..] {
+            operands.push(match instr {
+                Instr::Load(slot) => Operand::Slot(*slot),
+                Instr::Const(constant) => Operand::Const(*constant),
+                _ => {
+                    operands.truncate(before);
+                    return false;
+                }
+            });
+        }
+        sites[site as usize].operands = before as u32;
+        instrs.truncate(first);
         spans.truncate(first);
-        self.emit(Instr::Apply(index), site.span);
+        true
     }
 
     /// Whether the operation of a site is known to have one tensor as result.

@@ -279,7 +279,8 @@ impl Compiler<'_, '_> {
         }
         let span = site.span;
         let site = self.site(site, &[]);
-        self.emit(Instr::Call(site), span);
+        let taken = self.take_operands(site, info.params.len());
+        self.emit(if taken { Instr::CallWith(site) } else { Instr::Call(site) }, span);
     }
 
     /// The value of a default, a literal of the module that declares it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Callee, Naming, Target};
+use super::calls::{Callee, Given, Naming, Target};
 use super::code::{Hint, Operand, Site};
 use super::frame::{Frame, Reached, Slot};
 use super::list::List;
@@ -14,7 +14,9 @@ use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::{Argument, Graph, Key, Kind, KindId, KindParam, OriginId, Output, SignatureId, TensorId};
+use crate::graph::{
+    Argument, Common, Graph, Key, Kind, KindId, KindParam, OriginId, Output, ShapeId, SignatureId, TensorId,
+};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
 use crate::nnef::dialect::Dialect;
@@ -28,9 +30,9 @@ use crate::source::Location;
 /// ordinary. `?` among the types is the type argument of the running fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Emission {
-    signature: SignatureId,
+    pub(super) signature: SignatureId,
     /// Whether the result may share its shape with the arguments.
-    by_item: bool,
+    pub(super) by_item: bool,
     /// The elements of the result.
     element: Option<Primitive>,
     /// The type argument as the graph has it, and whether it was written.
@@ -57,9 +59,15 @@ impl Applied {
 impl Emission {
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
-    fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
+    pub(super) fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
         let known = |dtype| if dtype == Some(Primitive::Generic) { generic } else { dtype };
         ((known(self.dtype.0), self.dtype.1), known(self.element))
+    }
+
+    /// The same under a type argument of the running fragment.
+    pub(super) fn under(self, generic: Option<Primitive>) -> Self {
+        let (dtype, element) = self.types(generic);
+        Emission { dtype, element, ..self }
     }
 }
 
@@ -82,23 +90,32 @@ type Outputs = SmallVec<[Made; 2]>;
 
 impl Machine<'_, '_> {
     /// Adds the operation of a site to the graph and pushes its results.
+    #[inline]
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
+        let emission = match self.reached.get(index as usize) {
+            Some(Reached::Single(emission)) => *emission,
+            _ => match self.single_result(index) {
+                Some(ty) => self.reach(index, ty),
+                None => return self.emit_several(index),
+            },
+        };
+        self.check_operations()?;
+        let first = self.stack.len() - self.program.sites[index as usize].keys.1 as usize;
+        let mut common = Common::default();
+        for value in &self.stack[first..] {
+            push_operand(&mut self.graph, value, &self.space, &mut common)?;
+        }
+        self.drop_stack(first);
+        let tensor = self.emit_single(index, emission, common);
+        self.give(Value::Tensor(tensor));
+        Ok(())
+    }
+
+    /// The same for an operation that may have other results than one tensor.
+    #[inline(never)]
+    fn emit_several(&mut self, index: u32) -> Outcome<()> {
         let site = self.site(index);
         let first = self.stack.len() - site.keys.1 as usize;
-        let emission = match *self.reached(index) {
-            Reached::Single(emission) => Some(emission),
-            _ => self.single_result(&site).map(|ty| self.reach(index, &site, ty)),
-        };
-        if let Some(emission) = emission {
-            self.check_operations()?;
-            for value in &self.stack[first..] {
-                push_operand(&mut self.graph, value, &self.space)?;
-            }
-            self.drop_stack(first);
-            let tensor = self.emit_single(&site, &emission);
-            self.give(Value::Tensor(tensor));
-            return Ok(());
-        }
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
             arguments.push(Argument { key: *key, value: value.freeze(&self.space)? });
@@ -108,21 +125,22 @@ impl Machine<'_, '_> {
     }
 
     /// Adds the operation of a site to the graph, with operands that are not on the stack.
+    #[inline]
     pub(super) fn apply(&mut self, index: u32) -> Outcome<()> {
         self.check_operations()?;
-        let site = self.site(index);
-        let emission = match *self.reached(index) {
-            Reached::Single(emission) => emission,
+        let emission = match self.reached.get(index as usize) {
+            Some(Reached::Single(emission)) => *emission,
             _ => {
                 // The compiler sees to it that there is a declaration with one result.
-                let info = site.fragment.map(|fragment| self.checked.fragment(fragment));
-                let ty = info.and_then(|info| info.results.first()).map_or(Type::Unknown, |result| result.ty);
-                self.reach(index, &site, ty)
+                let ty = self.single_type(index).unwrap_or(Type::Unknown);
+                self.reach(index, ty)
             }
         };
-        self.push_operands(site.operands, site.keys.1)?;
-        let tensor = self.emit_single(&site, &emission);
-        match site.slot {
+        let Site { operands, keys, slot, .. } = self.program.sites[index as usize];
+        let mut common = Common::default();
+        self.push_operands(operands, keys.1, &mut common)?;
+        let tensor = self.emit_single(index, emission, common);
+        match slot {
             Some(slot) => self.slot(slot.get() - 1).set(Slot::Ready(Value::Tensor(tensor))),
             None => self.stack.push(Value::Tensor(tensor)),
         }
@@ -131,37 +149,42 @@ impl Machine<'_, '_> {
 
     /// Adds the operation that is all of a body without entering that, where nobody can tell: the
     /// operation was met before, its result has a name, and it is given nothing but tensors of one
-    /// shape and numbers. The arguments of the call are on the stack.
+    /// shape and numbers.
+    #[inline]
     pub(super) fn emit_only(
         &mut self,
         (call, only): (u32, u32),
+        given: Given,
         callee: &Callee,
         naming: Naming,
         generic: Option<Primitive>,
     ) -> Option<TensorId> {
-        let Reached::Single(emission) = *self.reached(only) else { return None };
+        let Some(&Reached::Single(emission)) = self.reached.get(only as usize) else { return None };
         if naming.result == NameId::ROOT || !emission.by_item || self.check_operations().is_err() {
             return None;
         }
-        let site = &self.program.sites[only as usize];
-        let span = site.span;
-        let operands = &self.program.operands[site.operands as usize..][..site.keys.1 as usize];
-        let first = self.stack.len() - callee.head.params as usize;
-        for (pushed, operand) in operands.iter().enumerate() {
-            let value = match operand {
-                Operand::Slot(slot) => self.stack.get(first + *slot as usize),
-                Operand::Const(constant) => self.program.constants.get(*constant as usize),
-                // Only statements of graphs have forms.
-                Operand::Shared(..) => None,
+        let params = callee.head.params;
+        let (called, site) = (&self.program.sites[call as usize], &self.program.sites[only as usize]);
+        let (constants, base) = (&self.program.constants, self.base);
+        let (count, span) = (site.keys.1 as usize, site.span);
+        let mut common = Common::default();
+        let first = if given == Given::Pushed { self.stack.len() - params as usize } else { self.stack.len() };
+        for pushed in 0..count {
+            let value = match (self.program.operands[site.operands as usize + pushed], given) {
+                (Operand::Slot(slot), Given::Pushed) => self.stack.get(first + slot as usize),
+                (Operand::Slot(slot), Given::Operands) => {
+                    self.program.operands[(called.operands + slot) as usize].value(base, &self.slots, constants)
+                }
+                (operand, _) => operand.value(base, &self.slots, constants),
             };
             let plain = value.filter(|value| value.is_plain());
-            if plain.and_then(|value| push_operand(&mut self.graph, value, &self.space).ok()).is_none() {
+            if plain.and_then(|value| push_operand(&mut self.graph, value, &self.space, &mut common).ok()).is_none() {
                 self.graph.drop_operands(pushed);
                 return None;
             }
         }
-        let Some(shape) = self.graph.coming_shape(emission.signature) else {
-            self.graph.drop_operands(operands.len());
+        let Some(shape) = common.shape() else {
+            self.graph.drop_operands(count);
             return None;
         };
         self.drop_stack(first);
@@ -174,10 +197,17 @@ impl Machine<'_, '_> {
         Some(self.graph.add_single(emission.signature, dtype, source, result, Some(shape)).1)
     }
 
+    /// The type of the first result of a site's operation, if that is declared.
+    fn single_type(&self, index: u32) -> Option<Type> {
+        let info = self.checked.fragment(self.program.sites[index as usize].fragment?);
+        info.results.first().map(|result| result.ty)
+    }
+
     /// The type of the one tensor that a site's operation gives, if nothing about it is out of the
     /// ordinary.
-    fn single_result(&self, site: &Site) -> Option<Type> {
-        let info = self.checked.fragment(site.fragment?);
+    #[inline(never)]
+    fn single_result(&self, index: u32) -> Option<Type> {
+        let info = self.checked.fragment(self.program.sites[index as usize].fragment?);
         let plain = !info.open_results && self.input_shapes.is_empty();
         match info.results[..] {
             [result] if plain && !matches!(result.ty, Type::Array(_)) => Some(result.ty),
@@ -187,20 +217,21 @@ impl Machine<'_, '_> {
 
     /// Finds out what the operations of a site have in common, which give a tensor of this type.
     #[inline(never)]
-    fn reach(&mut self, index: u32, site: &Site, ty: Type) -> Emission {
-        let applied = Applied::of(site, ty);
+    fn reach(&mut self, index: u32, ty: Type) -> Emission {
+        let site = self.program.sites[index as usize];
+        let applied = Applied::of(&site, ty);
         if let Some((latest, emission)) = self.latest
             && latest == applied
         {
             *self.reached(index) = Reached::Single(emission);
             return emission;
         }
-        let kind = self.kind(site);
+        let kind = self.kind(&site);
         let emission = Emission {
-            signature: self.graph.signature(kind, self.program.keys_of(site), 1),
+            signature: self.graph.signature(kind, self.program.keys_of(&site), 1),
             by_item: self.is_by_item(kind),
             element: element(ty, site.generic),
-            dtype: self.written_type(site, site.generic),
+            dtype: self.written_type(&site, site.generic),
         };
         *self.reached(index) = Reached::Single(emission);
         self.latest = Some((applied, emission));
@@ -208,22 +239,26 @@ impl Machine<'_, '_> {
     }
 
     /// Adds an operation with one tensor as result, whose arguments are in the graph already.
-    fn emit_single(&mut self, site: &Site, emission: &Emission) -> TensorId {
-        let source = (Location::new(self.frame().file, site.span), self.origin());
-        let name = self.result_name(site);
+    #[inline]
+    fn emit_single(&mut self, index: u32, emission: Emission, common: Common) -> TensorId {
+        let Frame { file, fragment, .. } = *self.frame();
+        let at = self.checked.place_in(fragment, self.program.sites[index as usize].span);
+        let source = (Location::new(file, at), self.origin());
+        let name = self.result_name(index);
         let (dtype, element) = emission.types(self.frame().dtype);
-        self.add_single((emission.signature, emission.by_item), dtype, source, (name, element))
+        let shape = common.shape().filter(|_| emission.by_item);
+        self.add_single((emission.signature, shape), dtype, source, (name, element))
     }
 
-    /// The same for an operation of a signature, which may share the shape of its arguments.
+    /// The same for an operation of a signature, with the shape of its result where it is known.
+    #[inline]
     pub(super) fn add_single(
         &mut self,
-        (signature, by_item): (SignatureId, bool),
+        (signature, shape): (SignatureId, Option<ShapeId>),
         dtype: (Option<Primitive>, bool),
         source: (Location, OriginId),
         result: (NameId, Option<Primitive>),
     ) -> TensorId {
-        let shape = if by_item { self.graph.coming_shape(signature) } else { None };
         let is_inferred = shape.is_some();
         let (operation, tensor) = self.graph.add_single(signature, dtype, source, result, shape);
         if !is_inferred {
@@ -234,36 +269,32 @@ impl Machine<'_, '_> {
 
     /// The name of the one result of a site's operation.
     #[inline]
-    fn result_name(&mut self, site: &Site) -> NameId {
+    fn result_name(&mut self, index: u32) -> NameId {
+        let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
         let Frame { path, result, inner, .. } = *self.frame();
-        match site.hint {
-            Hint::None => self.graph.names.child(path, site.name, site.ordinal, inner),
+        match hint {
+            Hint::None => self.graph.names.child(path, name, ordinal, inner),
             Hint::Local(name) => self.graph.names.child(path, name, 0, inner),
             Hint::Result(0) if result != NameId::ROOT => result,
             hint => match self.target(hint, 0, 1) {
                 Target::Name(id) => id,
-                _ => self.child(site.name, site.ordinal),
+                _ => self.child(name, ordinal),
             },
         }
     }
 
     /// Adds operands that are not on the stack to the operation that is finished next.
     #[inline]
-    pub(super) fn push_operands(&mut self, first: u32, count: u32) -> Outcome<()> {
+    pub(super) fn push_operands(&mut self, first: u32, count: u32, common: &mut Common) -> Outcome<()> {
         for i in first..first + count {
-            let value = match self.program.operands[i as usize] {
-                Operand::Slot(slot) => match &self.slots[(self.base + slot) as usize] {
-                    Slot::Ready(value) => value,
-                    // The compiler lets no other slot be read.
-                    Slot::Empty | Slot::Deferred(_) => &Value::Logical(false),
-                },
-                Operand::Const(constant) => &self.program.constants[constant as usize],
-                Operand::Shared(form, node) => {
-                    self.push_shared(form, node)?;
-                    continue;
-                }
-            };
-            push_operand(&mut self.graph, value, &self.space)?;
+            let operand = self.program.operands[i as usize];
+            if let Operand::Shared(form, node) = operand {
+                self.push_shared(form, node, common)?;
+                continue;
+            }
+            // The compiler lets no slot without a value be read.
+            let value = operand.value(self.base, &self.slots, &self.program.constants);
+            push_operand(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.space, common)?;
         }
         Ok(())
     }
@@ -439,12 +470,16 @@ impl Machine<'_, '_> {
 }
 
 /// Adds a value to the arguments of the operation that is finished next.
-#[inline]
-fn push_operand(graph: &mut Graph, value: &Value, space: &Space) -> Outcome<()> {
+#[inline(always)]
+fn push_operand(graph: &mut Graph, value: &Value, space: &Space, common: &mut Common) -> Outcome<()> {
     match value {
-        Value::Tensor(tensor) => graph.push_tensor_operand(*tensor),
+        Value::Tensor(tensor) => graph.push_tensor_operand(*tensor, common),
+        number if number.is_plain() => {
+            let kept = number.keep(graph);
+            graph.push_kept(kept);
+        }
         value => {
-            graph.push_operand(value.freeze(space)?);
+            graph.push_operand(value.freeze(space)?, common);
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use super::code::Operand;
 use super::emission::Emission;
 use super::iteration::{Collected, Iteration};
 use super::value::Value;
@@ -48,6 +49,22 @@ impl Slot {
         match self {
             Slot::Empty | Slot::Deferred(_) => true,
             Slot::Ready(value) => value.is_plain(),
+        }
+    }
+}
+
+impl Operand {
+    /// What an operand stands for in the body whose slots are those from `base` on; none for a slot
+    /// without a value, and for what the graph has already.
+    #[inline]
+    pub(super) fn value<'v>(self, base: u32, slots: &'v [Slot], constants: &'v [Value]) -> Option<&'v Value> {
+        match self {
+            Operand::Slot(slot) => match slots.get((base + slot) as usize) {
+                Some(Slot::Ready(value)) => Some(value),
+                _ => None,
+            },
+            Operand::Const(constant) => constants.get(constant as usize),
+            Operand::Shared(..) => None,
         }
     }
 }

@@ -72,8 +72,12 @@ impl Machine<'_, '_> {
 
     /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
     pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
-        if let [.., Value::Int(a), Value::Int(b)] = self.stack[..] {
-            let value = arithmetic::integers(op, a, b)?;
+        let numbers = match self.stack[..] {
+            [.., Value::Int(a), Value::Int(b)] => Some(arithmetic::integers(op, a, b)?),
+            [.., Value::Scalar(a), Value::Scalar(b)] => Some(arithmetic::scalars(op, a, b)?),
+            _ => None,
+        };
+        if let Some(value) = numbers {
             self.drop_top();
             self.drop_top();
             self.stack.push(value);

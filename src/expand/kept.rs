@@ -49,7 +49,7 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let id = graph.names.child(NameId::ROOT, name, 0, false);
     let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
     let shape: Arc<[i64]> = [1].into();
-    graph.tensors[tensor.index()].shape = Some(graph::Shape::of(&shape));
+    graph.set_shape(tensor, Some(graph::Shape::of(&shape)));
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
     let at = Location::new(checked.document.as_read().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);

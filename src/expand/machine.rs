@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Callee, Target};
+use super::calls::{Callee, Given, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::compound::CompoundCode;
@@ -16,6 +16,7 @@ pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
+use super::replay::Replays;
 use super::routine::Prepared;
 use super::scan::Unrolling;
 use super::shapes::Shapes;
@@ -42,7 +43,7 @@ const CELLS_PER_OPERATION: u64 = 80;
 /// How many of them are allowed in any case.
 const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
-const MAX_SLOTS: usize = 1 << 28;
+pub(super) const MAX_SLOTS: usize = 1 << 28;
 
 /// Declares the machine, and its state without what it reads: between the statements of a graph
 /// the checks go on with that.
@@ -89,6 +90,8 @@ machine! {
     active: Vec<Active>,
     /// What is known of the fragments that were called.
     callees: Vec<Option<Callee>>,
+    /// The bodies that are replayed.
+    replays: Replays,
     loops: Vec<Running>,
     scans: Vec<Unrolling>,
     looping: Vec<LoopRun>,
@@ -144,6 +147,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             targets: Vec::new(),
             active: vec![Active { count: 0, first_frame: 0 }; checked.fragment_count()],
             callees: vec![None; checked.fragments.len()],
+            replays: Replays::default(),
             loops: Vec::new(),
             scans: Vec::new(),
             looping: Vec::new(),
@@ -255,7 +259,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             }
         }
         while let Some(instr) = self.program.instrs.get(at) {
-            if let Instr::Call(site) = instr
+            if let Instr::Call(site) | Instr::CallWith(site) = instr
                 && let Some(fragment) = self.program.sites[*site as usize].fragment
             {
                 self.head(fragment);
@@ -414,7 +418,8 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Index => self.index()?,
                 Instr::Slice { begin, end } => self.slice(begin, end)?,
                 Instr::Builtin(function) => self.builtin(function)?,
-                Instr::Call(site) => self.call(site)?,
+                Instr::Call(site) => self.call(site, Given::Pushed)?,
+                Instr::CallWith(site) => self.call(site, Given::Operands)?,
                 Instr::Emit(site) => self.emit(site)?,
                 Instr::Apply(site) => self.apply(site)?,
                 Instr::Scan(site) => self.scan(site)?,
@@ -462,6 +467,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                     }
                     self.finish_call();
                 }
+                Instr::Fused(fused) => self.run_fused(fused),
             }
         }
     }

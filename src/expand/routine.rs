@@ -9,7 +9,7 @@ use super::emission::element;
 use super::list::List;
 use super::machine::{Machine, Slot};
 use super::value::Value;
-use crate::graph::{Key, OriginId, SignatureId};
+use crate::graph::{Common, Key, OriginId, SignatureId};
 use crate::nnef::ast::{Assignment, Expr, ExprId, Primitive};
 use crate::nnef::check::Ref;
 use crate::nnef::check::forms::{FormOperand, FormRoutine, Known};
@@ -99,25 +99,27 @@ impl Machine<'_, '_> {
         let call = self.program.routines[index as usize];
         let checked = self.checked;
         let routine = checked.routines.get(call.routine);
-        self.push_operands(call.operands, routine.order.len() as u32)?;
+        let mut common = Common::default();
+        self.push_operands(call.operands, routine.order.len() as u32, &mut common)?;
         let known = self.prepared(call.routine);
         let source = (Location::new(self.frame().file, call.span), OriginId::NONE);
         let result = (call.id, known.element);
-        let tensor = self.add_single((known.signature, known.by_item), routine.generic, source, result);
+        let shape = common.shape().filter(|_| known.by_item);
+        let tensor = self.add_single((known.signature, shape), routine.generic, source, result);
         self.slots[call.slot as usize] = Slot::Ready(Value::Tensor(tensor));
         Ok(())
     }
 
     /// Adds a constant that all statements of a form have to the operation that is finished next.
-    pub(super) fn push_shared(&mut self, form: FormId, node: ExprId) -> Outcome<()> {
+    pub(super) fn push_shared(&mut self, form: FormId, node: ExprId, common: &mut Common) -> Outcome<()> {
         if let Some(kept) = self.shared.get(&(form, node)) {
-            self.graph.push_again(*kept);
+            self.graph.push_again(*kept, common);
             return Ok(());
         }
         let checked = self.checked;
         let Some(Known::Routine(routine)) = checked.forms.get(form) else { return Ok(()) };
         let value = constant(checked, &routine.tree, node).freeze(&self.space)?;
-        let kept = self.graph.push_operand(value);
+        let kept = self.graph.push_operand(value, common);
         self.shared.insert((form, node), kept);
         Ok(())
     }

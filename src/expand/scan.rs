@@ -226,7 +226,7 @@ impl Machine<'_, '_> {
             return Err(mistake(format!("what is scanned for `{param}` is no tensor")).into());
         };
         let name = self.graph.tensor_name(tensor);
-        let Some(shape) = &self.graph.tensors[tensor.index()].shape else {
+        let Some(shape) = self.graph.shape(tensor) else {
             return Err(Hindrance::Stays(format!("the shape of `{name}` is not known"), Some(HELP)));
         };
         let Some(extent) = shape.extents().get(scanned.axis) else {
@@ -345,7 +345,9 @@ impl Machine<'_, '_> {
         // The step comes back to this instruction.
         self.pc -= 1;
         let callee = self.callee(unrolling.fragment);
-        self.enter(unrolling.site, &callee, Naming { path, result: NameId::ROOT, targets }, None);
+        let base = self.slots.len();
+        self.move_arguments(unrolling.head.params);
+        self.enter(unrolling.site, &callee, base, Naming { path, result: NameId::ROOT, targets }, None);
         self.scans.push(unrolling);
         Ok(())
     }

@@ -126,8 +126,7 @@ impl Machine<'_, '_> {
             // What is no tensor has the shape of a single number.
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
         };
-        let shape = self.graph.tensors[tensor.index()].shape.as_ref();
-        let Some(shape) = shape else {
+        let Some(shape) = self.graph.shape(*tensor) else {
             let message = "`shape_of` needs a tensor whose shape is known while expanding";
             return Err(Failure::new(Code::NotCompileTime, message).help(HELP));
         };

@@ -7,7 +7,7 @@ use super::list::List;
 use super::shapes::unknown_extent;
 use crate::diagnostics::Code;
 use crate::graph::symbolic::Symbolic;
-use crate::graph::{self, TensorId};
+use crate::graph::{self, Graph, Kept, TensorId};
 
 /// A value while expanding. 24 bytes; clones are cheap.
 #[derive(Clone, Debug)]
@@ -75,6 +75,18 @@ impl Value {
     /// Whether it is computed from an extent that is not known.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
+    }
+
+    /// A value for which [`Value::is_plain`] holds as an argument in the graph; others are not kept.
+    #[inline]
+    pub(super) fn keep(&self, graph: &mut Graph) -> Kept {
+        match self {
+            Value::Tensor(tensor) => Kept::tensor(*tensor),
+            Value::Int(i) => graph.keep(graph::Value::Int(*i)),
+            Value::Scalar(s) => graph.keep(graph::Value::Scalar(*s)),
+            Value::Logical(b) => graph.keep(graph::Value::Logical(*b)),
+            _ => graph.keep(graph::Value::Logical(false)),
+        }
     }
 
     /// The value as the graph keeps it. What it takes is counted as long as the graph lives:

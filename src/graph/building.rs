@@ -4,12 +4,35 @@ use smallvec::SmallVec;
 
 use super::names::NameId;
 use super::{
-    Argument, Graph, Kept, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, SignatureId,
-    Tensor, TensorId, Value, shapes,
+    Argument, Graph, Kept, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, ShapeId,
+    SignatureId, Tensor, TensorId, Value, shapes,
 };
 use crate::nnef::ast::Primitive;
 use crate::nnef::names::Name;
 use crate::source::Location;
+
+/// The shape that the arguments of an operation have in common, as far as they are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Common {
+    shape: Option<ShapeId>,
+    /// Whether there are arguments of other shapes, or of none that is known.
+    differs: bool,
+}
+
+impl Common {
+    /// Adds the shape of an argument.
+    #[inline]
+    pub(crate) fn add(&mut self, shape: Option<ShapeId>) {
+        self.differs |= shape.is_none() || self.shape.is_some() && self.shape != shape;
+        self.shape = shape;
+    }
+
+    /// The shape, if there is one.
+    #[inline]
+    pub(crate) fn shape(self) -> Option<ShapeId> {
+        self.shape.filter(|_| !self.differs)
+    }
+}
 
 impl Graph {
     /// Adds a kind of operations.
@@ -49,20 +72,47 @@ impl Graph {
         self.signatures.intern(kind, keys, results as u32)
     }
 
-    /// Adds a tensor to the arguments of the operation that is finished next.
+    /// Adds a tensor to the arguments of the operation that is finished next, and to those of
+    /// which a shape is wanted that they have in common.
     #[inline]
-    pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId) {
+    pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId, common: &mut Common) {
+        common.add(self.tensors[tensor.index()].shape);
         self.packed.push_tensor(tensor);
     }
 
-    /// Adds a value to the arguments of the operation that is finished next.
-    pub(crate) fn push_operand(&mut self, value: Value) -> Kept {
+    /// The same for a value that is no tensor.
+    pub(crate) fn push_operand(&mut self, value: Value, common: &mut Common) -> Kept {
+        self.join(Operand::from(&value), common);
         self.packed.push_value(value)
     }
 
-    /// Adds a value that was an argument before.
-    pub(crate) fn push_again(&mut self, kept: Kept) {
+    /// The same for a value that was an argument before.
+    pub(crate) fn push_again(&mut self, kept: Kept, common: &mut Common) {
         self.packed.push_again(kept);
+        if !common.differs {
+            self.packed.last_operands(1).for_each(|operand| self.join(operand, common));
+        }
+    }
+
+    /// Keeps a value that is to be an argument.
+    pub(crate) fn keep(&mut self, value: Value) -> Kept {
+        self.packed.keep(value)
+    }
+
+    /// Adds a value that the graph has to the arguments of the operation that is finished next.
+    #[inline]
+    pub(crate) fn push_kept(&mut self, kept: Kept) {
+        self.packed.push_again(kept);
+    }
+
+    #[inline]
+    fn join(&self, operand: Operand, common: &mut Common) {
+        match operand {
+            Operand::Tensor(tensor) => common.add(self.tensors[tensor.index()].shape),
+            // Numbers have none, and go with any.
+            Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
+            Operand::Value(_) => common.add(None),
+        }
     }
 
     /// Takes the last arguments back.
@@ -106,13 +156,14 @@ impl Graph {
 
     /// Adds an operation with one tensor as result, which it adds as well. Its arguments were pushed,
     /// as many as its signature says.
+    #[inline]
     pub(crate) fn add_single(
         &mut self,
         signature: SignatureId,
         dtype: (Option<Primitive>, bool),
         source: (Location, OriginId),
         result: (NameId, Option<Primitive>),
-        shape: Option<Shape>,
+        shape: Option<ShapeId>,
     ) -> (OperationId, TensorId) {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
@@ -122,40 +173,17 @@ impl Graph {
         (id, tensor)
     }
 
-    /// The shape that the result of an operation shares with its arguments, which were pushed, if
-    /// it is one by item.
-    pub(crate) fn coming_shape(&self, signature: SignatureId) -> Option<Shape> {
-        let (_, operands, _) = self.signatures.counts(signature);
-        self.common_shape(self.packed.last_operands(operands))
-    }
-
     /// Gives the one result of an operation the shape that all its tensors have; false where they
     /// differ, or where it is not known at once that they do not.
     pub(crate) fn share_shape(&mut self, operation: OperationId) -> bool {
         let operation = &self.operations[operation.index()];
-        let shape = self.common_shape(self.operands_of(operation));
-        let (Some(shape), Some(Output::Tensor(&result))) = (shape, self.outputs_of(operation).next()) else {
+        let mut common = Common::default();
+        self.operands_of(operation).for_each(|operand| self.join(operand, &mut common));
+        let (Some(shape), Some(Output::Tensor(&result))) = (common.shape(), self.outputs_of(operation).next()) else {
             return false;
         };
         self.tensors[result.index()].shape = Some(shape);
         true
-    }
-
-    #[inline]
-    fn common_shape<'g>(&self, operands: impl Iterator<Item = Operand<'g>>) -> Option<Shape> {
-        let mut shared: Option<&Shape> = None;
-        for operand in operands {
-            match operand {
-                Operand::Tensor(tensor) => match (&self.tensors[tensor.index()].shape, shared) {
-                    (Some(shape), None) => shared = Some(shape),
-                    (Some(shape), Some(known)) if shape.is(known) => {}
-                    _ => return None,
-                },
-                Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
-                Operand::Value(_) => return None,
-            }
-        }
-        shared.cloned()
     }
 
     /// Gives the results of an operation their shapes.
@@ -163,14 +191,19 @@ impl Graph {
         let operation = &self.operations[operation.index()];
         let (_, _, count) = self.signatures.counts(operation.signature);
         let mut outputs = self.packed.outputs(operation.results..operation.results + count);
-        if let (1, Some(Output::Tensor(tensor))) = (count, outputs.clone().next()) {
-            self.tensors[tensor.index()].shape = inferred.into_first();
+        if let (1, Some(Output::Tensor(&tensor))) = (count, outputs.clone().next()) {
+            self.tensors[tensor.index()].shape = inferred.into_first().map(|shape| self.shapes.intern(shape));
             return;
         }
         let tensors = outputs.by_ref().flat_map(Output::tensors);
         for (i, tensor) in tensors.enumerate() {
-            self.tensors[tensor.index()].shape = inferred.get(i);
+            self.tensors[tensor.index()].shape = inferred.get(i).map(|shape| self.shapes.intern(shape));
         }
+    }
+
+    /// Gives a tensor its shape.
+    pub(crate) fn set_shape(&mut self, tensor: TensorId, shape: Option<Shape>) {
+        self.tensors[tensor.index()].shape = shape.map(|shape| self.shapes.intern(shape));
     }
 
     /// Adds a place that calls a fragment.

@@ -97,7 +97,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str(": {\"dtype\": ");
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
-        match tensor.shape.as_ref().and_then(Shape::known) {
+        match self.graph.shape(id).and_then(Shape::known) {
             Some(extents) => self.list(&extents, |json, &extent| push_int(json.buffer, extent)),
             None => self.buffer.push_str("null"),
         }

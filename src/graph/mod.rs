@@ -7,6 +7,7 @@ mod packed;
 pub mod pieces;
 pub mod prune;
 pub mod scan;
+mod shape_table;
 pub mod shapes;
 pub mod source_map;
 pub mod stats;
@@ -25,9 +26,12 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
+pub(crate) use building::Common;
 use names::{NameId, Speller, TensorNames};
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
+pub use shape_table::ShapeId;
+use shape_table::ShapeTable;
 pub use shapes::{Extent, Shape};
 pub use value::Value;
 
@@ -85,11 +89,13 @@ pub struct Tensor {
     pub name: NameId,
     /// The type of its elements, where known.
     pub dtype: Option<Primitive>,
-    /// Its extents, where their number is known.
-    pub shape: Option<Shape>,
+    /// Its extents, where their number is known: [`Graph::shape`] has them.
+    pub shape: Option<ShapeId>,
     /// The operation that makes it.
     pub producer: Option<OperationId>,
 }
+
+const _: () = assert!(size_of::<Tensor>() == 16);
 
 /// What an operation is: its name and signature.
 #[derive(Clone, Debug)]
@@ -260,6 +266,7 @@ pub struct Graph {
     pub operations: Vec<Operation>,
     packed: Packed,
     signatures: Signatures,
+    shapes: ShapeTable,
     /// The kinds of operations that occur.
     pub kinds: Vec<Kind>,
     /// The calls through which operations came about: each with the call around it.
@@ -287,6 +294,7 @@ impl Graph {
             operations: Vec::new(),
             packed: Packed::default(),
             signatures: Signatures::default(),
+            shapes: ShapeTable::default(),
             kinds: Vec::new(),
             origins: Vec::new(),
             call_places: Vec::new(),
@@ -315,10 +323,7 @@ impl Graph {
     }
 
     /// Replaces the arguments of every operation.
-    pub(crate) fn map_arguments(
-        &mut self,
-        mut f: impl FnMut(&mut Operation, &[Tensor], Vec<Argument>) -> Vec<Argument>,
-    ) {
+    pub(crate) fn map_arguments(&mut self, mut f: impl FnMut(&mut Operation, &Graph, Vec<Argument>) -> Vec<Argument>) {
         let mut operations = std::mem::take(&mut self.operations);
         let mut packed = Packed::default();
         for operation in &mut operations {
@@ -326,7 +331,7 @@ impl Graph {
                 self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
             let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
             let before = operation.clone();
-            for argument in f(operation, &self.tensors, given) {
+            for argument in f(operation, self, given) {
                 keys.push(argument.key);
                 packed.push_value(argument.value);
             }
@@ -413,6 +418,11 @@ impl Graph {
     /// All tensors that an operation gives.
     pub fn tensors_of(&self, operation: &Operation) -> impl Iterator<Item = TensorId> + Clone {
         self.outputs_of(operation).flat_map(Output::tensors).copied()
+    }
+
+    /// The extents of a tensor, where their number is known.
+    pub fn shape(&self, tensor: TensorId) -> Option<&Shape> {
+        self.shapes.get(self.tensors[tensor.index()].shape?)
     }
 
     /// The kind of an operation.

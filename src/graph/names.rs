@@ -11,7 +11,7 @@ use crate::nnef::names::{Name, Names};
 mod distinct;
 mod spelling;
 
-use distinct::Spelling;
+use distinct::{Segments, Sieve, Spelling, Taken};
 pub use spelling::Speller;
 
 /// Identifies a tensor name.
@@ -75,6 +75,8 @@ pub struct TensorNames {
     entries: Vec<Entry>,
     /// Added by `resolve` where the path alone is not unique.
     suffixed: Vec<Suffixed>,
+    /// How many names tensors have.
+    used: usize,
 }
 
 impl TensorNames {
@@ -141,12 +143,16 @@ impl TensorNames {
 
     /// Notes that a tensor has this name.
     pub fn mark_used(&mut self, id: NameId) {
-        self.entries[id.0 as usize].bits |= bits::USED;
+        let entry = &mut self.entries[id.0 as usize];
+        self.used += usize::from(!entry.is(bits::USED));
+        entry.bits |= bits::USED;
     }
 
     /// Forgets which names tensors have.
     pub fn unmark(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
+        if std::mem::take(&mut self.used) > 0 {
+            self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
+        }
     }
 
     /// The number of names made so far.
@@ -167,10 +173,10 @@ impl TensorNames {
             return;
         }
         self.drop_suffixes();
-        let hashes = self.hashes(names);
-        let used = self.entries.iter().zip(&hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash);
-        if !distinct::all_distinct(used) {
-            self.add_suffixes(names, hashes);
+        let mut segments = Segments::new(names);
+        let (hashes, distinct) = self.hashes(&mut segments);
+        if !distinct {
+            self.add_suffixes(segments, hashes);
         }
     }
 
@@ -192,56 +198,39 @@ impl TensorNames {
         }
     }
 
-    /// The hash of the spelling of every name, suffixes left out.
-    fn hashes(&self, names: &Names) -> Vec<Spelling> {
-        let mut segments = distinct::Segments::new(names);
+    /// The hashes of the spellings of names, suffixes left out, and whether those of tensors are
+    /// distinct. Where they are not, the first hashes may be all: as many as it took to find out.
+    fn hashes(&self, segments: &mut Segments) -> (Vec<Spelling>, bool) {
+        let mut sieve = Sieve::new(self.used);
         let mut hashes: Vec<Spelling> = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
             let parent = hashes.get(entry.parent.0 as usize).copied();
-            hashes.push(segments.spell(parent, entry.segment, entry.ordinal));
+            let hash = segments.spell(parent, entry.segment, entry.ordinal);
+            hashes.push(hash);
+            if entry.is(bits::USED) && !sieve.add(hash) {
+                return (hashes, false);
+            }
         }
-        hashes
+        let used = self.entries.iter().zip(&hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash);
+        let distinct = sieve.all_distinct(used);
+        (hashes, distinct)
     }
 
     /// Gives suffixes to names that others have already. What is named after them follows.
-    fn add_suffixes(&mut self, names: &Names, mut hashes: Vec<Spelling>) {
-        let used = self.entries.iter().filter(|entry| entry.is(bits::USED)).count();
-        let last = self.entries.iter().any(|entry| entry.is(bits::INNER));
-        let mut taken = distinct::Taken::with_capacity(used);
-        let mut segments = distinct::Segments::new(names);
-        for (entry, hash) in self.entries.iter().zip(&hashes) {
-            if entry.is(bits::USER) && entry.is(bits::USED) {
-                taken.insert(*hash);
+    fn add_suffixes(&mut self, segments: Segments, hashes: Vec<Spelling>) {
+        let suffixed = std::mem::take(&mut self.suffixed);
+        let mut settling = Settling::new(&self.entries, self.used, segments, hashes, suffixed);
+        let mut last = false;
+        for (i, entry) in self.entries.iter_mut().enumerate() {
+            last |= entry.is(bits::INNER);
+            settling.settle(i, entry, false);
+        }
+        if last {
+            for (i, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.is(bits::INNER)) {
+                settling.settle(i, entry, true);
             }
         }
-        // Names that are not spelled any more as their paths alone would have it.
-        let mut moved = vec![false; self.entries.len()];
-        for inner in [false, true].into_iter().filter(|&inner| last || !inner) {
-            for i in 0..self.entries.len() {
-                let entry = self.entries[i];
-                // Another pass settles it, or has done so; but it may be named after one of this pass.
-                let settles = entry.is(bits::INNER) == inner;
-                if inner && !settles {
-                    continue;
-                }
-                let parent = entry.parent.0 as usize;
-                if moved.get(parent).is_some_and(|&moved| moved) {
-                    hashes[i] = segments.spell(Some(hashes[parent]), entry.segment, entry.ordinal);
-                    moved[i] = true;
-                }
-                if settles && entry.is(bits::USED) && !entry.is(bits::USER) {
-                    let (suffix, hash) = taken.claim(hashes[i]);
-                    hashes[i] = hash;
-                    if suffix > 0 {
-                        moved[i] = true;
-                        let place = self.suffixed.len() as u32;
-                        self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
-                        let entry = &mut self.entries[i];
-                        (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
-                    }
-                }
-            }
-        }
+        self.suffixed = settling.suffixed;
     }
 
     /// Adds a name to a text.
@@ -277,6 +266,60 @@ impl TensorNames {
             push_int(out, i64::from(suffix));
         }
         number
+    }
+}
+
+/// What giving suffixes to names needs to know.
+struct Settling<'n> {
+    segments: Segments<'n>,
+    taken: Taken,
+    /// The names so far, as they are in the end where their turn has come.
+    hashes: Vec<Spelling>,
+    /// How many of them were known at the start, as their paths alone would have it.
+    known: usize,
+    /// Names that are not spelled any more as their paths alone would have it.
+    moved: Vec<bool>,
+    suffixed: Vec<Suffixed>,
+}
+
+impl<'n> Settling<'n> {
+    fn new(
+        entries: &[Entry],
+        used: usize,
+        mut segments: Segments<'n>,
+        mut hashes: Vec<Spelling>,
+        suffixed: Vec<Suffixed>,
+    ) -> Self {
+        let mut taken = Taken::with_capacity(used);
+        for entry in entries.iter().filter(|entry| entry.is(bits::USER) && entry.is(bits::USED)) {
+            taken.insert(segments.spell(None, entry.segment, entry.ordinal));
+        }
+        let known = hashes.len();
+        hashes.resize(entries.len(), 0);
+        Settling { segments, taken, hashes, known, moved: vec![false; entries.len()], suffixed }
+    }
+
+    /// Spells a name after its prefix. If its turn has come, it gets a suffix where it needs one.
+    /// If not, it may be the prefix of others whose turn it is, or that of one may have changed.
+    #[inline(always)]
+    fn settle(&mut self, i: usize, entry: &mut Entry, inner: bool) {
+        let parent = entry.parent.0 as usize;
+        let mut moved = self.moved.get(parent).is_some_and(|&moved| moved);
+        let mut hash = match self.hashes[i] {
+            known if !moved && (inner || i < self.known) => known,
+            _ => self.segments.spell(self.hashes.get(parent).copied(), entry.segment, entry.ordinal),
+        };
+        if entry.is(bits::INNER) == inner && entry.is(bits::USED) && !entry.is(bits::USER) {
+            let (suffix, suffixed) = self.taken.claim(hash);
+            if suffix > 0 {
+                (hash, moved) = (suffixed, true);
+                let place = self.suffixed.len() as u32;
+                self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
+                (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
+            }
+        }
+        self.hashes[i] = hash;
+        self.moved[i] = moved;
     }
 }
 

@@ -35,6 +35,14 @@ pub(super) struct Packed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept(u32);
 
+impl Kept {
+    /// A tensor.
+    #[inline]
+    pub(crate) fn tensor(tensor: TensorId) -> Self {
+        Kept(tensor.0)
+    }
+}
+
 impl Packed {
     #[inline]
     pub fn push_tensor(&mut self, tensor: TensorId) {
@@ -46,14 +54,20 @@ impl Packed {
     }
 
     pub fn push_value(&mut self, value: Value) -> Kept {
-        let word = match value {
-            Value::Tensor(tensor) => tensor.0,
-            value => TABLE | self.place(value),
-        };
-        self.operands.push(word);
-        Kept(word)
+        let kept = self.keep(value);
+        self.push_again(kept);
+        kept
     }
 
+    /// Keeps a value that is to be an argument.
+    pub fn keep(&mut self, value: Value) -> Kept {
+        Kept(match value {
+            Value::Tensor(tensor) => tensor.0,
+            value => TABLE | self.place(value),
+        })
+    }
+
+    #[inline]
     pub fn push_again(&mut self, kept: Kept) {
         self.operands.push(kept.0);
     }
@@ -98,6 +112,15 @@ impl Packed {
     #[inline]
     pub fn last(&self, operands: u32, results: u32) -> (u32, u32) {
         (self.operands.len() as u32 - operands, self.results.len() as u32 - results)
+    }
+
+    pub fn operands_len(&self) -> u32 {
+        self.operands.len() as u32
+    }
+
+    /// Whether there is a result of no tensors.
+    pub fn has_empty_array(&self) -> bool {
+        self.arrays.iter().any(|tensors| tensors.is_empty())
     }
 
     pub fn results_len(&self) -> u32 {
@@ -253,6 +276,11 @@ impl Signatures {
     pub fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
         let signature = &self.table[id.0 as usize];
         (signature.kind, signature.keys.1, signature.results)
+    }
+
+    /// Whether there is one without results.
+    pub fn any_without_results(&self) -> bool {
+        self.table.iter().any(|signature| signature.results == 0)
     }
 
     #[inline]

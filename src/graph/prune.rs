@@ -1,10 +1,13 @@
 //! Removes operations that nothing needs.
 
-use super::{Graph, TensorId};
+use super::{Graph, Tensor, TensorId};
 use crate::nnef::standard::UPDATE;
 
 /// Keeps what the outputs, the tensors named in the document, and updates of variables depend on.
 pub fn prune(graph: &mut Graph) {
+    if all_used(graph) {
+        return;
+    }
     let needed = needed_operations(graph);
     if needed.iter().all(|&needed| needed) {
         return;
@@ -19,6 +22,18 @@ pub fn prune(graph: &mut Graph) {
         }
     }
     graph.retain(&needed, &renumbered);
+}
+
+/// Whether every tensor is used by some operation, or needed for itself: then all operations are
+/// needed, since each stands before those that use its results. So it is mostly, and found out
+/// faster than which ones are needed.
+fn all_used(graph: &Graph) -> bool {
+    let mut used = vec![false; graph.tensors.len()];
+    graph.outputs.iter().for_each(|tensor| used[tensor.index()] = true);
+    graph.packed.each_operand_tensor(0..graph.packed.operands_len(), &mut |tensor| used[tensor.index()] = true);
+    let needed = |(tensor, used): (&Tensor, &bool)| *used || graph.names.is_user(tensor.name);
+    let give_tensors = !graph.signatures.any_without_results() && !graph.packed.has_empty_array();
+    give_tensors && graph.tensors.iter().zip(&used).all(needed)
 }
 
 fn needed_operations(graph: &Graph) -> Vec<bool> {

@@ -131,7 +131,7 @@ pub const PRODUCTS: &[(&str, Count)] = &[
 ];
 
 fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
-    graph.tensors[tensor.index()].shape.as_ref()?.known()
+    graph.shape(tensor)?.known()
 }
 
 fn product(extents: &[i64]) -> u64 {

@@ -161,12 +161,12 @@ fn length(value: &Value) -> usize {
 
 /// How many axes the first tensor of an operation has, where that is known.
 fn axes(graph: &Graph, operation: &Operation) -> Option<usize> {
-    rank(&graph.tensors, graph.arguments(operation).next()?.1)
+    rank(graph, graph.arguments(operation).next()?.1)
 }
 
-fn rank(tensors: &[crate::graph::Tensor], first: Operand) -> Option<usize> {
+fn rank(graph: &Graph, first: Operand) -> Option<usize> {
     match first {
-        Operand::Tensor(tensor) => tensors[tensor.index()].shape.as_ref().map(|shape| shape.extents().len()),
+        Operand::Tensor(tensor) => graph.shape(tensor).map(|shape| shape.rank()),
         Operand::Value(_) => None,
     }
 }
@@ -188,7 +188,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
         .collect();
     let symbols = Arc::clone(&graph.symbols);
     set_types(graph);
-    graph.map_arguments(|operation, tensors, arguments| {
+    graph.map_arguments(|operation, graph, arguments| {
         let index = operation.kind.index();
         let Some(Ok((row, declared))) = &plans[index] else { return arguments };
         operation.explicit_dtype = row.steps.contains(&Step::TypeArgument);
@@ -197,7 +197,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
             Some(Primitive::Generic) => operation.dtype == Some(Primitive::Scalar),
             takes => takes == Some(Primitive::Scalar),
         };
-        let rank = arguments.first().and_then(|first| rank(tensors, Operand::from(&first.value)));
+        let rank = arguments.first().and_then(|first| rank(graph, Operand::from(&first.value)));
         let mut new: Vec<Argument> = Vec::with_capacity(arguments.len() + 1);
         for argument in arguments {
             let Key::Param(i) = argument.key else { continue };

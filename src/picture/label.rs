@@ -1,11 +1,11 @@
 //! Texts of pictures: what boxes say, how wide that is, and values in few characters.
 
-use crate::graph::{Graph, Operand, Shape, Tensor, Value};
+use crate::graph::{Graph, Operand, Shape, TensorId, Value};
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 
 /// The text of a shape, as in `1×64×56×56`; none where nothing is known.
-pub fn shape(tensor: &Tensor) -> String {
-    tensor.shape.as_ref().map_or_else(String::new, extents)
+pub fn shape(graph: &Graph, tensor: TensorId) -> String {
+    graph.shape(tensor).map_or_else(String::new, extents)
 }
 
 fn extents(shape: &Shape) -> String {

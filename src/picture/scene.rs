@@ -253,7 +253,7 @@ fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
         subject,
         group: ROOT,
         title: label::shorten(&graph.tensor_name(tensor), TITLE),
-        note: label::shorten(&label::shape(&graph.tensors[tensor.index()]), NOTE),
+        note: label::shorten(&label::shape(graph, tensor), NOTE),
         rows: Vec::new(),
         category: Category::Port,
     }
@@ -268,7 +268,7 @@ fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node 
         Some(tensor) if category == Category::Port => graph.tensor_name(tensor),
         _ => name.to_owned(),
     };
-    let note = first.map(|tensor| label::shape(&graph.tensors[tensor.index()])).unwrap_or_default();
+    let note = first.map(|tensor| label::shape(graph, tensor)).unwrap_or_default();
     let rows = if category == Category::Port { Vec::new() } else { rows(graph, folded, operation) };
     Node {
         subject: Subject::Operation(OperationId::at(i)),
@@ -329,7 +329,7 @@ fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
     let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
     let maker = &graph.operations[maker.index()];
     let value = graph.attribute(maker, "value").map(|value| label::short_operand(graph, value.into()));
-    let shape = label::shape(&graph.tensors[tensor.index()]);
+    let shape = label::shape(graph, tensor);
     Some(match value {
         Some(value) if value.len() <= 16 => value,
         _ if shape.is_empty() => graph.tensor_name(tensor),

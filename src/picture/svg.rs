@@ -199,7 +199,7 @@ impl Svg<'_> {
     fn hint(&self, node: &Node) -> String {
         let graph = self.scene.graph;
         let tensor = |tensor| {
-            let shape = label::shape(&graph.tensors[crate::graph::TensorId::index(tensor)]);
+            let shape = label::shape(graph, tensor);
             if shape.is_empty() { graph.tensor_name(tensor) } else { format!("{}: {shape}", graph.tensor_name(tensor)) }
         };
         match node.subject {

@@ -86,7 +86,7 @@ impl Flat<'_> {
 
     fn rank(&self, value: &Value) -> usize {
         match value {
-            Value::Tensor(tensor) => self.graph.tensors[tensor.index()].shape.as_ref().unwrap().rank(),
+            Value::Tensor(tensor) => self.graph.shape(*tensor).unwrap().rank(),
             _ => 0,
         }
     }

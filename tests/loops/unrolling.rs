@@ -22,7 +22,7 @@ pub fn unrolled(net: &Network, options: &Options) -> Graph {
     assert_eq!(flat_text(&again.graph), text);
     for (a, b) in graph.operations.iter().zip(&again.graph.operations) {
         for (a, b) in graph.outputs_of(a).zip(again.graph.outputs_of(b)) {
-            let shape = |graph: &Graph, id: nnef_flatten::graph::TensorId| graph.tensors[id.index()].shape.clone();
+            let shape = |graph: &Graph, id: nnef_flatten::graph::TensorId| graph.shape(id).cloned();
             assert_eq!(shape(&graph, a.tensors()[0]), shape(&again.graph, b.tensors()[0]), "{text}");
         }
     }

@@ -31,6 +31,14 @@ fn push_byte(hash: Spelling, byte: u8) -> Spelling {
 const RECENT_NUMBERS: usize = 64;
 /// How many segments are remembered. A power of two.
 const RECENT_SEGMENTS: usize = 256;
+/// Numbers below this are remembered with their segments.
+const SMALL_NUMBERS: u32 = 10;
+/// The last bits of a hash, in which names differ that differ in their last letter.
+const GROUP_BITS: u32 = 4;
+/// How far the slots of such names are from each other.
+const GROUP_STEP: u64 = 5;
+/// How many of the names that others have already are remembered. A power of two.
+const RECENT_COUNTERS: usize = 64;
 
 /// Numbers at the end of names, with the hashes of those that were met last. Numbers mostly count
 /// up, so all digits but the last are those of an earlier number.
@@ -84,19 +92,24 @@ pub struct Segments<'n> {
     numbers: Numbers,
 }
 
-/// A segment, with `_` before it.
+/// A segment, with `_` before it and a small number behind it, unless that is 0.
 #[derive(Clone, Copy)]
 struct Segment {
     name: Option<Name>,
+    number: u32,
     hash: Spelling,
     /// The base to the power of its length.
     power: u64,
 }
 
 impl Segment {
-    fn of(name: Name, text: &str) -> Self {
-        let start = Segment { name: Some(name), hash: push_byte(0, b'_'), power: BASE };
-        text.bytes().fold(start, |segment, byte| Segment {
+    const NONE: Segment = Segment { name: None, number: 0, hash: 0, power: 1 };
+
+    #[inline(never)]
+    fn of(name: Name, number: u32, text: &str) -> Self {
+        let start = Segment { name: Some(name), number, ..Segment::NONE };
+        let digit = (number > 0).then_some(b'0' + number as u8);
+        [b'_'].into_iter().chain(text.bytes()).chain(digit).fold(start, |segment, byte| Segment {
             hash: push_byte(segment.hash, byte),
             power: multiply_add(segment.power, BASE, 0),
             ..segment
@@ -106,60 +119,116 @@ impl Segment {
 
 impl<'n> Segments<'n> {
     pub fn new(names: &'n Names) -> Self {
-        let none = Segment { name: None, hash: 0, power: 1 };
-        Segments { names, recent: Box::new([none; RECENT_SEGMENTS]), numbers: Numbers::new() }
+        Segments { names, recent: Box::new([Segment::NONE; RECENT_SEGMENTS]), numbers: Numbers::new() }
     }
 
     /// The spelling of a segment, after that of its parent and with its ordinal.
     #[inline]
     pub fn spell(&mut self, parent: Option<Spelling>, name: Name, ordinal: u32) -> Spelling {
-        let hash = match parent {
-            None => self.names.text(name).bytes().fold(0, push_byte),
-            Some(parent) => {
-                let segment = &mut self.recent[name.index() % RECENT_SEGMENTS];
-                if segment.name != Some(name) {
-                    *segment = Segment::of(name, self.names.text(name));
-                }
-                multiply_add(parent, segment.power, segment.hash)
-            }
-        };
+        let Some(parent) = parent else { return self.spell_first(name, ordinal) };
+        let (small, large) = if ordinal < SMALL_NUMBERS { (ordinal, 0) } else { (0, ordinal) };
+        let segment = &mut self.recent[(name.index() + 29 * small as usize) % RECENT_SEGMENTS];
+        if segment.name != Some(name) || segment.number != small {
+            *segment = Segment::of(name, small, self.names.text(name));
+        }
+        let hash = multiply_add(parent, segment.power, segment.hash);
+        if large == 0 { hash } else { self.numbers.push(hash, large) }
+    }
+
+    /// The same for a segment that has no parent.
+    #[inline(never)]
+    fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelling {
+        let hash = self.names.text(name).bytes().fold(0, push_byte);
         if ordinal == 0 { hash } else { self.numbers.push(hash, ordinal) }
     }
 }
 
-/// Whether no two are equal. Mostly that is so, and a table of bits that fits into the cache of the
-/// processor shows it for nearly all of them.
-pub fn all_distinct(spellings: impl Iterator<Item = Spelling> + Clone) -> bool {
-    let count = spellings.clone().count();
-    let size = (count * 16).next_power_of_two().max(64);
-    let (mut once, mut twice) = (vec![0u64; size / 64], vec![0u64; size / 64]);
-    let place = |spelling: Spelling| (spelling as usize & (size - 1)) / 64;
-    let bit = |spelling: Spelling| 1u64 << (spelling % 64);
-    let mut suspects = 0;
-    for spelling in spellings.clone() {
-        let known = &mut once[place(spelling)];
-        if *known & bit(spelling) != 0 {
-            suspects += 1;
-            if suspects > count / 8 + 8 {
-                return false;
-            }
-            twice[place(spelling)] |= bit(spelling);
+/// Finds out whether names are distinct. Mostly they are, and a table of bits that fits into the
+/// cache of the processor shows it for nearly all of them.
+pub struct Sieve {
+    once: Vec<u64>,
+    /// The bits that more than one name has.
+    twice: Vec<u64>,
+    suspects: usize,
+    /// With so many suspects it is clear that names are equal.
+    most: usize,
+}
+
+impl Sieve {
+    /// A sieve for so many names.
+    pub fn new(count: usize) -> Self {
+        let size = (count * 16).next_power_of_two().max(64);
+        Sieve { once: vec![0; size / 64], twice: vec![0; size / 64], suspects: 0, most: count / 8 + 8 }
+    }
+
+    /// The place of a name in the tables, and its bit there.
+    fn place(&self, spelling: Spelling) -> (usize, u64) {
+        ((spelling / 64) as usize & (self.once.len() - 1), 1 << (spelling % 64))
+    }
+
+    /// Adds a name. False where there is no doubt any more that names are equal.
+    #[inline]
+    pub fn add(&mut self, spelling: Spelling) -> bool {
+        let (place, bit) = self.place(spelling);
+        let known = &mut self.once[place];
+        if *known & bit != 0 {
+            self.suspects += 1;
+            self.twice[place] |= bit;
         }
-        *known |= bit(spelling);
+        *known |= bit;
+        self.suspects <= self.most
     }
-    if suspects == 0 {
-        return true;
+
+    /// Whether no two of the names are equal, which are those that were added.
+    pub fn all_distinct(&self, spellings: impl Iterator<Item = Spelling>) -> bool {
+        if self.suspects == 0 {
+            return true;
+        }
+        let suspect = |spelling: &Spelling| {
+            let (place, bit) = self.place(*spelling);
+            self.twice[place] & bit != 0
+        };
+        let mut rest: Vec<Spelling> = spellings.filter(suspect).collect();
+        rest.sort_unstable();
+        rest.windows(2).all(|pair| pair[0] != pair[1])
     }
-    let mut rest: Vec<Spelling> = spellings.filter(|&spelling| twice[place(spelling)] & bit(spelling) != 0).collect();
-    rest.sort_unstable();
-    rest.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 /// The names given out, with the suffixes to try next for names that are there.
 pub struct Taken {
     table: Table,
-    next: FxHashMap<Spelling, u32>,
+    counters: Vec<Counter>,
+    /// The counters of names.
+    known: FxHashMap<Spelling, u32>,
+    /// Those met last.
+    recent: [u32; RECENT_COUNTERS],
     numbers: Numbers,
+}
+
+/// A name that more than one asks for.
+struct Counter {
+    spelling: Spelling,
+    /// The suffix to try next.
+    next: u32,
+    /// The name with this suffix but for its last digit.
+    stem: Spelling,
+}
+
+impl Counter {
+    fn new(spelling: Spelling) -> Self {
+        Counter { spelling, next: 2, stem: push_byte(spelling, b'_') }
+    }
+
+    /// The next suffix, and the name with it.
+    fn suffix(&mut self, numbers: &mut Numbers) -> (u32, Spelling) {
+        let suffix = self.next;
+        let (front, digit) = (suffix / 10, suffix % 10);
+        if digit == 0 {
+            self.stem = numbers.push(push_byte(self.spelling, b'_'), front);
+        }
+        self.next += 1;
+        (suffix, push_byte(self.stem, b'0' + digit as u8))
+    }
 }
 
 /// An open table of names, with a third of its slots free at least. A slot has half of the mixed
@@ -174,10 +243,12 @@ impl Table {
     fn insert(&mut self, spelling: Spelling) -> bool {
         debug_assert!(self.len < self.slots.len());
         let mask = self.slots.len() - 1;
-        // Names that differ in their last letter differ in the last bits, and so have neighbouring
-        // slots: their tags must tell them apart.
+        // Names that differ in their last letter differ in the last bits. They have slots near each
+        // other, since they mostly come together, but no neighbouring ones: those would be in the
+        // way of others. Their tags must tell them apart.
         let tag = (spelling.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
-        let mut at = spelling as usize & mask;
+        let group = (spelling >> GROUP_BITS).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
+        let mut at = (group + (spelling & ((1 << GROUP_BITS) - 1)) * GROUP_STEP) as usize & mask;
         loop {
             match self.slots[at] {
                 0 => {
@@ -197,7 +268,8 @@ impl Taken {
     pub fn with_capacity(names: usize) -> Self {
         let size = (names + names / 2).next_power_of_two().max(64);
         let table = Table { slots: vec![0; size], len: 0 };
-        Taken { table, next: FxHashMap::default(), numbers: Numbers::new() }
+        let (counters, known, recent) = (Vec::new(), FxHashMap::default(), [u32::MAX; RECENT_COUNTERS]);
+        Taken { table, counters, known, recent, numbers: Numbers::new() }
     }
 
     /// Adds a name; false where it is there already.
@@ -207,18 +279,30 @@ impl Taken {
 
     /// The suffix that makes a name new, and the hash with it.
     pub fn claim(&mut self, spelling: Spelling) -> (u32, Spelling) {
-        if self.table.insert(spelling) {
-            return (0, spelling);
-        }
-        let next = self.next.entry(spelling).or_insert(2);
-        let prefix = push_byte(spelling, b'_');
+        let recent = self.recent[spelling as usize % RECENT_COUNTERS];
+        let at = match self.counters.get(recent as usize) {
+            Some(counter) if counter.spelling == spelling => recent,
+            _ if self.table.insert(spelling) => return (0, spelling),
+            _ => self.counter(spelling),
+        };
+        let counter = &mut self.counters[at as usize];
         loop {
-            let suffixed = self.numbers.push(prefix, *next);
-            *next += 1;
+            let (suffix, suffixed) = counter.suffix(&mut self.numbers);
             if self.table.insert(suffixed) {
-                return (*next - 1, suffixed);
+                return (suffix, suffixed);
             }
         }
+    }
+
+    /// The counter of a name that is there already.
+    fn counter(&mut self, spelling: Spelling) -> u32 {
+        let new = self.counters.len() as u32;
+        let at = *self.known.entry(spelling).or_insert(new);
+        if at == new {
+            self.counters.push(Counter::new(spelling));
+        }
+        self.recent[spelling as usize % RECENT_COUNTERS] = at;
+        at
     }
 }
 
@@ -267,9 +351,15 @@ mod tests {
     #[test]
     fn equal_spellings_are_found() {
         let spread = |i: u64| multiply_add(i, BASE, 7);
-        assert!(all_distinct((0..10_000).map(spread)));
-        assert!(!all_distinct((0..10_000).chain([77]).map(spread)));
-        assert!(!all_distinct((0..100).map(|_| 5)));
-        assert!(all_distinct([].into_iter()));
+        let all_distinct = |numbers: Vec<u64>| {
+            let spellings = || numbers.iter().copied().map(spread);
+            let mut sieve = Sieve::new(numbers.len());
+            spellings().all(|spelling| sieve.add(spelling)) && sieve.all_distinct(spellings())
+        };
+        assert!(all_distinct((0..10_000).collect()));
+        assert!(!all_distinct((0..10_000).chain([77]).collect()));
+        assert!(!all_distinct(vec![5; 100]));
+        assert!(!all_distinct(vec![5; 2]));
+        assert!(all_distinct(Vec::new()));
     }
 }

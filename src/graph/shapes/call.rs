@@ -138,7 +138,7 @@ impl<'a> Call<'a> {
     }
 
     fn of(&self, tensor: TensorId) -> Option<&'a Shape> {
-        self.graph.tensors[tensor.index()].shape.as_ref()
+        self.graph.shape(tensor)
     }
 
     fn extents_of(&self, value: &'a Value) -> Option<&'a [Extent]> {

@@ -25,17 +25,24 @@ fn merge(
     let rank = if call.endless() { rank_of(call, shapes) } else { 0 };
     let mut merged: Option<Extents> = None;
     let mut sum = Extent::new(0);
-    for extents in shapes {
-        let Some(extents) = extents else {
+    let add = |sum: Extent, extent: Extent| extent.map(|extent| sum.known()?.checked_add(extent));
+    // The shape met last, and its extent along the axis: mostly many are one and the same.
+    let mut last: Option<(&[Extent], Option<Extent>)> = None;
+    for shape in shapes {
+        let Some(shape) = *shape else {
             sum = Extent::UNKNOWN;
             continue;
         };
-        // What the draft leaves out is 1.
-        let len = extents.len().max(rank);
-        let extent = |i: usize| extents.get(i).copied().unwrap_or(Extent::ONE);
-        if let Some(axis) = axis.filter(|&axis| axis < len) {
-            sum = extent(axis).map(|extent| sum.known()?.checked_add(extent));
+        if let Some((_, extent)) = last.filter(|(last, _)| std::ptr::eq(*last, shape)) {
+            sum = extent.map_or(sum, |extent| add(sum, extent));
+            continue;
         }
+        // What the draft leaves out is 1.
+        let len = shape.len().max(rank);
+        let extent = |i: usize| shape.get(i).copied().unwrap_or(Extent::ONE);
+        let along = axis.filter(|&axis| axis < len).map(extent);
+        sum = along.map_or(sum, |extent| add(sum, extent));
+        last = Some((shape, along));
         let other = |i: usize| if axis == Some(i) { Extent::UNKNOWN } else { extent(i) };
         let agree = match &mut merged {
             None => {

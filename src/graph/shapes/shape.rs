@@ -63,7 +63,7 @@ impl fmt::Debug for Extent {
 }
 
 /// The extents of a tensor. The number of axes is known. Clones share their memory, and a shape is
-/// one word: there is one for each tensor.
+/// one word.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape(Arc<Box<[Extent]>>);
 
@@ -76,12 +76,6 @@ impl Shape {
     /// A shape of which everything is known.
     pub fn of(extents: &[i64]) -> Self {
         Shape(Arc::new(extents.iter().map(|&extent| Extent::new(extent)).collect()))
-    }
-
-    /// Whether this is the same as another one, in memory: so it is where all operands have the
-    /// shape of one input.
-    pub(crate) fn is(&self, other: &Shape) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The number of axes.

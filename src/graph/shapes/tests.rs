@@ -42,7 +42,7 @@ fn element(name: &str) -> &'static str {
 /// The shape of the output `y`, as text: `[1, ?]`, or `?`.
 fn shape(inputs: &[(&str, &str)], call: &str) -> String {
     let graph = run(inputs, call).unwrap_or_else(|codes| panic!("{call}: {codes:?}"));
-    graph.tensors[graph.outputs[0].index()].shape.as_ref().map_or("?".to_string(), |shape| format!("{shape:?}"))
+    graph.shape(graph.outputs[0]).map_or("?".to_string(), |shape| format!("{shape:?}"))
 }
 
 fn errors(inputs: &[(&str, &str)], call: &str) -> Vec<String> {

@@ -42,5 +42,5 @@ fn same(call: &Call) -> Outcome {
     if let Some((_, operand)) = call.graph.arguments(call.operation).next() {
         operand.each_tensor(&mut |tensor| first = first.or(Some(tensor)));
     }
-    Ok(Inferred::Same(first.and_then(|tensor| call.graph.tensors[tensor.index()].shape.clone())))
+    Ok(Inferred::Same(first.and_then(|tensor| call.graph.shape(tensor).cloned())))
 }

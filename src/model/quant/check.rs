@@ -167,7 +167,7 @@ impl Check<'_> {
         if !items(value, primitive) {
             return Some(format!("`{name}` has to be of type {}", primitive.text()));
         }
-        let shape = self.graph.tensors[tensor.index()].shape.as_ref()?;
+        let shape = self.graph.shape(tensor)?;
         let fits = |(axis, &count): (usize, &usize)| {
             let extent = shape.extents().get(axis).map_or(Some(1), |extent: &Extent| extent.known());
             count == 1 || extent.is_none_or(|extent| usize::try_from(extent) == Ok(count))

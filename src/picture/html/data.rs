@@ -125,9 +125,9 @@ impl Data<'_> {
     fn tensors(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.key("tensors");
         self.long_list(self.graph.tensors.len(), out, |data, i| {
-            let tensor = &data.graph.tensors[i];
-            let name = data.graph.tensor_name(TensorId(i as u32));
-            data.strings(&[&name, tensor.dtype.map_or("", |dtype| dtype.text()), &label::shape(tensor)]);
+            let (graph, id) = (data.graph, TensorId(i as u32));
+            let dtype = graph.tensors[i].dtype.map_or("", |dtype| dtype.text());
+            data.strings(&[&graph.tensor_name(id), dtype, &label::shape(graph, id)]);
         })
     }
 

@@ -1,0 +1,139 @@
+//! Sequences of instructions that are run at once.
+//!
+//! Recursion over a list asks for its length, compares that with a number, takes an item and goes
+//! on with the rest. One instruction for each of these looks at the list where it is, instead of
+//! having it copied to the stack and dropped there.
+//!
+//! Such an instruction takes the place of the first one of its sequence only, and the others stay
+//! behind it. Where the operands are as they mostly are, it does what all of them do, and passes
+//! over them. Else it does what the first one did, and the others follow: what is to be told
+//! about unusual operands, and where, is known to them alone.
+
+use super::arithmetic;
+use super::code::{Instr, Program};
+use super::frame::Slot;
+use super::machine::Machine;
+use super::value::Value;
+use crate::nnef::ast::{BinaryOp, Builtin};
+use crate::nnef::operators::Class;
+
+/// What is done at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fused {
+    /// `Load`, `Builtin(LengthOf)`: push the length of a list in a slot.
+    Length(u32),
+    /// `Load`, `Const`, `Index`: push an item of a list in a slot.
+    Item {
+        /// The slot.
+        slot: u16,
+        /// Which item.
+        index: u16,
+    },
+    /// `Load`, `Const`, `Slice`: push a list in a slot without its first items.
+    Rest {
+        /// The slot.
+        slot: u16,
+        /// How many items are left out.
+        begin: u16,
+    },
+    /// `Const`, `Binary`, `JumpUnless`: pop an integer; go on there unless it compares so.
+    JumpUnless {
+        /// The comparison.
+        op: BinaryOp,
+        /// What the integer is compared with.
+        with: i16,
+    },
+}
+
+impl Program {
+    /// Fuses the instructions emitted last, of which this is the last one, if they are a sequence
+    /// for which there is a fused one.
+    #[inline]
+    pub(super) fn fuse(&mut self, last: Instr) {
+        if matches!(last, Instr::Builtin(_) | Instr::Index | Instr::Slice { .. } | Instr::JumpUnless(_))
+            && let Some((len, fused)) = self.fused()
+        {
+            let first = self.instrs.len() - len;
+            self.instrs[first] = Instr::Fused(fused);
+        }
+    }
+
+    /// The fused instruction for those emitted last, and how many these are.
+    fn fused(&self) -> Option<(usize, Fused)> {
+        Some(match self.instrs[..] {
+            [.., Instr::Load(slot), Instr::Builtin(Builtin::LengthOf)] => (2, Fused::Length(slot)),
+            [.., Instr::Load(slot), Instr::Const(index), Instr::Index] => {
+                (3, Fused::Item { slot: slot.try_into().ok()?, index: self.integer(index)? })
+            }
+            [.., Instr::Load(slot), Instr::Const(begin), Instr::Slice { begin: true, end: false }] => {
+                (3, Fused::Rest { slot: slot.try_into().ok()?, begin: self.integer(begin)? })
+            }
+            [.., Instr::Const(with), Instr::Binary(op), Instr::JumpUnless(_)]
+                if matches!(op.info().class, Class::Order | Class::Equality) =>
+            {
+                (3, Fused::JumpUnless { op, with: self.integer(with)? })
+            }
+            _ => return None,
+        })
+    }
+
+    /// A small integer among the constants.
+    fn integer<T: TryFrom<i64>>(&self, constant: u32) -> Option<T> {
+        self.constants.get(constant as usize)?.as_int()?.try_into().ok()
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Runs a fused instruction, or the first one of its sequence.
+    #[inline]
+    pub(super) fn run_fused(&mut self, fused: Fused) {
+        let (slot, value, others) = match fused {
+            Fused::Length(slot) => (slot, self.length_of(slot), 1),
+            Fused::Item { slot, index } => (slot.into(), self.item(slot.into(), index.into()), 2),
+            Fused::Rest { slot, begin } => (slot.into(), self.rest(slot.into(), begin.into()), 2),
+            Fused::JumpUnless { op, with } => return self.jump_unless(op, with.into()),
+        };
+        match value {
+            Some(value) => {
+                self.stack.push(value);
+                self.pc += others;
+            }
+            None => self.load(slot),
+        }
+    }
+
+    fn length_of(&mut self, slot: u32) -> Option<Value> {
+        match self.slot(slot) {
+            Slot::Ready(Value::Array(list) | Value::String(list)) => Some(Value::Int(list.len() as i64)),
+            _ => None,
+        }
+    }
+
+    fn item(&mut self, slot: u32, index: usize) -> Option<Value> {
+        match self.slot(slot) {
+            Slot::Ready(Value::Array(list) | Value::Tuple(list)) => list.get(index),
+            _ => None,
+        }
+    }
+
+    fn rest(&mut self, slot: u32, begin: usize) -> Option<Value> {
+        match self.slot(slot) {
+            Slot::Ready(Value::Array(list)) if begin <= list.len() => Some(Value::Array(list.slice(begin, list.len()))),
+            _ => None,
+        }
+    }
+
+    fn jump_unless(&mut self, op: BinaryOp, with: i64) {
+        let holds = match self.stack.last() {
+            Some(Value::Int(i)) => arithmetic::holds(op, i.cmp(&with)),
+            _ => None,
+        };
+        match (holds, self.program.instrs[self.pc as usize + 1]) {
+            (Some(holds), Instr::JumpUnless(to)) => {
+                self.drop_top();
+                self.pc = if holds { self.pc + 2 } else { to };
+            }
+            _ => self.stack.push(Value::Int(with)),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The shapes of a graph. Equal shapes have one number, so that to compare them is to compare
+//! numbers, and a tensor has a number for its shape.
+
+use std::num::NonZeroU32;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::Shape;
+
+/// Identifies a shape of a [`super::Graph`]. An `Option` of it takes no more than it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ShapeId(NonZeroU32);
+
+impl ShapeId {
+    fn at(index: usize) -> Self {
+        ShapeId(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// All shapes of a graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShapeTable {
+    shapes: IndexSet<Shape, FxBuildHasher>,
+    /// The one asked for last.
+    last: Option<ShapeId>,
+}
+
+impl ShapeTable {
+    pub fn get(&self, id: ShapeId) -> Option<&Shape> {
+        self.shapes.get_index(id.index())
+    }
+
+    /// The number of a shape.
+    pub fn intern(&mut self, shape: Shape) -> ShapeId {
+        if let Some(last) = self.last
+            && self.get(last) == Some(&shape)
+        {
+            return last;
+        }
+        let id = ShapeId::at(self.shapes.insert_full(shape).0);
+        self.last = Some(id);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_shapes_have_one_number() {
+        let mut table = ShapeTable::default();
+        let (a, b) = (table.intern(Shape::of(&[2, 3])), table.intern(Shape::of(&[3, 2])));
+        assert_ne!(a, b);
+        assert_eq!(table.intern(Shape::of(&[3, 2])), b);
+        assert_eq!(table.intern(Shape::of(&[2, 3])), a);
+        assert_eq!(table.get(b), Some(&Shape::of(&[3, 2])));
+        assert_eq!(size_of::<Option<ShapeId>>(), 4);
+    }
+}
