@@ -221,7 +221,15 @@ fn what_is_called_counts() {
         assert_eq!((differs, alike.len()), (None, alone.len()));
         alike
     };
-    for options in [Options::default(), Options { strict: true, lower: Lower::All, ..Options::default() }] {
+    let lower = Lower::Names((0..60).step_by(2).map(|i| format!("e{i}")).collect());
+    let keep = (0..60).step_by(3).map(|i| format!("e{i}")).collect();
+    for options in [
+        Options::default(),
+        Options { strict: true, lower: Lower::All, ..Options::default() },
+        Options { lower: Lower::None, ..Options::default() },
+        Options { lower, ..Options::default() },
+        Options { keep, ..Options::default() },
+    ] {
         let told = same(&statements, &options);
         assert!(told.contains("t599 "), "{}", &told[..told.len().min(2000)]);
     }

@@ -150,7 +150,7 @@ impl CompoundCode {
         for (site, place) in (self.site as usize..).zip(&self.places) {
             let span = place.span(call.like.start, words);
             program.sites[site].span = span;
-            // The graph has a place for each call.
+            // The graph has a place for each call, and what is called may be something else.
             if let Some(reached @ Reached::Call(..)) = reached.get_mut(site) {
                 *reached = Reached::Other;
             }

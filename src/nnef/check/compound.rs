@@ -71,7 +71,9 @@ impl BodyCheck<'_, '_> {
         let (tree, assignment) = form.tree_of(words);
         let variables: SmallVec<[Name; 1]> = tree.iterators.iter().map(|iterator| iterator.name.name).collect();
         let is_variable = |(hole, _): (u32, ExprId)| variables.contains(&words[hole as usize].name);
-        if form.has_labels() || form.tensors().any(is_variable) || !self.is_timeless(&tree, form, &variables) {
+        // Where not all fragments are expanded, it counts which one is called.
+        let by_name = form.has_labels() || (form.called().next().is_some() && !self.checker.expands_all);
+        if by_name || form.tensors().any(is_variable) || !self.is_timeless(&tree, form, &variables) {
             return None;
         }
         let operand = |(hole, _): (u32, ExprId)| {
@@ -139,6 +141,13 @@ impl BodyCheck<'_, '_> {
         Some(Compound { tree, assignment, tables, slots, names, lesson, targets, operands, called, variables })
     }
 
+    /// Whether a name is that of a fragment with code.
+    fn is_callable(&self, name: Name) -> bool {
+        let checked = &self.checker.checked;
+        let info = checked.find(self.module, name).map(|id| checked.fragment(id));
+        info.is_some_and(|info| info.has_body && !info.metadata)
+    }
+
     /// Checks a statement of which all is known if its names have values of the right types;
     /// false if not. Notes the slots of its names.
     pub(super) fn like_compound(&mut self, compound: &Compound, like: &Like, words: &[Word]) -> bool {
@@ -149,7 +158,8 @@ impl BodyCheck<'_, '_> {
         }
         let assigned_twice = (1..left.len()).any(|i| left[..i].iter().any(|other| other.name == left[i].name));
         let called = compound.called.iter().map(|(hole, _)| *hole);
-        if assigned_twice || !equal_names(called, words).eq(compound.called.iter().copied()) {
+        let callable = called.clone().all(|hole| self.is_callable(words[hole as usize].name));
+        if assigned_twice || !callable || !equal_names(called, words).eq(compound.called.iter().copied()) {
             return false;
         }
         let first = self.slots.len() as u32;

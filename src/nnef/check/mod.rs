@@ -356,14 +356,18 @@ pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Dia
 /// tell some from others, or if it is asked for, none is told by its spelling.
 pub(crate) fn begin<'d>(document: &'d Document, options: &Options, whole: bool) -> Checker<'d> {
     let told = document.as_read();
-    let same = matches!(options.lower, Lower::Custom | Lower::All) && options.keep.is_empty();
-    if !whole && same && !told.alike.is_empty() {
+    if !whole && expands_all(options) && !told.alike.is_empty() {
         let checker = begin_with(document, options, told);
         if !checker.has_odd_fragments {
             return checker;
         }
     }
     begin_with(document, options, document.main())
+}
+
+/// Whether the options tell no fragment of the document from others: all are expanded.
+fn expands_all(options: &Options) -> bool {
+    matches!(options.lower, Lower::Custom | Lower::All) && options.keep.is_empty()
 }
 
 /// Checks everything but the graph of a document, whose own module is given.
@@ -400,6 +404,7 @@ fn begin_with<'d>(document: &'d Document, options: &Options, main: &'d Module) -
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
         flat_graph: false,
+        expands_all: expands_all(options),
         has_odd_fragments: false,
         graph: None,
     };
@@ -428,6 +433,8 @@ pub(crate) struct Checker<'d> {
     operators_reported: bool,
     /// Whether the graph may have nothing but calls of names and literals.
     flat_graph: bool,
+    /// Whether all fragments of the document that have a body are expanded.
+    expands_all: bool,
     /// Whether a fragment has more to it than what those that are spelled alike have in common.
     has_odd_fragments: bool,
     /// What is known of the graph so far.
