@@ -168,6 +168,19 @@ fn what_is_wrong_is_told_where_it_is() {
 }
 
 #[test]
+fn what_is_called_again_and_again_gives_what_it_gave() {
+    let bodies = ["t = @(x); y = @(t);", "y = @(@(@(x)));", "t = @(x); y = t + [1.0, 2.0];", "y = @(x) * 0.5 + @(x);"];
+    for body in bodies {
+        let fragments = chain(5, HEAD, body);
+        same(&fragments, "    a = f4(x);\n    b = f3(a);\n    c = f4(b);\n    y = f3(c);", &Options::default());
+        same(&fragments, "    a = f4(x);\n    y = matmul(f4(a), f2(a));", &lowering(Lower::All));
+    }
+    let mut fragments = chain(5, HEAD, "t = @(x); y = @(t);");
+    fragments[0] = fragments[0].replace("tanh(x)", "matmul(x, [[1.0]])");
+    same(&fragments, "    a = f3(x);\n    y = f4(a);", &Options::default());
+}
+
+#[test]
 fn a_fragment_that_a_string_names_has_a_body_of_its_own() {
     let fragments = chain(6, HEAD, "t = @(x); y = exp(t);");
     let found = same(&fragments, "    y = custom(x, body = 'f4');", &Options::default());

@@ -179,10 +179,12 @@ impl BodyCheck<'_, '_> {
         if by_graph_alone || self.loop_locals.is_some() || self.scope.get(name).is_some() || self.draft() {
             return false;
         }
-        // Compounds of the standard library are checked where they are reached.
-        let reaches =
-            |id: &FragmentId| checked.fragment(*id).module == ModuleId::STANDARD && checked.fragment(*id).has_body;
-        let Some(fragment) = checked.find(self.module, call.name.name).filter(|id| !reaches(id)) else { return false };
+        let Some(fragment) = checked.find(self.module, call.name.name) else { return false };
+        let info = checked.fragment(fragment);
+        if info.has_body && info.module == ModuleId::STANDARD {
+            // It is checked once it is reached.
+            return false;
+        }
         let Some(ty) = self.simple_call(id, call, fragment) else { return false };
         self.set_type(assignment.value, ty);
         let target = Ident { name, span: self.ast.span(assignment.target) };

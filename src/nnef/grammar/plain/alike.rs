@@ -20,6 +20,8 @@ use crate::source::Span;
 /// The most patterns of a text, and of those that begin with the same words.
 const MAX_PATTERNS: usize = 4096;
 const MAX_ALTERNATIVES: usize = 8;
+/// The most calls of a fragment that others may be like.
+const MAX_CALLS: usize = 256;
 /// The most bytes of a declaration.
 const MAX_LENGTH: usize = 1024;
 /// How many fragments may fit no pattern before reading looks whether it is worth it.
@@ -53,8 +55,8 @@ pub(in crate::nnef::grammar) struct AlikeReader {
     /// The pattern that was found last.
     last: Option<u32>,
     missed: usize,
-    /// The names of what is called, where a fragment has them; the first one is its own.
-    places: SmallVec<[Span; 4]>,
+    /// The names of the fragment that is looked at, and where it has them first.
+    places: SmallVec<[(Option<Name>, Span); 4]>,
 }
 
 /// What an identifier consists of.
@@ -98,8 +100,8 @@ impl AlikeReader {
         self.last = Some(pattern);
         let first = self.found.names.len() as u32;
         self.found.list.push(Alike { pattern, start: keyword.start, names: first });
-        for place in &self.places {
-            self.found.names.push(names.intern(text.get(place.range()).unwrap_or_default()));
+        for (name, place) in &self.places {
+            self.found.names.push(name.unwrap_or_else(|| names.intern(text.get(place.range()).unwrap_or_default())));
         }
         let own = self.found.names[first as usize];
         self.note(own, self.known[pattern as usize].words);
@@ -117,10 +119,9 @@ impl AlikeReader {
 
     /// Fits a pattern to the text behind a keyword, and notes where the names are. Gives its end.
     fn fit(&mut self, pattern: u32, text: &str, start: u32, names: &Names) -> Option<u32> {
-        let (Pattern { span, holes, names: model, .. }, known) =
-            (&self.found.patterns[pattern as usize], &self.known[pattern as usize]);
+        let known = &self.known[pattern as usize];
+        let Pattern { span, holes, .. } = &self.found.patterns[pattern as usize];
         let places = &mut self.places;
-        let mut called: SmallVec<[Name; 4]> = SmallVec::new();
         places.clear();
         // Between the holes both texts are the same.
         let (mut at, mut behind) = (start as usize, span.start as usize + KEYWORD);
@@ -131,27 +132,25 @@ impl AlikeReader {
         for hole in holes {
             let word = same(at, behind..hole.span.start as usize)?;
             (at, behind) = (word_end(text, word), hole.span.end as usize);
-            let place = Span { start: word as u32, end: at as u32 };
-            if let Some(earlier) = places.get(hole.name as usize) {
+            if let Some((_, earlier)) = places.get(hole.name as usize) {
                 if text[earlier.range()] != text[word..at] {
                     return None;
                 }
                 continue;
             }
-            places.push(place);
-            if hole.name == 0 {
-                continue;
+            let name = if places.is_empty() { None } else { Some(names.get(&text[word..at])?) };
+            if let Some(name) = name {
+                let fits = self.declared.get(name.index()) == Some(&known.called[hole.name as usize]);
+                // Calls without a name are counted by what they call.
+                let met = known.fixed.contains(&name) || places.iter().any(|(met, _)| *met == Some(name));
+                if !fits || met {
+                    return None;
+                }
             }
-            let name = names.get(&text[word..at])?;
-            let fits = self.declared.get(name.index()) == Some(&known.called[hole.name as usize]);
-            // Calls without a name are counted by what they call.
-            if !fits || called.contains(&name) || known.fixed.contains(&name) {
-                return None;
-            }
-            called.push(name);
+            places.push((name, Span { start: word as u32, end: at as u32 }));
         }
         let end = same(at, behind..span.end as usize)?;
-        (places.len() == model.len() && is_name(&text[places[0].range()])).then_some(end as u32)
+        is_name(text.get(places.first()?.1.range())?).then_some(end as u32)
     }
 
     /// Notes how a fragment is declared.
@@ -192,7 +191,8 @@ impl AlikeReader {
         let words_of = |name: Name| self.declared.get(name.index()).copied().unwrap_or(0);
         let words = words_of(name.name);
         let by_itself = |call: &Call| call.name.name == name.name || names.text(call.name.name) == scan::NAME;
-        if words == 0 || self.known.len() >= MAX_PATTERNS || calls.iter().any(by_itself) {
+        let few = self.known.len() < MAX_PATTERNS && calls.len() <= MAX_CALLS;
+        if words == 0 || !few || calls.iter().any(by_itself) {
             return;
         }
         let mut known = Known { words, called: smallvec::smallvec![words], fixed: SmallVec::new() };

@@ -194,6 +194,15 @@ fn body(text: &str) -> String {
     format!("version 1.0;\ngraph g( x ) -> ( y )\n{{\n{text}\n}}\n")
 }
 
+fn fragment(text: &str) -> String {
+    let fragment = format!("fragment f( x: integer ) -> ( y: integer )\n{{\n{text}\n}}\n");
+    format!(
+        "version 1.0;\n{fragment}{}{}",
+        fragment.replace("f( x", "g( x"),
+        body("y = f(x);").replace("version 1.0;", "")
+    )
+}
+
 #[test]
 fn what_is_plain() {
     let plain = "a = b; a = 1; a = 1.5e3; a = true; a = 'b'; a = \"\"; a = f(x); a = f<scalar>(x, k = 1); a = f<?>(x);
@@ -362,6 +371,7 @@ proptest! {
     #[test]
     fn statements_are_read_the_same(list in prop::collection::vec(statements(), 0..6)) {
         compare(&body(&list.join(" ")), Dialect::V1)?;
+        compare(&fragment(&list.join(" ")), Dialect::V1)?;
     }
 
     #[test]
@@ -372,7 +382,9 @@ proptest! {
         let text = list.join(" ");
         let mut renamed = text.clone();
         names.iter().for_each(|(name, other)| renamed = renamed.replace(name.as_str(), other));
-        compare(&body(&format!("{text}\n{text}\n{renamed} {text}\n{renamed}\n{renamed}")), Dialect::V1)?;
+        let text = format!("{text}\n{text}\n{renamed} {text}\n{renamed}\n{renamed}");
+        compare(&body(&text), Dialect::V1)?;
+        compare(&fragment(&text), Dialect::V1)?;
     }
 
     #[test]
