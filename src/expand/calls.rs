@@ -120,8 +120,6 @@ impl Machine<'_, '_> {
         let params = callee.head.params;
         let made = match callee.shortcut {
             Shortcut::Only(only) => self.emit_only((index, only), given, &callee, naming, dtype),
-            // What is noted has the places and the calls of the fragment that others are like.
-            _ if self.checked.alike_index(fragment).is_some() => None,
             Shortcut::Replay(list) => self.replay(list, (index, given), params, naming, dtype),
             Shortcut::Unknown(calls) => self.find_shortcut(&callee, calls),
             Shortcut::None => None,
@@ -183,9 +181,13 @@ impl Machine<'_, '_> {
     /// What a call needs to know of a fragment; compiles its body when it is called first.
     #[inline]
     pub(super) fn callee(&mut self, fragment: FragmentId) -> Callee {
-        match self.callees[self.checked.declared(fragment)] {
+        let callee = match self.callees[self.checked.declared(fragment)] {
             Some(callee) => Callee { fragment, ..callee },
             None => self.first_called(fragment),
+        };
+        match self.checked.alike_index(fragment) {
+            Some(alike) => Callee { shortcut: self.replays.of_alike(alike, callee.shortcut), ..callee },
+            None => callee,
         }
     }
 

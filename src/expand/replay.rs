@@ -20,6 +20,7 @@ use super::value::Value;
 use crate::graph::names::NameId;
 use crate::graph::{Common, Kept, OriginId, ShapeId, TensorId};
 use crate::nnef::ast::Primitive;
+use crate::nnef::check::FragmentId;
 use crate::nnef::names::Name;
 use crate::source::{FileId, Location};
 
@@ -55,6 +56,20 @@ pub(super) struct Replays {
     lists: Vec<Replay>,
     /// How many operations they have in all.
     operations: usize,
+    /// The shortcuts of fragments that are told by their spelling, by their positions among these:
+    /// they have places and calls of their own.
+    of_alike: Vec<Shortcut>,
+}
+
+impl Replays {
+    /// The shortcut for a fragment that is like one with this shortcut.
+    #[inline]
+    pub(super) fn of_alike(&self, alike: usize, model: Shortcut) -> Shortcut {
+        match model {
+            Shortcut::Only(_) => model,
+            _ => self.of_alike.get(alike).copied().unwrap_or(Shortcut::Unknown(0)),
+        }
+    }
 }
 
 /// What a body adds. Of names and calls, 0 is that of the call itself, others are one more than
@@ -107,6 +122,7 @@ enum Source {
 
 /// A body within the one that is replayed.
 struct Within {
+    fragment: FragmentId,
     file: FileId,
     path: u32,
     inner: bool,
@@ -150,14 +166,18 @@ impl Machine<'_, '_> {
                 Shortcut::Replay(self.replays.lists.len() as u32 - 1)
             }),
         };
-        if let Some(callee) = &mut self.callees[self.checked.declared(callee.fragment)] {
+        if let Some(alike) = self.checked.alike_index(callee.fragment) {
+            let known = &mut self.replays.of_alike;
+            known.resize(known.len().max(alike + 1), Shortcut::Unknown(0));
+            known[alike] = shortcut;
+        } else if let Some(callee) = &mut self.callees[callee.fragment.index()] {
             callee.shortcut = shortcut;
         }
         None
     }
 
     /// The list for a body, if there can be one.
-    fn note(&self, callee: &Callee) -> Option<Replay> {
+    fn note(&mut self, callee: &Callee) -> Option<Replay> {
         if self.replays.operations + MAX_OPERATIONS > MAX_NOTED || callee.head.params > MAX_PARAMS {
             return None;
         }
@@ -165,6 +185,7 @@ impl Machine<'_, '_> {
         let params: SmallVec<[Option<Source>; 8]> =
             (0..callee.head.params).map(|param| Some(Source::Param(param))).collect();
         let within = Within {
+            fragment: callee.fragment,
             file: callee.head.file,
             path: 0,
             inner: callee.head.standard,
@@ -179,7 +200,7 @@ impl Machine<'_, '_> {
     }
 
     /// Notes what a body adds. Returns where its result comes from.
-    fn note_body(&self, callee: &Callee, mut within: Within, way: &mut Way, replay: &mut Replay) -> Option<Source> {
+    fn note_body(&mut self, callee: &Callee, mut within: Within, way: &mut Way, replay: &mut Replay) -> Option<Source> {
         let large = callee.head.slots > MAX_LOCALS || way.len() >= MAX_DEPTH;
         if large || matches!(callee.shortcut, Shortcut::None) || callee.head.results != 1 || !callee.head.makes_tensors
         {
@@ -188,18 +209,20 @@ impl Machine<'_, '_> {
         replay.depth = replay.depth.max(way.len());
         replay.slots += callee.head.slots as usize;
         within.locals.resize(callee.head.slots as usize, None);
-        let mut instrs = self.program.instrs[callee.head.entry as usize..].iter();
+        let mut at = callee.head.entry as usize;
         loop {
-            match *instrs.next()? {
+            at += 1;
+            match self.program.instrs[at - 1] {
                 Instr::Apply(index) => {
                     let slot = self.program.sites[index as usize].slot?;
                     let made = self.note_operation(index, &within, way, replay)?;
                     within.locals[slot.get() as usize - 1] = Some(made);
                 }
                 Instr::CallWith(index) => {
-                    let Some(Instr::Store(slot)) = instrs.next() else { return None };
+                    let Some(&Instr::Store(slot)) = self.program.instrs.get(at) else { return None };
+                    at += 1;
                     let made = self.note_call(index, &within, way, replay)?;
-                    within.locals[*slot as usize] = Some(made);
+                    within.locals[slot as usize] = Some(made);
                 }
                 Instr::Return => return within.locals[callee.result.map(NonZeroU32::get)? as usize - 1],
                 _ => return None,
@@ -234,25 +257,29 @@ impl Machine<'_, '_> {
         }
         let name = self.name_within(index, within, replay)?;
         let (emission, call) = (emission.under(within.generic), replay.call(way));
-        let at = Location::new(within.file, self.program.sites[index as usize].span);
+        let span = self.program.sites[index as usize].span;
+        let at = Location::new(within.file, self.checked.place_in(Some(within.fragment), span));
         replay.operations.push(Step { emission, at, name, call, operands: first as u32 });
         Some(Source::Operation(replay.operations.len() as u32 - 1))
     }
 
-    fn note_call(&self, index: u32, within: &Within, way: &mut Way, replay: &mut Replay) -> Option<Source> {
-        let Some(&Reached::Call(place, _)) = self.reached.get(index as usize) else { return None };
-        let Site { fragment: Some(fragment), generic, .. } = self.program.sites[index as usize] else { return None };
-        // One that is like another one has other places and calls than what stands here.
-        if self.checked.alike_index(fragment).is_some() {
+    fn note_call(&mut self, index: u32, within: &Within, way: &mut Way, replay: &mut Replay) -> Option<Source> {
+        let Site { fragment: Some(fragment), generic, name, span, .. } = self.site_in(Some(within.fragment), index)
+        else {
             return None;
-        }
-        let callee = self.callees[fragment.index()]?;
+        };
+        let callee = self.callees[self.checked.declared(fragment)].map(|callee| Callee { fragment, ..callee })?;
         replay.steps += 1;
         let path = self.name_within(index, within, replay)?;
         let generic = if generic == Some(Primitive::Generic) { within.generic } else { generic };
         let locals = self.sources(index, callee.head.params, within).collect();
-        let called =
-            Within { file: callee.head.file, path, inner: within.inner || callee.head.standard, generic, locals };
+        let inner = within.inner || callee.head.standard;
+        let called = Within { fragment, file: callee.head.file, path, inner, generic, locals };
+        let place = match self.reached.get(index as usize) {
+            Some(Reached::Call(place, of)) if *of == Some(within.fragment) => *place,
+            // It was reached from another fragment last, or not yet.
+            _ => self.graph.add_call_place(name, Location::new(within.file, span)),
+        };
         way.push((place, None));
         let result = self.note_body(&callee, called, way, replay);
         way.pop();
@@ -271,7 +298,7 @@ impl Machine<'_, '_> {
 
     /// The name of what a site makes.
     fn name_within(&self, index: u32, within: &Within, replay: &mut Replay) -> Option<u32> {
-        let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
+        let Site { hint, name, ordinal, .. } = self.site_in(Some(within.fragment), index);
         match hint {
             Hint::None => Some(replay.add_name(within.path, (name, ordinal), within.inner)),
             Hint::Local(name) => Some(replay.add_name(within.path, (name, 0), within.inner)),
