@@ -3,34 +3,18 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scope::{Positions, Scope};
+use super::state::{BodyState, Place, Source};
 use super::{BodyInfo, Checker, FragmentId, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Assignment, Ast, Body, Expr, ExprId, GraphDecl, Ident, Primitive};
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident, Primitive};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
-use crate::nnef::statements::{Form, FormId, Statements};
+use crate::nnef::statements::{Form, FormId};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::{Location, Span};
-
-/// Which body is being checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Graph,
-    Fragment(FragmentId),
-}
-
-/// Where the statements are.
-#[derive(Clone, Copy)]
-pub(super) enum Source<'c> {
-    Fragment(&'c Body),
-    Graph(&'c Statements),
-}
-
-/// The most locals for which room is kept from one body to the next.
-pub(super) const ROOM: usize = 1 << 10;
 
 /// How deep left sides nest. What works on them recurses.
 const MAX_TARGET_DEPTH: usize = 100;
@@ -64,45 +48,6 @@ pub(super) struct Context {
     pub(super) several: bool,
     /// An array of a length that only the operation knows.
     pub(super) open_array: bool,
-}
-
-/// What is known of a body between its statements. Those of the graph are checked some at a time.
-#[derive(Default)]
-pub(super) struct BodyState {
-    scope: Scope,
-    slots: Vec<Slot>,
-    results: Positions,
-    inputs: FxHashSet<Name>,
-    assigned_anywhere: Option<FxHashMap<Name, Span>>,
-}
-
-impl BodyState {
-    /// That of any body, for so many names.
-    pub(super) fn new(names: usize) -> Self {
-        BodyState { scope: Scope::new(names), ..BodyState::default() }
-    }
-
-    pub(super) fn of_graph(graph: &GraphDecl, names: usize) -> Self {
-        BodyState { inputs: graph.params.iter().map(|ident| ident.name).collect(), ..BodyState::new(names) }
-    }
-
-    /// How many slots there are so far.
-    pub(super) fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// The type of a local.
-    pub(super) fn type_of(&self, name: Name) -> Option<Type> {
-        self.scope.get(name).map(|slot| self.slots[slot as usize].ty)
-    }
-
-    /// Forgets the body, but keeps room for the next one.
-    pub(super) fn emptied(mut self) -> Self {
-        self.scope.clear();
-        self.slots.clear();
-        self.slots.shrink_to(ROOM);
-        BodyState { scope: self.scope, slots: self.slots, ..BodyState::default() }
-    }
 }
 
 impl<'d> Checker<'d> {

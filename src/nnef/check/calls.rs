@@ -3,7 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::bodies::{BodyCheck, Context, Place};
+use super::bodies::{BodyCheck, Context};
+use super::state::Place;
 use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};

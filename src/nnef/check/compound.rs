@@ -3,7 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::bodies::{BodyCheck, Place};
+use super::bodies::BodyCheck;
+use super::state::Place;
 use super::{ModuleInfo, Ref, Words};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::names::Name;

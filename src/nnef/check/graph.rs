@@ -1,6 +1,7 @@
 //! The statements of the graph, which are checked some at a time.
 
-use super::bodies::{BodyCheck, BodyState, Place, Source};
+use super::bodies::BodyCheck;
+use super::state::{BodyState, Place, Source};
 use super::{Checked, Checker, GraphInfo};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::nnef::ast::{Ast, GraphDecl, Ident};

@@ -17,16 +17,17 @@ mod loops;
 mod operators;
 pub(crate) mod routine;
 mod scope;
+mod state;
 
 use std::num::NonZeroU32;
 
-use bodies::BodyState;
 use forms::KnownForms;
 pub(crate) use loops::iterated;
 use routine::{RoutineId, Routines};
 use rustc_hash::FxHashSet;
 use scope::Declared;
 use smallvec::SmallVec;
+use state::BodyState;
 
 use super::ast::{Ast, ExprId, Module, Primitive};
 use super::datatypes::plural;

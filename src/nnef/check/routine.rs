@@ -9,8 +9,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::bodies::{BodyCheck, Place};
+use super::bodies::BodyCheck;
 use super::labels::label_problem;
+use super::state::Place;
 use super::{Checked, FragmentId, Ref, Words};
 use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Primitive, UnaryOp};
 use crate::nnef::dialect::Dialect;

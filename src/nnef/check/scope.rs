@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::FragmentId;
-use super::bodies::ROOM;
+use super::state::ROOM;
 use crate::nnef::names::Name;
 
 /// The slots of names: a table over all names of the run, so that a look-up is an index. It is
