@@ -13,7 +13,6 @@ use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
-use crate::nnef::check::compound::Compound;
 use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -97,30 +96,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// A compiler for statements of the graph.
-    pub fn statements(
+    /// A compiler for statements of the graph, with a tree and tables of their own.
+    pub fn of_graph(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
         program: &'a mut Program,
         names: &'a mut TensorNames,
-        chunk: &'a Chunk,
+        (ast, info): (&'a Ast, &'a ModuleInfo),
     ) -> Self {
         let main = checked.document.main_id();
-        let compiler = Compiler::new(checked, lowering, program, names, main, Mode::Graph);
-        Compiler { ast: &chunk.ast, info: &checked.statements, ..compiler }
-    }
-
-    /// A compiler for a statement that stands for all of its form.
-    pub fn alone(
-        checked: &'a Checked<'d>,
-        lowering: &'a Lowering,
-        program: &'a mut Program,
-        names: &'a mut TensorNames,
-        compound: &'a Compound,
-    ) -> Self {
-        let main = checked.document.main_id();
-        let compiler = Compiler::new(checked, lowering, program, names, main, Mode::Graph);
-        Compiler { ast: &compound.tree, info: &compound.tables, movable: true, ..compiler }
+        Compiler { ast, info, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
     }
 
     /// Compiles a fragment's body.

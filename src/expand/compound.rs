@@ -39,6 +39,7 @@ impl Compiler<'_, '_> {
     pub(super) fn compound(mut self, compound: &Compound, form: &Form) -> CompoundCode {
         let (entry, before) = (self.here(), self.program.marks());
         let (target, value) = (compound.assignment.target, compound.assignment.value);
+        self.movable = true;
         let hint = self.hint(target);
         self.expr(value, hint);
         self.store(target, compound.tree.span(value));
@@ -76,18 +77,25 @@ impl Compiler<'_, '_> {
 }
 
 impl<'c> Machine<'c, '_> {
-    /// Compiles the forms of statements that have no code yet.
+    /// Compiles the forms of statements that have no code yet, and what statements call by names of
+    /// their own.
     pub(super) fn compile_compounds(&mut self, chunk: &Chunk) {
         let checked = self.checked;
         for statement in &chunk.statements {
-            let Statement::Like(Like { form: id, .. }) = statement else { continue };
-            let Some(Known::Compound(compound)) = checked.forms.get(*id) else { continue };
-            let is_made = self.compounds.get(id).is_some_and(|code| code.lesson == compound.lesson);
-            if let Some(form) = self.form(*id).filter(|_| !is_made) {
+            let Statement::Like(like) = statement else { continue };
+            let Some(Known::Compound(compound)) = checked.forms.get(like.form) else { continue };
+            let is_made = self.compounds.get(&like.form).is_some_and(|code| code.lesson == compound.lesson);
+            if let Some(form) = self.form(like.form).filter(|_| !is_made) {
                 let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
-                let compiler = Compiler::alone(checked, lowering, program, names, compound);
-                let code = compiler.compound(compound, form);
-                self.compounds.insert(*id, code);
+                let of = (&compound.tree, &compound.tables);
+                let code = Compiler::of_graph(checked, lowering, program, names, of).compound(compound, form);
+                self.compounds.insert(like.form, code);
+            }
+            let words = chunk.words_of(like);
+            for hole in compound.called() {
+                if let Some(fragment) = checked.find(checked.document.main_id(), words[hole].name) {
+                    self.head(fragment);
+                }
             }
         }
     }

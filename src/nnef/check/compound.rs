@@ -52,6 +52,11 @@ impl Compound {
         self.targets.len()
     }
 
+    /// Which of the names are those of fragments that are called.
+    pub fn called(&self) -> impl Iterator<Item = usize> {
+        self.called.iter().map(|(hole, _)| *hole as usize)
+    }
+
     /// How many names of tensors are on the right side.
     pub fn operands(&self) -> usize {
         self.operands.len()

@@ -1,5 +1,13 @@
 use super::*;
 
+/// Compares which texts fit a spelling.
+fn fit(first: &Spelling, cases: &[(&str, bool)], callees: Callees) {
+    let mut other = Spelling::default();
+    for (text, fits) in cases {
+        assert_eq!(other.fit(&first.to_key(), text, callees).is_some(), *fits, "{text}");
+    }
+}
+
 fn nobody(names: &Names) -> Callees<'_> {
     Callees { names, words: &[] }
 }
@@ -77,17 +85,15 @@ fn what_fits_is_what_is_spelled_alike() {
         }
     }
     first.scan("y = [for i in x yield i * z];", nobody).expect("a spelling");
-    let cases = [
+    let cases: &[_] = &[
         ("b = [for i in y yield i * x];", true),
         ("b = [for j in y yield j * x];", false),
         ("b = [for i in y yield i * i];", false),
         ("b = [for i in y yield z * x];", false),
     ];
-    for (text, fits) in cases {
-        assert_eq!(other.fit(&first.to_key(), text, nobody).is_some(), fits, "{text}");
-    }
+    fit(&first, cases, nobody);
     first.scan("w = variable(label = 'a', shape = [1]);", nobody).expect("a spelling");
-    let cases = [
+    let cases: &[_] = &[
         ("v = variable(label = '', shape = [1]);", true),
         ("v = variable(label = 'b/c \"d', shape = [1]);", true),
         ("v = variable(label = \"a\", shape = [1]);", false),
@@ -95,14 +101,12 @@ fn what_fits_is_what_is_spelled_alike() {
         ("v = variable(label = 'é', shape = [1]);", false),
         ("v = variable(label = 'a, shape = [1]);", false),
     ];
-    for (text, fits) in cases {
-        assert_eq!(other.fit(&first.to_key(), text, nobody).is_some(), fits, "{text}");
-    }
+    fit(&first, cases, nobody);
 }
 
 #[test]
 fn fragments_that_are_called_are_told_by_their_declarations() {
-    let (mut first, mut other, mut names) = (Spelling::default(), Spelling::default(), Names::new());
+    let (mut first, mut names) = (Spelling::default(), Names::new());
     let words: Vec<u32> = ["f", "g", "h", "k"]
         .iter()
         .zip([12, 12, 0, 7])
@@ -117,7 +121,7 @@ fn fragments_that_are_called_are_told_by_their_declarations() {
     assert_eq!(key, "@ = @12(@, k = @12 (@)) + h(@)");
     let kinds: Vec<HoleKind> = first.holes().map(|(_, _, kind)| kind).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == HoleKind::Called).count(), 2);
-    let cases = [
+    let cases: &[_] = &[
         ("a = g(b, k = f (c)) + h(d);", true),
         ("a = g(b, k = g (c)) + h(d);", true),
         ("a = k(b, k = g (c)) + h(d);", false),
@@ -125,9 +129,7 @@ fn fragments_that_are_called_are_told_by_their_declarations() {
         ("a = other(b, k = g (c)) + h(d);", false),
         ("a = f(b, k = g (c)) + g(d);", false),
     ];
-    for (text, fits) in cases {
-        assert_eq!(other.fit(&first.to_key(), text, callees).is_some(), fits, "{text}");
-    }
+    fit(&first, cases, callees);
 }
 
 #[test]
