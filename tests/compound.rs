@@ -203,7 +203,10 @@ fn what_is_called_counts() {
     let scalar = |i: usize| i % 60 - usize::from(i % 60 % 11 == 10);
     let statement = |i: usize| {
         let (before, a, b) = (if i == 0 { "x".to_string() } else { format!("t{}", i - 1) }, scalar(i), scalar(i * 7));
-        match i % 5 {
+        match i % 7 {
+            // No fragment is called, and so all options leave it to one statement to stand for all.
+            5 => format!("t{i} = {before} * x + w;"),
+            6 => format!("t{i} = add_n([for q in [{before}, w] yield q * {before}]);"),
             0 => format!("t{i} = e{a}({before});"),
             1 => format!("t{i} = e{a}(e{b}({before}));"),
             2 => format!("t{i} = select(e{}({before}), e{b}({before}), {before});", 10 + i / 5 % 3 * 11),

@@ -100,8 +100,9 @@ impl<'c> Machine<'c, '_> {
         }
     }
 
+    /// A form of the graph whose statements are run. A document that is read again has others.
     fn form(&self, id: FormId) -> Option<&'c Form> {
-        let graph = self.checked.main.graphs.first()?;
+        let graph = self.checked.document.as_read().graphs.first()?;
         Some(graph.body.forms().get(id))
     }
 

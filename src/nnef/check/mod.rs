@@ -279,7 +279,7 @@ pub struct Checked<'d> {
     /// The document.
     pub document: &'d Document,
     /// The document itself, in which fragments may be told by their spelling.
-    pub(crate) main: &'d Module,
+    main: &'d Module,
     /// All fragments but those that are told by their spelling.
     pub fragments: Vec<FragmentInfo>,
     /// How many of them the libraries have.
