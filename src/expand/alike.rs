@@ -4,7 +4,6 @@
 use super::code::Site;
 use super::machine::Machine;
 use crate::nnef::check::FragmentId;
-use crate::nnef::names::Name;
 
 impl Machine<'_, '_> {
     /// A site of the running body. That of a fragment that is told by its spelling is the site of
@@ -22,17 +21,6 @@ impl Machine<'_, '_> {
             Some(alike) => self.moved(site, alike),
             None => site,
         }
-    }
-
-    /// What a site of the running body calls, and its name.
-    #[inline]
-    pub(super) fn called(&self, index: u32) -> (Option<FragmentId>, Name) {
-        let running = self.frames.last().and_then(|frame| frame.fragment);
-        let site = match running.and_then(|id| self.checked.alike_index(id)) {
-            Some(alike) => &self.moved(self.program.sites[index as usize], alike),
-            None => &self.program.sites[index as usize],
-        };
-        (site.fragment, site.name)
     }
 
     fn moved(&self, site: Site, alike: usize) -> Site {

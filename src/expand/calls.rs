@@ -111,12 +111,10 @@ impl Machine<'_, '_> {
     pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let (fragment, name) = self.called(index);
-        let Some(fragment) = fragment else { return Ok(()) };
+        let Site { fragment: Some(fragment), name, generic, .. } = self.site(index) else { return Ok(()) };
         let callee = self.callee(fragment);
         let naming = self.naming((index, name), &callee);
-        let generic = self.program.sites[index as usize].generic;
-        let dtype = if generic == Some(Primitive::Generic) { self.frame().dtype } else { generic };
+        let dtype = self.type_argument(generic);
         let params = callee.head.params;
         let made = match callee.shortcut {
             Shortcut::Only(only) => self.emit_only((index, only), given, &callee, naming, dtype),
@@ -348,8 +346,8 @@ impl Machine<'_, '_> {
     }
 
     /// The type argument of a call; `?` is that of the running fragment.
-    pub(super) fn type_argument(&mut self, site: &Site) -> Option<Primitive> {
-        match site.generic {
+    pub(super) fn type_argument(&mut self, generic: Option<Primitive>) -> Option<Primitive> {
+        match generic {
             Some(Primitive::Generic) => self.frame().dtype,
             generic => generic,
         }

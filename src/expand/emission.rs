@@ -316,7 +316,7 @@ impl Machine<'_, '_> {
     /// Adds an operation to the graph and pushes its results.
     pub(super) fn emit_with(&mut self, site: &Site, mut arguments: SmallVec<[Argument; 8]>) -> Outcome<()> {
         self.check_operations()?;
-        let dtype = self.type_argument(site);
+        let dtype = self.type_argument(site.generic);
         let kind = self.kind(site);
         let outputs = match site.fragment {
             Some(fragment) if !self.open_results(site) => self.declared_outputs(site, fragment, dtype)?,

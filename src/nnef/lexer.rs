@@ -7,6 +7,7 @@ mod tests;
 use logos::{Lexer, Logos};
 
 pub use self::kinds::Kind;
+pub(crate) use self::kinds::is_reserved;
 use super::dialect::{Dialect, Rules};
 use super::standard::FLATTEN_LOOPS;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};

@@ -267,3 +267,13 @@ impl Kind {
         }
     }
 }
+
+/// How long the longest reserved word is.
+const LONGEST_RESERVED: usize = 9;
+
+/// Whether a word is reserved. No reserved word ends with a digit.
+#[inline]
+pub(crate) fn is_reserved(word: &[u8]) -> bool {
+    let may_be = word.len() <= LONGEST_RESERVED && word.last().is_some_and(|last| !last.is_ascii_digit());
+    may_be && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
+}

@@ -4,10 +4,9 @@
 //! is spelled like one that was read needs no parsing: its names are found where they must stand.
 //! The variables of comprehensions are no such names: they are spelled out.
 
-use logos::Logos;
 use smallvec::SmallVec;
 
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::is_reserved;
 use crate::nnef::literals::plain_len;
 use crate::nnef::names::Names;
 
@@ -366,16 +365,6 @@ fn stands_alone(text: &[u8], end: usize, assigned: bool) -> bool {
         Some(b'=') => !assigned || text.get(next + 1) == Some(&b'='),
         Some(_) => true,
     }
-}
-
-/// How long the longest reserved word is.
-const LONGEST_RESERVED: usize = 9;
-
-/// Whether a word is reserved. No reserved word ends with a digit.
-#[inline]
-fn is_reserved(word: &[u8]) -> bool {
-    let may_be = word.len() <= LONGEST_RESERVED && word.last().is_some_and(|last| !last.is_ascii_digit());
-    may_be && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! of the same text that stand before and are declared with the same words. So the checks have to
 //! say about it what they say about the first one, but for names and places.
 
-use logos::Logos;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
@@ -13,7 +12,7 @@ use std::ops::Range;
 use crate::graph::scan;
 use crate::nnef::alike::{Alike, AlikeFragments, Hole, Pattern};
 use crate::nnef::ast::{Call, Ident};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::is_reserved;
 use crate::nnef::names::{Name, Names};
 use crate::source::Span;
 
@@ -69,15 +68,9 @@ fn word_end(text: &str, start: usize) -> usize {
     text.as_bytes()[start..].iter().position(|byte| !is_word(*byte)).map_or(text.len(), |len| start + len)
 }
 
-/// Whether a word is a name. No reserved word ends with a digit.
+/// Whether a word is a name.
 fn is_name(word: &str) -> bool {
-    match word.as_bytes() {
-        [first, .., last] if last.is_ascii_digit() => !first.is_ascii_digit(),
-        _ => {
-            let mut lexer = Kind::lexer(word);
-            lexer.next() == Some(Ok(Kind::Ident)) && lexer.remainder().is_empty()
-        }
-    }
+    word.as_bytes().first().is_some_and(|first| !first.is_ascii_digit()) && !is_reserved(word.as_bytes())
 }
 
 impl AlikeReader {
