@@ -5,6 +5,8 @@
 //! statement stands, and what its results are called – is written into the places of the code that
 //! say it, before it runs.
 
+use std::rc::Rc;
+
 use super::code::{Binding, CompoundCall, Instr, Operand, Program};
 use super::compile::Compiler;
 use super::frame::{Reached, Slot};
@@ -32,6 +34,8 @@ pub(super) struct CompoundCode {
     called: Vec<(u32, u32)>,
     /// The names that it assigns: the first binding, and how many.
     bindings: (u32, u32),
+    /// Where in [`super::replay::Replays`] it is told what statements of the form do.
+    pub(super) recorded: u32,
 }
 
 impl Compiler<'_, '_> {
@@ -51,7 +55,7 @@ impl Compiler<'_, '_> {
         let bindings = (before.bindings as u32, (self.program.bindings.len() - before.bindings) as u32);
         let (slots, operands) = (compound.slots, compound.operands() as u32);
         let (lesson, site) = (compound.lesson, before.sites as u32);
-        CompoundCode { lesson, entry, slots, operands, site, places, called, bindings }
+        CompoundCode { lesson, entry, slots, operands, site, places, called, bindings, recorded: 0 }
     }
 
     /// Compiles a statement of a form that has code, with the slots of its names.
@@ -89,7 +93,8 @@ impl<'c> Machine<'c, '_> {
                 let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
                 let of = (&compound.tree, &compound.tables);
                 let code = Compiler::of_graph(checked, lowering, program, names, of).compound(compound, form);
-                self.compounds.insert(like.form, code);
+                let code = CompoundCode { recorded: self.replays.new_form(), ..code };
+                self.compounds.insert(like.form, Rc::new(code));
             }
             let words = chunk.words_of(like);
             for hole in compound.called() {
@@ -108,9 +113,12 @@ impl<'c> Machine<'c, '_> {
 
     /// Starts the code of a form for a statement.
     pub(super) fn compound(&mut self, index: u32) {
-        let Machine { checked, program, compounds, reached, slots, .. } = self;
-        let call = program.compounds[index as usize];
-        let Some(code) = compounds.get(&call.like.form) else { return };
+        let call = self.program.compounds[index as usize];
+        let Some(code) = self.compounds.get(&call.like.form).map(Rc::clone) else { return };
+        if self.has_replayed(&call, &code) {
+            return;
+        }
+        let Machine { checked, program, reached, slots, .. } = self;
         code.adapt(&call, checked, program, reached);
         let base = slots.len();
         for operand in &program.operands[call.operands as usize..][..code.operands as usize] {
@@ -131,10 +139,16 @@ impl<'c> Machine<'c, '_> {
 
     /// Ends such code.
     pub(super) fn end_compound(&mut self) {
-        let Some((_, next)) = self.running.take() else { return };
+        let Some((index, next)) = self.running.take() else { return };
         self.drop_slots(self.base as usize);
         self.frame().slots = 0;
         (self.pc, self.base) = (next, 0);
+        if self.recording.is_some() {
+            let call = self.program.compounds[index as usize];
+            if let Some(code) = self.compounds.get(&call.like.form).map(Rc::clone) {
+                self.record(&call, &code);
+            }
+        }
     }
 
     /// Where the instruction stands that is running.
@@ -153,6 +167,27 @@ impl<'c> Machine<'c, '_> {
 }
 
 impl CompoundCode {
+    /// How many values it is given.
+    pub(super) fn operands(&self) -> usize {
+        self.operands as usize
+    }
+
+    /// The names that a statement assigns.
+    pub(super) fn bindings_of<'p>(&self, call: &CompoundCall, program: &'p Program) -> &'p [Binding] {
+        &program.bindings[call.bindings as usize..][..self.bindings.1 as usize]
+    }
+
+    /// Whether all statements call the same fragments.
+    pub(super) fn calls_the_same(&self) -> bool {
+        self.called.is_empty()
+    }
+
+    /// The site that stands in this place, in the statement that the code was adapted to last.
+    pub(super) fn anchor_at(&self, span: Span, program: &Program) -> Option<Anchor> {
+        let sites = &program.sites[self.site as usize..][..self.places.len()];
+        sites.iter().position(|site| site.span == span).map(|place| self.places[place])
+    }
+
     /// Writes into the code what is different in a statement.
     fn adapt(&self, call: &CompoundCall, checked: &Checked, program: &mut Program, reached: &mut [Reached]) {
         let words = &program.words[call.words as usize..];

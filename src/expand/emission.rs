@@ -57,6 +57,16 @@ impl Applied {
 }
 
 impl Emission {
+    /// That of operations with this signature whose results have these elements.
+    pub(super) fn new(
+        signature: SignatureId,
+        by_item: bool,
+        element: Option<Primitive>,
+        dtype: (Option<Primitive>, bool),
+    ) -> Self {
+        Emission { signature, by_item, element, dtype }
+    }
+
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
     pub(super) fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {

@@ -16,7 +16,7 @@ pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
-use super::replay::Replays;
+use super::replay::{Before, Replays};
 use super::routine::Prepared;
 use super::scan::Unrolling;
 use super::shapes::Shapes;
@@ -107,9 +107,11 @@ machine! {
     /// What the graph has of kinds of statements, by their numbers.
     routines: Vec<Option<Prepared>>,
     /// Code for statements of forms, by their forms.
-    compounds: FxHashMap<FormId, CompoundCode>,
+    compounds: FxHashMap<FormId, Rc<CompoundCode>>,
     /// The statement of a form that is running, in [`Program::compounds`], and where it goes on after it.
     running: Option<(u32, u32)>,
+    /// What there was before it, if it is looked at what it does.
+    recording: Option<Before>,
     /// The constants that statements of forms have in common, where the graph has them.
     shared: FxHashMap<(FormId, ExprId), Kept>,
     undeclared: FxHashMap<Name, KindId>,
@@ -165,6 +167,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             routines: Vec::new(),
             compounds: FxHashMap::default(),
             running: None,
+            recording: None,
             shared: FxHashMap::default(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),

@@ -112,6 +112,7 @@ fn mistake(message: impl Into<String>) -> Failure {
 impl Machine<'_, '_> {
     /// Starts a scan whose arguments are on the stack, or adds it to the graph as it is.
     pub(super) fn scan(&mut self, index: u32) -> Outcome<()> {
+        self.shapes.ask();
         let site = self.site(index);
         let first = self.stack.len() - site.keys.1 as usize;
         match self.unrolling(index, &site, first) {

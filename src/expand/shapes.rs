@@ -10,9 +10,9 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
+use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, Recent, ShapeError};
 use crate::graph::symbolic::Symbolic;
-use crate::graph::{KindId, OperationId, TensorId};
+use crate::graph::{Graph, KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
@@ -31,6 +31,9 @@ pub(super) struct Shapes {
     /// Tensors whose shape is unknown because of an error that is reported already.
     broken: FxHashSet<TensorId>,
     found: Diagnostics,
+    /// Whether the expansion depended on a shape since that was forgotten.
+    asked: bool,
+    recent: Recent,
 }
 
 impl Shapes {
@@ -41,12 +44,53 @@ impl Shapes {
             plans: Vec::new(),
             broken: FxHashSet::default(),
             found: Diagnostics::new(options.strict),
+            asked: false,
+            recent: Recent::default(),
         }
     }
 
     /// What was found so far.
     pub(super) fn take(&mut self) -> Diagnostics {
         std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
+    }
+
+    /// Notes that what is expanded depends on a shape, or on the data type of a tensor.
+    pub(super) fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    /// Whether it did since [`Shapes::forget_questions`].
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked
+    }
+
+    pub(super) fn forget_questions(&mut self) {
+        self.asked = false;
+    }
+
+    /// How much was found so far.
+    pub(super) fn findings(&self) -> (usize, usize) {
+        (self.found.len() + self.found.suppressed(), self.broken.len())
+    }
+
+    /// Whether the shape that all arguments have is that of the result of operations of a kind that
+    /// has a plan.
+    pub(super) fn is_by_item(&self, kind: KindId) -> bool {
+        self.plans.get(kind.index()).is_some_and(|plan| plan.as_ref().is_some_and(Plan::is_by_item))
+    }
+
+    /// Gives the results of an operation their shapes by the rule of its kind, for which there is a
+    /// plan.
+    pub(super) fn infer(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
+        let kind = graph.operations[id.index()].kind;
+        let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
+        if let Some(shape) = self.recent.ask(graph, id) {
+            graph.set_shape_of_result(id, shape);
+            return Ok(());
+        }
+        graph.set_shapes(id, shapes::infer(graph, id, plan)?);
+        self.recent.note(graph.shape_of_result(id));
+        Ok(())
     }
 
     /// Notes a warning.
@@ -67,7 +111,7 @@ impl Machine<'_, '_> {
     /// Whether the shape that all arguments have is that of the result of operations of a kind.
     pub(super) fn is_by_item(&mut self, kind: KindId) -> bool {
         self.make_plans(kind);
-        self.shapes.plans[kind.index()].as_ref().is_some_and(Plan::is_by_item)
+        self.shapes.is_by_item(kind)
     }
 
     /// Gives the results of a new operation their shapes.
@@ -80,11 +124,8 @@ impl Machine<'_, '_> {
 
     /// The same by the rule of its kind, for which there is a plan.
     pub(super) fn infer_by_rule(&mut self, id: OperationId) {
-        let kind = self.graph.operations[id.index()].kind;
-        let Some(plan) = &self.shapes.plans[kind.index()] else { return };
-        match shapes::infer(&self.graph, id, plan) {
-            Ok(inferred) => self.graph.set_shapes(id, inferred),
-            Err(error) => self.report_shape(id, error),
+        if let Err(error) = self.shapes.infer(&mut self.graph, id) {
+            self.report_shape(id, error);
         }
     }
 
@@ -119,13 +160,14 @@ impl Machine<'_, '_> {
     }
 
     /// The value of `shape_of`.
-    pub(super) fn shape_of(&self, value: &Value) -> Outcome<Value> {
+    pub(super) fn shape_of(&mut self, value: &Value) -> Outcome<Value> {
         let meter = Some(&self.space.meter);
         let least = if self.shapes.draft { DRAFT_RANK } else { 0 };
         let Value::Tensor(tensor) = value else {
             // What is no tensor has the shape of a single number.
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
         };
+        self.shapes.asked = true;
         let Some(shape) = self.graph.shape(*tensor) else {
             let message = "`shape_of` needs a tensor whose shape is known while expanding";
             return Err(Failure::new(Code::NotCompileTime, message).help(HELP));

@@ -34,7 +34,42 @@ impl Common {
     }
 }
 
+/// How much there is in a graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    pub operations: usize,
+    pub tensors: usize,
+    pub names: usize,
+    pub origins: usize,
+    pub call_places: usize,
+    operands: u32,
+    results: u32,
+}
+
 impl Graph {
+    /// How much there is.
+    pub(crate) fn marks(&self) -> Marks {
+        Marks {
+            operations: self.operations.len(),
+            tensors: self.tensors.len(),
+            names: self.names.len(),
+            origins: self.origins.len(),
+            call_places: self.call_places.len(),
+            operands: self.packed.operands_len(),
+            results: self.packed.results_len(),
+        }
+    }
+
+    /// Forgets the operations that were added later, their tensors, and the calls they come from.
+    /// Places of calls and values stay, which say nothing by themselves.
+    pub(crate) fn rewind(&mut self, marks: Marks) {
+        self.operations.truncate(marks.operations);
+        self.tensors.truncate(marks.tensors);
+        self.names.truncate(marks.names);
+        self.origins.truncate(marks.origins);
+        self.packed.truncate(marks.operands, marks.results);
+    }
+
     /// Adds a kind of operations.
     pub(crate) fn add_kind(&mut self, kind: Kind) -> KindId {
         self.kinds.push(kind);
@@ -92,6 +127,32 @@ impl Graph {
         if !common.differs {
             self.packed.last_operands(1).for_each(|operand| self.join(operand, common));
         }
+    }
+
+    /// Adds an array of tensors to the arguments of the operation that is finished next.
+    pub(crate) fn push_tensors(&mut self, tensors: impl ExactSizeIterator<Item = TensorId>, common: &mut Common) {
+        self.push_operand(Value::Array(tensors.map(Value::Tensor).collect()), common);
+    }
+
+    /// The arguments of an operation, as they can be given to another one.
+    pub(crate) fn kept_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
+        let (_, count, _) = self.signatures.counts(operation.signature);
+        self.packed.kept(operation.operands..operation.operands + count)
+    }
+
+    /// The signature of an operation.
+    pub(crate) fn signature_of(&self, operation: &Operation) -> SignatureId {
+        operation.signature
+    }
+
+    /// The call with this number, which is within another one and stands in one of the places.
+    pub(crate) fn call(&self, call: usize) -> (OriginId, u32) {
+        self.origins[call]
+    }
+
+    /// What is called in a place of the graph, and where that is.
+    pub(crate) fn call_place(&self, place: u32) -> (Name, Location) {
+        self.call_places[place as usize]
     }
 
     /// Keeps a value that is to be an argument.
@@ -198,6 +259,20 @@ impl Graph {
         let tensors = outputs.by_ref().flat_map(Output::tensors);
         for (i, tensor) in tensors.enumerate() {
             self.tensors[tensor.index()].shape = inferred.get(i).map(|shape| self.shapes.intern(shape));
+        }
+    }
+
+    /// The shape of the first result of an operation.
+    pub(crate) fn shape_of_result(&self, operation: OperationId) -> Option<ShapeId> {
+        let tensor = self.tensors_of(&self.operations[operation.index()]).next()?;
+        self.tensors[tensor.index()].shape
+    }
+
+    /// Gives the first result of an operation a shape that another tensor has.
+    pub(crate) fn set_shape_of_result(&mut self, operation: OperationId, shape: Option<ShapeId>) {
+        let tensor = self.tensors_of(&self.operations[operation.index()]).next();
+        if let Some(tensor) = tensor {
+            self.tensors[tensor.index()].shape = shape;
         }
     }
 

@@ -26,7 +26,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
-pub(crate) use building::Common;
+pub(crate) use building::{Common, Marks};
 use names::{NameId, Speller, TensorNames};
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};

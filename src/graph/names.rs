@@ -21,6 +21,11 @@ pub struct NameId(u32);
 impl NameId {
     /// The prefix of names that have none.
     pub const ROOT: NameId = NameId(u32::MAX);
+
+    /// The position in the table of names.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// Paths longer than this continue from their first part.
@@ -115,6 +120,18 @@ impl TensorNames {
     fn push(&mut self, entry: Entry) -> NameId {
         self.entries.push(entry);
         NameId(self.entries.len() as u32 - 1)
+    }
+
+    /// Forgets names that were made later.
+    pub fn truncate(&mut self, len: usize) {
+        self.entries.truncate(len);
+    }
+
+    /// How a name is made, if it is not one of the document: the name that it is under, the
+    /// segment and the number of that, and whether it arises inside a standard operation.
+    pub fn path(&self, id: usize) -> Option<(NameId, Name, u32, bool)> {
+        let entry = self.entries.get(id).filter(|entry| !entry.is(bits::USER))?;
+        Some((entry.parent, entry.segment, entry.ordinal, entry.is(bits::INNER)))
     }
 
     /// Whether a name stands in the document.

@@ -41,6 +41,18 @@ impl Kept {
     pub(crate) fn tensor(tensor: TensorId) -> Self {
         Kept(tensor.0)
     }
+
+    /// What is the same for equal tensors only, and for nothing but equal values.
+    #[inline]
+    pub(super) fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The tensor, if it is one.
+    #[inline]
+    pub(crate) fn as_tensor(self) -> Option<TensorId> {
+        (self.0 & TABLE == 0).then_some(TensorId(self.0))
+    }
 }
 
 impl Packed {
@@ -51,6 +63,12 @@ impl Packed {
 
     pub fn drop_operands(&mut self, count: usize) {
         self.operands.truncate(self.operands.len() - count);
+    }
+
+    /// Forgets what was added later.
+    pub fn truncate(&mut self, operands: u32, results: u32) {
+        self.operands.truncate(operands as usize);
+        self.results.truncate(results as usize);
     }
 
     pub fn push_value(&mut self, value: Value) -> Kept {
@@ -142,6 +160,11 @@ impl Packed {
     #[inline]
     pub fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
+    }
+
+    /// Arguments, each as it can be given again.
+    pub fn kept(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
+        self.operands[range.start as usize..range.end as usize].iter().map(|&word| (Kept(word), self.unpack(word)))
     }
 
     /// The arguments pushed last.

@@ -11,6 +11,7 @@ mod elementwise;
 mod layout;
 mod linear;
 mod pooling;
+mod recent;
 mod reduction;
 mod roi;
 mod sections;
@@ -27,6 +28,7 @@ use smallvec::SmallVec;
 use super::{Graph, KindId, OperationId};
 use crate::diagnostics::Code;
 use call::{Call, ROLE_COUNT, ROLES};
+pub(crate) use recent::Recent;
 pub use shape::{Extent, Shape};
 
 /// What is wrong with the shapes of an operation's arguments.
