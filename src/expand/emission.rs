@@ -488,9 +488,7 @@ fn push_operand(graph: &mut Graph, value: &Value, space: &Space, common: &mut Co
             let kept = number.keep(graph);
             graph.push_kept(kept);
         }
-        value => {
-            graph.push_operand(value.freeze(space)?, common);
-        }
+        value => value.push(graph, space, common)?,
     }
     Ok(())
 }

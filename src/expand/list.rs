@@ -6,7 +6,8 @@
 //! `[x] + f(..)` are linear overall, in time and in memory.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{VecDeque, vec_deque};
+use std::iter::Copied;
 use std::rc::Rc;
 
 use super::value::Value;
@@ -286,6 +287,16 @@ impl List {
             }
             _ => return None,
         })
+    }
+
+    /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
+    /// least.
+    pub fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
+        let range = self.base()..self.base() + self.len();
+        match &*self.buffer.cells.borrow() {
+            Cells::Tensors(items) if !self.is_empty() => Some(f(items.range(range).copied())),
+            _ => None,
+        }
     }
 
     /// The characters of a string.

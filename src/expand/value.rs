@@ -7,7 +7,7 @@ use super::list::List;
 use super::shapes::unknown_extent;
 use crate::diagnostics::Code;
 use crate::graph::symbolic::Symbolic;
-use crate::graph::{self, Graph, Kept, TensorId};
+use crate::graph::{self, Common, Graph, Kept, TensorId};
 
 /// A value while expanding. 24 bytes; clones are cheap.
 #[derive(Clone, Debug)]
@@ -89,6 +89,24 @@ impl Value {
         }
     }
 
+    /// Adds a value to the arguments of the operation that is finished next, as [`Value::freeze`]
+    /// gives it.
+    #[inline(never)]
+    pub(super) fn push(&self, graph: &mut Graph, space: &Space, common: &mut Common) -> Outcome<()> {
+        if let Value::Array(list) = self {
+            let outcome = list.with_tensors(|tensors| {
+                count_kept(list, space)?;
+                graph.push_tensors(tensors, common);
+                Ok(())
+            });
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+        }
+        graph.push_operand(self.freeze(space)?, common);
+        Ok(())
+    }
+
     /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
     /// arrays that share their parts here do not share them there.
     pub fn freeze(&self, space: &Space) -> Outcome<graph::Value> {
@@ -101,9 +119,7 @@ impl Value {
             return Err(Failure::new(Code::TooDeep, message));
         }
         if let Value::String(list) | Value::Array(list) | Value::Tuple(list) = self {
-            let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
-            space.allow(list.len(), bytes)?;
-            space.meter.keep(bytes);
+            count_kept(list, space)?;
         }
         let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
             let freeze =
@@ -125,4 +141,12 @@ impl Value {
             Value::Tuple(list) => graph::Value::Tuple(items(list)?),
         })
     }
+}
+
+/// Counts what a list takes in the graph.
+fn count_kept(list: &List, space: &Space) -> Outcome<()> {
+    let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
+    space.allow(list.len(), bytes)?;
+    space.meter.keep(bytes);
+    Ok(())
 }

@@ -129,9 +129,11 @@ impl Graph {
         }
     }
 
-    /// Adds an array of tensors to the arguments of the operation that is finished next.
-    pub(crate) fn push_tensors(&mut self, tensors: impl ExactSizeIterator<Item = TensorId>, common: &mut Common) {
-        self.push_operand(Value::Array(tensors.map(Value::Tensor).collect()), common);
+    /// Adds an array of tensors, of one at least, to the arguments of the operation that is finished next.
+    pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>, common: &mut Common) {
+        common.add(None);
+        let kept = self.packed.keep_tensors(tensors);
+        self.packed.push_again(kept);
     }
 
     /// The arguments of an operation, as they can be given to another one.
@@ -172,7 +174,7 @@ impl Graph {
             Operand::Tensor(tensor) => common.add(self.tensors[tensor.index()].shape),
             // Numbers have none, and go with any.
             Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
-            Operand::Value(_) => common.add(None),
+            Operand::Tensors(_) | Operand::Value(_) => common.add(None),
         }
     }
 
@@ -260,6 +262,20 @@ impl Graph {
         for (i, tensor) in tensors.enumerate() {
             self.tensors[tensor.index()].shape = inferred.get(i).map(|shape| self.shapes.intern(shape));
         }
+    }
+
+    /// What tells the shape of an argument: for tensors of one shape it is the same. What is no tensor
+    /// has one of its own.
+    pub(crate) fn shape_number(&self, argument: Kept) -> u32 {
+        match argument.as_tensor() {
+            Some(tensor) => self.tensors.get(tensor.index()).and_then(|tensor| tensor.shape).map_or(0, ShapeId::number),
+            None => argument.word(),
+        }
+    }
+
+    /// The elements of an argument, if it is a tensor.
+    pub(crate) fn dtype_of(&self, argument: Kept) -> Option<Primitive> {
+        self.tensors.get(argument.as_tensor()?.index())?.dtype
     }
 
     /// The shape of the first result of an operation.

@@ -183,6 +183,9 @@ impl<'g, 'b> Json<'g, 'b> {
     fn operand(&mut self, operand: Operand, input: bool) {
         match operand {
             Operand::Tensor(tensor) => self.value(&Value::Tensor(tensor), input),
+            Operand::Tensors(tensors) => {
+                self.list(tensors, |json, tensor| json.value(&Value::Tensor(*tensor), input));
+            }
             Operand::Value(value) => self.value(value, input),
         }
     }

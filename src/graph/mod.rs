@@ -150,15 +150,17 @@ pub struct Argument {
 pub enum Operand<'g> {
     /// A tensor.
     Tensor(TensorId),
+    /// An array of tensors, of one at least.
+    Tensors(&'g [TensorId]),
     /// Anything else.
     Value(&'g Value),
 }
 
 impl<'g> Operand<'g> {
-    /// The value, if it is no single tensor.
+    /// The value, if it is no tensor and no array of tensors.
     pub fn value(self) -> Option<&'g Value> {
         match self {
-            Operand::Tensor(_) => None,
+            Operand::Tensor(_) | Operand::Tensors(_) => None,
             Operand::Value(value) => Some(value),
         }
     }
@@ -167,6 +169,7 @@ impl<'g> Operand<'g> {
     pub fn to_value(self) -> Value {
         match self {
             Operand::Tensor(tensor) => Value::Tensor(tensor),
+            Operand::Tensors(tensors) => Value::Array(tensors.iter().copied().map(Value::Tensor).collect()),
             Operand::Value(value) => value.clone(),
         }
     }
@@ -175,6 +178,7 @@ impl<'g> Operand<'g> {
     pub fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
         match self {
             Operand::Tensor(tensor) => f(tensor),
+            Operand::Tensors(tensors) => tensors.iter().copied().for_each(f),
             Operand::Value(value) => value.each_tensor(f),
         }
     }
@@ -465,7 +469,7 @@ impl Graph {
         given.or_else(|| default().map(Operand::from))
     }
 
-    /// The same for an argument that is no tensor.
+    /// The same for an argument that is no tensor and no array of tensors.
     pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
         self.argument(operation, name)?.value()
     }

@@ -1,7 +1,8 @@
 //! Arguments and results of operations, packed.
 //!
-//! Nearly every argument and every result is one tensor: a word holds it. What is not a tensor is
-//! kept in a table, and the word is its place there. Which parameters the arguments are for is
+//! Nearly every argument and every result is one tensor: a word holds it. Arrays of tensors are
+//! such words one after the other, in a table of all of them; what is neither is kept in another
+//! table. A word for these is a place there. Which parameters the arguments are for is
 //! the same for all operations that come from calls of one form, so it is kept once, as a
 //! signature.
 
@@ -15,6 +16,8 @@ use super::{Key, KindId, Operand, Output, TensorId, Value};
 
 /// Marks words that are places in a table. Tensors are fewer than this.
 const TABLE: u32 = 1 << 31;
+/// Marks those of arrays of tensors.
+const LIST: u32 = 1 << 30;
 
 /// How many small values are remembered, to be shared. A power of two.
 const RECENT: usize = 64;
@@ -23,6 +26,8 @@ const RECENT: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packed {
     operands: Vec<u32>,
+    /// Arrays of tensors, each behind its length.
+    lists: Vec<TensorId>,
     values: Vec<Value>,
     /// Where the numbers last met are in the table.
     recent: Vec<u32>,
@@ -32,7 +37,7 @@ pub(super) struct Packed {
 }
 
 /// An argument that the graph has already.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept(u32);
 
 impl Kept {
@@ -81,8 +86,23 @@ impl Packed {
     pub fn keep(&mut self, value: Value) -> Kept {
         Kept(match value {
             Value::Tensor(tensor) => tensor.0,
+            Value::Array(items) if is_list(&items) => return self.keep_tensors(items.iter().filter_map(tensor_of)),
             value => TABLE | self.place(value),
         })
+    }
+
+    /// Keeps an array of tensors that is to be an argument.
+    #[inline]
+    pub fn keep_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) -> Kept {
+        let start = self.lists.len();
+        self.lists.push(TensorId(0));
+        self.lists.extend(tensors);
+        self.lists[start] = TensorId((self.lists.len() - start - 1) as u32);
+        if self.lists.len() < LIST as usize {
+            return Kept(TABLE | LIST | start as u32);
+        }
+        let items = self.lists.drain(start..).skip(1).map(Value::Tensor).collect();
+        Kept(TABLE | self.place(Value::Array(items)))
     }
 
     #[inline]
@@ -147,10 +167,16 @@ impl Packed {
 
     #[inline]
     fn unpack(&self, word: u32) -> Operand<'_> {
-        match word & TABLE {
-            0 => Operand::Tensor(TensorId(word)),
-            _ => Operand::Value(&self.values[(word & !TABLE) as usize]),
+        match word & (TABLE | LIST) {
+            TABLE => Operand::Value(&self.values[(word & !TABLE) as usize]),
+            tagged if tagged & TABLE != 0 => Operand::Tensors(self.list(word)),
+            _ => Operand::Tensor(TensorId(word)),
         }
+    }
+
+    fn list(&self, word: u32) -> &[TensorId] {
+        let start = (word & !(TABLE | LIST)) as usize;
+        &self.lists[start + 1..][..self.lists[start].index()]
     }
 
     pub fn operand(&self, at: u32) -> Operand<'_> {
@@ -187,7 +213,7 @@ impl Packed {
         for &word in &self.operands[range.start as usize..range.end as usize] {
             match word & TABLE {
                 0 => f(TensorId(word)),
-                _ => self.values[(word & !TABLE) as usize].each_tensor(f),
+                _ => self.unpack(word).each_tensor(f),
             }
         }
     }
@@ -214,6 +240,10 @@ impl Packed {
         for operand in from.operands(operands) {
             match operand {
                 Operand::Tensor(tensor) => self.push_tensor(new(tensor)),
+                Operand::Tensors(tensors) => {
+                    let kept = self.keep_tensors(tensors.iter().map(|&tensor| new(tensor)));
+                    self.push_again(kept);
+                }
                 Operand::Value(value) => {
                     let mut value = value.clone();
                     value.map_tensors(&mut |tensor| new(tensor));
@@ -231,6 +261,18 @@ impl Packed {
             }
         }
     }
+}
+
+fn tensor_of(value: &Value) -> Option<TensorId> {
+    match value {
+        Value::Tensor(tensor) => Some(*tensor),
+        _ => None,
+    }
+}
+
+/// Whether there are items, and all of them are tensors.
+fn is_list(items: &[Value]) -> bool {
+    !items.is_empty() && items.iter().all(|item| tensor_of(item).is_some())
 }
 
 /// Whether two numbers are the same to the bit, and of one type.
@@ -332,6 +374,23 @@ mod tests {
         assert_eq!(operands[3], Operand::Value(&Value::Int(0)));
         assert!(matches!(operands[5], Operand::Value(Value::Scalar(s)) if s.is_sign_negative()));
         assert_eq!(packed.values.len(), 4);
+    }
+
+    #[test]
+    fn arrays_of_tensors_are_words() {
+        let mut packed = Packed::default();
+        let tensors = [TensorId(3), TensorId(5)];
+        let kept = packed.keep(Value::Array(tensors.map(Value::Tensor).into()));
+        packed.push_again(kept);
+        packed.push_value(Value::Array([Value::Tensor(TensorId(3)), Value::Int(1)].into()));
+        assert_eq!(packed.operand(0), Operand::Tensors(&tensors));
+        assert!(matches!(packed.operand(1), Operand::Value(Value::Array(items)) if items.len() == 2));
+        let mut copy = Packed::default();
+        copy.copy(&packed, 0..2, 0..0, |tensor| TensorId(tensor.0 + 1));
+        assert_eq!(copy.operand(0), Operand::Tensors(&[TensorId(4), TensorId(6)]));
+        let mut all = Vec::new();
+        copy.each_operand_tensor(0..2, &mut |tensor| all.push(tensor.0));
+        assert_eq!(all, [4, 6, 4]);
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn product(extents: &[i64]) -> u64 {
 fn argument(graph: &Graph, operation: &Operation, name: &str) -> Option<Vec<i64>> {
     match graph.argument(operation, name)? {
         Operand::Tensor(tensor) => shape(graph, tensor),
-        Operand::Value(_) => None,
+        Operand::Tensors(_) | Operand::Value(_) => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
 use super::names::Speller;
-use super::{Graph, KeptFragment, Key, Operand, Operation, Output, Value, pieces};
+use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value, pieces};
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
@@ -171,6 +171,7 @@ impl<'g, 'b> Text<'g, 'b> {
             self.buffer.push_str(self.forms.piece(form + i));
             match value {
                 Operand::Tensor(tensor) => self.tensor(tensor),
+                Operand::Tensors(tensors) => self.array(tensors),
                 Operand::Value(value) => self.value(value),
             }
         }
@@ -188,16 +189,18 @@ impl<'g, 'b> Text<'g, 'b> {
             }
             match output {
                 Output::Tensor(tensor) => self.tensor(*tensor),
-                Output::Array(tensors) => {
-                    self.buffer.push('[');
-                    self.tensor_list(tensors);
-                    self.buffer.push(']');
-                }
+                Output::Array(tensors) => self.array(tensors),
             }
         }
         if several {
             self.buffer.push(')');
         }
+    }
+
+    fn array(&mut self, tensors: &[TensorId]) {
+        self.buffer.push('[');
+        self.tensor_list(tensors);
+        self.buffer.push(']');
     }
 
     fn value(&mut self, value: &Value) {

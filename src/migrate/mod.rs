@@ -167,7 +167,7 @@ fn axes(graph: &Graph, operation: &Operation) -> Option<usize> {
 fn rank(graph: &Graph, first: Operand) -> Option<usize> {
     match first {
         Operand::Tensor(tensor) => graph.shape(tensor).map(|shape| shape.rank()),
-        Operand::Value(_) => None,
+        Operand::Tensors(_) | Operand::Value(_) => None,
     }
 }
 

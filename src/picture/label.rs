@@ -74,6 +74,7 @@ pub fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     let mut spelling = Spelling { graph, most, text: String::new() };
     match operand {
         Operand::Tensor(tensor) => spelling.text = graph.tensor_name(tensor),
+        Operand::Tensors(tensors) => spelling.items("[]", tensors, |out, tensor| out.value(&Value::Tensor(*tensor), 1)),
         Operand::Value(value) => spelling.value(value, 0),
     }
     let mut text = spelling.text;

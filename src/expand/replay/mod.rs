@@ -105,14 +105,34 @@ struct Replay {
     slots: usize,
     /// How many steps it counts for.
     steps: u64,
-    /// The parameters that are used, and those that have to be tensors for every operation to have
-    /// one among its operands. The first so many parameters have bits.
+    /// The parameters that are used. The first so many parameters have bits.
     used: u32,
-    tensors: u32,
-    /// Whether all results have the shape of the arguments, if these have one shape.
-    by_item: bool,
+    latest: Latest,
     /// Whether a rule of shapes was broken. It will be again.
     is_refused: bool,
+}
+
+/// The shapes that came out last. They depend on nothing but the shapes of what is given, and on
+/// what else is given.
+#[derive(Debug, Default)]
+struct Latest {
+    /// For each of what was given the number of its shape; for what is no tensor, which it was.
+    given: SmallVec<[u32; 4]>,
+    /// The shapes of all results.
+    results: Vec<Option<ShapeId>>,
+}
+
+impl Latest {
+    /// Whether these are the shapes for what is given now. If not, it is to be noted what comes out.
+    fn holds_for(&mut self, graph: &Graph, given: &[Kept]) -> bool {
+        let numbers = || given.iter().map(|&kept| graph.shape_number(kept));
+        let holds = !self.results.is_empty() && numbers().eq(self.given.iter().copied());
+        if !holds {
+            self.results.clear();
+            self.given = numbers().collect();
+        }
+        holds
+    }
 }
 
 /// A name under another one.
@@ -165,7 +185,9 @@ enum Source {
     Given(u32),
     /// An operation of the list.
     Made(u32),
-    /// A constant, which the graph has.
+    /// A number, which the graph has.
+    Number(Kept),
+    /// Another constant.
     Kept(Kept),
     /// The array of the next so many tensors.
     Array(u32),
@@ -181,8 +203,6 @@ struct Setting<'s> {
     /// The type argument.
     generic: Option<Primitive>,
     given: &'s [Kept],
-    /// The shape of all results, where that is known.
-    shape: Option<ShapeId>,
     /// Where the statement begins, and its names.
     statement: Option<Statement<'s>>,
 }
@@ -207,7 +227,7 @@ impl Replay {
     /// nothing where a rule of shapes is broken, in which case what was added has to be taken back.
     /// `infer` gives the result of an operation its shape, where its operands do not tell.
     fn play(
-        &self,
+        &mut self,
         graph: &mut Graph,
         setting: &Setting,
         mut infer: impl FnMut(&mut Graph, OperationId) -> bool,
@@ -226,12 +246,16 @@ impl Replay {
             calls.push(graph.add_origin(calls[*around as usize], place));
         }
         let first = graph.tensors.len() as u32;
+        let is_known = self.latest.holds_for(graph, setting.given);
         let mut at = 0;
-        for step in &self.operations {
+        for (i, step) in self.operations.iter().enumerate() {
             let end = step.operands as usize;
             let common = push_sources(graph, &self.operands[at..end], setting, first);
             at = end;
-            let shape = setting.shape.or_else(|| common.shape().filter(|_| step.emission.by_item));
+            let shape = match is_known {
+                true => self.latest.results[i],
+                false => common.shape().filter(|_| step.emission.by_item),
+            };
             let place = match step.at {
                 Place::Fixed(location) => location,
                 Place::OfStatement(anchor) => setting.location(anchor),
@@ -240,22 +264,25 @@ impl Replay {
             let (dtype, element) = step.emission.types(setting.generic);
             let result = (names[step.name as usize], element);
             let (operation, _) = graph.add_single(step.emission.signature, dtype, source, result, shape);
-            if shape.is_none() && !infer(graph, operation) {
-                return None;
+            if !is_known {
+                if shape.is_none() && !infer(graph, operation) {
+                    self.latest.results.clear();
+                    return None;
+                }
+                self.latest.results.push(graph.shape_of_result(operation));
             }
         }
         Some(TensorId(first))
     }
 }
 
-/// Adds the operands of an operation. Returns the shape that they have in common, unless all
-/// results have the one of the setting.
+/// Adds the operands of an operation. Returns the shape that they have in common.
 #[inline]
 fn push_sources(graph: &mut Graph, mut sources: &[Source], setting: &Setting, first: u32) -> Common {
     let mut common = Common::default();
     let kept = |source: Source| match source {
         Source::Given(place) => setting.given[place as usize],
-        Source::Kept(kept) => kept,
+        Source::Kept(kept) | Source::Number(kept) => kept,
         // Nothing is made of arrays but operands.
         Source::Made(operation) | Source::Array(operation) => Kept::tensor(TensorId(first + operation)),
     };
@@ -267,8 +294,8 @@ fn push_sources(graph: &mut Graph, mut sources: &[Source], setting: &Setting, fi
             // They are all tensors.
             let tensors = items.iter().map(|&item| kept(item).as_tensor().unwrap_or(TensorId(first)));
             graph.push_tensors(tensors, &mut common);
-        } else if setting.shape.is_some() {
-            graph.push_kept(kept(source));
+        } else if let Source::Number(number) = source {
+            graph.push_kept(number);
         } else {
             graph.push_again(kept(source), &mut common);
         }
@@ -290,13 +317,13 @@ impl Machine<'_, '_> {
         if naming.result == NameId::ROOT || !self.has_room(list) {
             return None;
         }
-        let (shape, arguments) = self.arguments(list, (index, given), params)?;
+        let arguments = self.arguments(list, (index, given), params)?;
         let around = self.origin();
         let marks = self.graph.marks();
         let Frame { file, fragment, inner, .. } = *self.frame();
         let call = self.call_origin(around, index, (file, fragment));
         let names = &[naming.result];
-        let setting = Setting { names, inner, call, generic, given: &arguments, shape, statement: None };
+        let setting = Setting { names, inner, call, generic, given: &arguments, statement: None };
         let Machine { graph, shapes, replays, .. } = self;
         let replay = &mut replays.lists[list.0 as usize];
         let Some(first) = replay.play(graph, &setting, |graph, id| shapes.infer(graph, id).is_ok()) else {
@@ -312,37 +339,22 @@ impl Machine<'_, '_> {
         Some(result)
     }
 
-    /// The arguments of a call as far as they are used, as the graph has them, and the shape of all
-    /// results, if it is that of the arguments.
+    /// The arguments of a call as far as they are used, as the graph has them.
     #[inline]
-    fn arguments(
-        &mut self,
-        list: ListId,
-        (index, given): (u32, Given),
-        params: u32,
-    ) -> Option<(Option<ShapeId>, SmallVec<[Kept; 4]>)> {
-        let Replay { used, tensors, by_item, .. } = self.replays.lists[list.0 as usize];
+    fn arguments(&mut self, list: ListId, (index, given): (u32, Given), params: u32) -> Option<SmallVec<[Kept; 4]>> {
+        let used = self.replays.lists[list.0 as usize].used;
         let mut arguments: SmallVec<[Kept; 4]> = SmallVec::new();
-        let mut common = Common::default();
         for param in 0..params {
-            let bit = |bits: u32| bits >> param & 1 == 1;
-            let value = self.argument(index, given, params, param)?;
-            arguments.push(match value {
-                _ if !bit(used) => Kept::tensor(TensorId(0)),
-                Value::Tensor(tensor) => {
-                    common.add(self.graph.tensors[tensor.index()].shape);
-                    Kept::tensor(*tensor)
-                }
+            arguments.push(match self.argument(index, given, params, param)? {
+                _ if used >> param & 1 == 0 => Kept::tensor(TensorId(0)),
+                Value::Tensor(tensor) => Kept::tensor(*tensor),
                 value => {
-                    if bit(tensors) || !value.is_plain() {
-                        common.add(None);
-                    }
                     let frozen = value.freeze(&self.space).ok()?;
                     self.graph.keep(frozen)
                 }
             });
         }
-        Some((common.shape().filter(|_| by_item), arguments))
+        Some(arguments)
     }
 
     /// Whether no budget ends while a list is played.

@@ -49,21 +49,12 @@ impl Replay {
         self.names.len() as u32
     }
 
-    /// Notes which parameters are used, and if none of these operands is the result of another
-    /// operation, that one of them has to be a tensor.
-    fn need_tensor(&mut self, operands: &[Source]) {
-        let mut first = None;
+    /// Notes that parameters are used.
+    fn uses(&mut self, operands: &[Source]) {
         for operand in operands {
             if let Source::Given(param) = operand {
                 self.used |= 1 << param;
-                first = first.or(Some(param));
             }
-        }
-        let is_made = operands.iter().any(|operand| matches!(operand, Source::Made(_)));
-        match first {
-            _ if is_made => {}
-            Some(param) => self.tensors |= 1 << param,
-            None => self.by_item = false,
         }
     }
 
@@ -104,7 +95,7 @@ impl Machine<'_, '_> {
         if !self.replays.has_room(MAX_OPERATIONS) || callee.head.params > MAX_PARAMS {
             return None;
         }
-        let mut replay = Replay { by_item: true, ..Replay::default() };
+        let mut replay = Replay::default();
         let params: SmallVec<[Option<Source>; 8]> =
             (0..callee.head.params).map(|param| Some(Source::Given(param))).collect();
         let within = Within {
@@ -161,8 +152,7 @@ impl Machine<'_, '_> {
         let count = self.program.sites[index as usize].keys.1;
         let operands: Option<SmallVec<[Source; 8]>> = self.sources(index, count, within).collect();
         let operands = operands?;
-        replay.by_item &= emission.by_item && self.are_plain(index, count);
-        replay.need_tensor(&operands);
+        replay.uses(&operands);
         replay.operands.extend(operands);
         let name = self.name_within(index, within, replay)?;
         let (emission, call) = (emission.under(within.generic), replay.call(way));
@@ -202,19 +192,11 @@ impl Machine<'_, '_> {
         program.operands[first..first + count as usize].iter().map(|operand| match *operand {
             Operand::Slot(slot) => within.locals.get(slot as usize).copied().flatten(),
             Operand::Const(constant) => {
-                let value = program.constants[constant as usize].freeze(space).ok()?;
-                Some(Source::Kept(graph.keep(value)))
+                let constant = &program.constants[constant as usize];
+                let kept = graph.keep(constant.freeze(space).ok()?);
+                Some(if constant.is_plain() { Source::Number(kept) } else { Source::Kept(kept) })
             }
             Operand::Shared(..) => None,
-        })
-    }
-
-    /// Whether there are no constants among the operands of a site but numbers.
-    fn are_plain(&self, index: u32, count: u32) -> bool {
-        let first = self.program.sites[index as usize].operands as usize;
-        self.program.operands[first..first + count as usize].iter().all(|operand| match *operand {
-            Operand::Const(constant) => self.program.constants[constant as usize].is_plain(),
-            _ => true,
         })
     }
 

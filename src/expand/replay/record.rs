@@ -121,7 +121,7 @@ impl Machine<'_, '_> {
         replay.steps = before.steps - self.steps;
         let given = tensors.iter().map(|tensor| {
             let first = tensors.iter().position(|other| other == tensor).unwrap_or(0) as u32;
-            (self.graph.tensors[tensor.index()].dtype, first)
+            (self.graph.dtype_of(*tensor), first)
         });
         let (given, meter) = (given.collect(), &self.space.meter);
         let (bytes, work) = (meter.live().saturating_sub(before.bytes), meter.work() - before.work);
@@ -129,11 +129,12 @@ impl Machine<'_, '_> {
     }
 
     /// The tensors that a statement is given; none if it is given something else.
-    fn given(&self, call: &CompoundCall, code: &CompoundCode) -> Option<SmallVec<[TensorId; 4]>> {
+    #[inline]
+    fn given(&self, call: &CompoundCall, code: &CompoundCode) -> Option<SmallVec<[Kept; 4]>> {
         let operands = &self.program.operands[call.operands as usize..][..code.operands()];
         let tensor = |operand: &code::Operand| match operand {
             code::Operand::Slot(slot) => match self.slots.get(*slot as usize)? {
-                Slot::Ready(Value::Tensor(tensor)) => Some(*tensor),
+                Slot::Ready(Value::Tensor(tensor)) => Some(Kept::tensor(*tensor)),
                 _ => None,
             },
             code::Operand::Const(_) | code::Operand::Shared(..) => None,
@@ -142,28 +143,21 @@ impl Machine<'_, '_> {
     }
 
     /// Adds what a statement adds, and gives its names their values; false if it has to be run.
-    fn replay_statement(
-        &mut self,
-        call: &CompoundCall,
-        code: &CompoundCode,
-        given: &[TensorId],
-        record: &Record,
-    ) -> bool {
+    fn replay_statement(&mut self, call: &CompoundCall, code: &CompoundCode, given: &[Kept], record: &Record) -> bool {
         let meter = &self.space.meter;
         let has_space = meter.live().saturating_add(record.bytes) <= self.space.max_bytes
             && meter.work().saturating_add(record.work) <= self.space.max_work;
         if !has_space || !self.has_room(record.list) {
             return false;
         }
-        let given: SmallVec<[Kept; 4]> = given.iter().map(|&tensor| Kept::tensor(tensor)).collect();
         let (marks, file) = (self.graph.marks(), self.frame().file);
         let Machine { graph, shapes, replays, program, slots, space, .. } = self;
         let bindings = code.bindings_of(call, program);
         let names: SmallVec<[NameId; 1]> = bindings.iter().map(|binding| binding.id).collect();
         let words = &program.words[call.words as usize..];
         let statement = Some(Statement { file, start: call.like.start, words });
-        let (call, generic, inner, shape) = (OriginId::NONE, None, false, None);
-        let setting = Setting { names: &names, inner, call, generic, given: &given, shape, statement };
+        let (call, generic, inner) = (OriginId::NONE, None, false);
+        let setting = Setting { names: &names, inner, call, generic, given, statement };
         let replay = &mut replays.lists[record.list.0 as usize];
         let Some(first) = replay.play(graph, &setting, |graph, id| shapes.infer(graph, id).is_ok()) else {
             replay.is_refused = true;
@@ -188,10 +182,11 @@ impl Default for Recorded {
 
 impl Record {
     /// Whether it holds for a statement that is given these tensors.
-    fn fits(&self, tensors: &[TensorId], graph: &Graph) -> bool {
-        self.given.iter().zip(tensors).all(|((dtype, first), tensor)| {
-            graph.tensors[tensor.index()].dtype == *dtype && tensors[*first as usize] == *tensor
-        })
+    fn fits(&self, tensors: &[Kept], graph: &Graph) -> bool {
+        self.given
+            .iter()
+            .zip(tensors)
+            .all(|((dtype, first), tensor)| graph.dtype_of(*tensor) == *dtype && tensors[*first as usize] == *tensor)
     }
 }
 
@@ -201,7 +196,7 @@ struct Recorder<'r, 'c, 'd> {
     machine: &'r Machine<'c, 'd>,
     code: &'r CompoundCode,
     marks: &'r Marks,
-    tensors: &'r [TensorId],
+    tensors: &'r [Kept],
     targets: SmallVec<[NameId; 1]>,
 }
 
@@ -278,17 +273,20 @@ impl Recorder<'_, '_, '_> {
     fn operand(&self, kept: Kept, argument: Operand, operands: &mut Vec<Source>) -> Option<()> {
         match argument {
             Operand::Tensor(tensor) => operands.push(self.tensor(tensor)?),
-            Operand::Value(graph::Value::Array(items)) => {
-                operands.push(Source::Array(items.len() as u32));
-                for item in items.iter() {
-                    let graph::Value::Tensor(tensor) = item else { return None };
-                    operands.push(self.tensor(*tensor)?);
+            Operand::Tensors(tensors) => {
+                operands.push(Source::Array(tensors.len() as u32));
+                for &tensor in tensors {
+                    operands.push(self.tensor(tensor)?);
                 }
             }
             Operand::Value(value) => {
                 let mut tensors = 0;
                 value.each_tensor(&mut |_| tensors += 1);
-                operands.push((tensors == 0).then_some(Source::Kept(kept))?);
+                operands.push(match value {
+                    graph::Value::Int(_) | graph::Value::Scalar(_) | graph::Value::Logical(_) => Source::Number(kept),
+                    _ if tensors == 0 => Source::Kept(kept),
+                    _ => return None,
+                });
             }
         }
         Some(())
@@ -298,7 +296,7 @@ impl Recorder<'_, '_, '_> {
         if let Some(made) = tensor.index().checked_sub(self.marks.tensors) {
             return Some(Source::Made(made as u32));
         }
-        self.tensors.iter().position(|given| *given == tensor).map(|place| Source::Given(place as u32))
+        self.tensors.iter().position(|given| given.as_tensor() == Some(tensor)).map(|place| Source::Given(place as u32))
     }
 
     /// The number of a name in the list.

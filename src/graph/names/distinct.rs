@@ -40,6 +40,11 @@ const GROUP_STEP: u64 = 5;
 /// How many of the names that others have already are remembered. A power of two.
 const RECENT_COUNTERS: usize = 64;
 
+/// The first suffix of names that others have already.
+const FIRST_SUFFIX: u32 = 2;
+/// From this suffix on it is counted which one is next. Less than 10.
+const FIRST_COUNTED: u32 = 5;
+
 /// Numbers at the end of names, with the hashes of those that were met last. Numbers mostly count
 /// up, so all digits but the last are those of an earlier number.
 pub struct Numbers {
@@ -216,7 +221,7 @@ struct Counter {
 
 impl Counter {
     fn new(spelling: Spelling) -> Self {
-        Counter { spelling, next: 2, stem: push_byte(spelling, b'_') }
+        Counter { spelling, next: FIRST_COUNTED, stem: push_byte(spelling, b'_') }
     }
 
     /// The next suffix, and the name with it.
@@ -283,8 +288,15 @@ impl Taken {
         let at = match self.counters.get(recent as usize) {
             Some(counter) if counter.spelling == spelling => recent,
             _ if self.table.insert(spelling) => return (0, spelling),
-            _ => self.counter(spelling),
+            _ => match self.known.get(&spelling) {
+                Some(&at) => at,
+                None => match self.claim_small(spelling) {
+                    Some(claimed) => return claimed,
+                    None => self.new_counter(spelling),
+                },
+            },
         };
+        self.recent[spelling as usize % RECENT_COUNTERS] = at;
         let counter = &mut self.counters[at as usize];
         loop {
             let (suffix, suffixed) = counter.suffix(&mut self.numbers);
@@ -294,14 +306,19 @@ impl Taken {
         }
     }
 
-    /// The counter of a name that is there already.
-    fn counter(&mut self, spelling: Spelling) -> u32 {
-        let new = self.counters.len() as u32;
-        let at = *self.known.entry(spelling).or_insert(new);
-        if at == new {
-            self.counters.push(Counter::new(spelling));
-        }
-        self.recent[spelling as usize % RECENT_COUNTERS] = at;
+    /// One of the first suffixes, if one of these makes a name new. Most names are asked for a few
+    /// times at most, which is not worth a counter.
+    fn claim_small(&mut self, spelling: Spelling) -> Option<(u32, Spelling)> {
+        let stem = push_byte(spelling, b'_');
+        let mut names = (FIRST_SUFFIX..FIRST_COUNTED).map(|suffix| (suffix, push_byte(stem, b'0' + suffix as u8)));
+        names.find(|(_, name)| self.table.insert(*name))
+    }
+
+    /// Counts the suffixes of a name from now on.
+    fn new_counter(&mut self, spelling: Spelling) -> u32 {
+        let at = self.counters.len() as u32;
+        self.known.insert(spelling, at);
+        self.counters.push(Counter::new(spelling));
         at
     }
 }

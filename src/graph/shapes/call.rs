@@ -114,9 +114,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn attribute(&self, role: Role) -> Option<&'a Value> {
+    fn attribute(&self, role: Role) -> Option<Operand<'a>> {
         let index = self.plan.roles[role as usize];
-        (index != u8::MAX).then(|| self.param(u32::from(index)).and_then(Operand::value)).flatten()
+        let operand = (index != u8::MAX).then(|| self.param(u32::from(index))).flatten();
+        operand.filter(|operand| !matches!(operand, Operand::Tensor(_)))
     }
 
     /// Whether the operation has an attribute at all.
@@ -133,7 +134,7 @@ impl<'a> Call<'a> {
     pub fn shape(&self, i: u32) -> Option<&'a Shape> {
         match self.param(i)? {
             Operand::Tensor(tensor) => self.of(tensor),
-            Operand::Value(_) => None,
+            Operand::Tensors(_) | Operand::Value(_) => None,
         }
     }
 
@@ -153,6 +154,7 @@ impl<'a> Call<'a> {
     pub fn extents(&self, i: u32) -> Option<&'a [Extent]> {
         match self.param(i)? {
             Operand::Tensor(tensor) => self.of(tensor).map(Shape::extents),
+            Operand::Tensors(_) => None,
             Operand::Value(value) => self.extents_of(value),
         }
     }
@@ -173,7 +175,13 @@ impl<'a> Call<'a> {
 
     /// The shapes of an argument that is an array of tensors.
     pub fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
-        match self.param(i)?.value()? {
+        let value = match self.param(i)? {
+            Operand::Tensors(tensors) => {
+                return Some(tensors.iter().map(|&tensor| self.of(tensor).map(Shape::extents)).collect());
+            }
+            operand => operand.value()?,
+        };
+        match value {
             Value::Array(items) => Some(items.iter().map(|item| self.extents_of(item)).collect()),
             Value::Integers(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
             Value::Scalars(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
@@ -183,13 +191,13 @@ impl<'a> Call<'a> {
 
     /// An integer; none where it is not known while expanding.
     pub fn int(&self, role: Role) -> Option<i64> {
-        integer(self.attribute(role)?)
+        integer(self.attribute(role)?.value()?)
     }
 
     /// A logical; none where it is not known while expanding.
     pub fn flag(&self, role: Role) -> Option<bool> {
         match self.attribute(role) {
-            Some(Value::Logical(flag)) => Some(*flag),
+            Some(Operand::Value(Value::Logical(flag))) => Some(*flag),
             Some(_) => None,
             None => Some(false),
         }
@@ -200,8 +208,11 @@ impl<'a> Call<'a> {
     pub fn ints(&self, role: Role) -> Option<Ints> {
         match self.attribute(role) {
             None => Some(Ints::new()),
-            Some(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
-            Some(Value::Array(items) | Value::Tuple(items)) => Some(items.iter().map(integer).collect()),
+            Some(Operand::Tensors(items)) => Some(items.iter().map(|_| None).collect()),
+            Some(Operand::Value(Value::Integers(items))) => Some(items.iter().map(|&item| Some(item)).collect()),
+            Some(Operand::Value(Value::Array(items) | Value::Tuple(items))) => {
+                Some(items.iter().map(integer).collect())
+            }
             Some(_) => None,
         }
     }
@@ -215,8 +226,9 @@ impl<'a> Call<'a> {
         };
         match self.attribute(role) {
             None => Some(SmallVec::new()),
-            Some(Value::Integers(items)) if items.is_empty() => Some(SmallVec::new()),
-            Some(Value::Array(items)) => Some(items.iter().map(pair).collect()),
+            Some(Operand::Tensors(items)) => Some(items.iter().map(|_| [None, None]).collect()),
+            Some(Operand::Value(Value::Integers(items))) if items.is_empty() => Some(SmallVec::new()),
+            Some(Operand::Value(Value::Array(items))) => Some(items.iter().map(pair).collect()),
             Some(_) => None,
         }
     }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::{Graph, Operand, OperationId, Output, ShapeId, TensorId, Value};
+use super::super::{Graph, Operand, OperationId, Output, ShapeId, TensorId};
 
 /// How many answers are remembered. A power of two.
 const SIZE: usize = 128;
@@ -71,16 +71,11 @@ fn describe(graph: &Graph, id: OperationId, words: &mut Question) -> bool {
                 tensors = true;
                 words.push(shape(tensor));
             }
-            Operand::Value(Value::Array(items)) if matches!(items.first(), Some(Value::Tensor(_))) => {
-                if items.len() > MAX_ITEMS {
-                    return false;
-                }
+            Operand::Tensors(items) if items.len() > MAX_ITEMS => return false,
+            Operand::Tensors(items) => {
                 tensors = true;
                 words.push(ARRAY | items.len() as u32);
-                for item in items.iter() {
-                    let Value::Tensor(tensor) = item else { return false };
-                    words.push(shape(*tensor));
-                }
+                words.extend(items.iter().map(|&item| shape(item)));
             }
             // Tensors further within it are the same wherever this word is.
             Operand::Value(_) => words.push(kept.word()),

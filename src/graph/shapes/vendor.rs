@@ -3,7 +3,7 @@
 use super::call::{Call, Extents};
 use super::shape::{Extent, Shape};
 use super::{Inferred, Outcome, Rule};
-use crate::graph::Value;
+use crate::graph::{Operand, Value};
 
 /// The rules, each with the operations it is for.
 pub const RULES: &[(Rule, &[&str])] = &[
@@ -28,9 +28,12 @@ fn external(call: &Call) -> Outcome {
         Value::Int(extent) if *extent > 0 => Extent::new(*extent),
         _ => Extent::UNKNOWN,
     };
-    let extents: Option<Extents> = match call.graph.attribute(call.operation, "shape") {
-        Some(Value::Integers(items)) => Some(items.iter().map(|&item| extent(&Value::Int(item))).collect()),
-        Some(Value::Array(items)) => Some(items.iter().map(extent).collect()),
+    let extents: Option<Extents> = match call.graph.argument(call.operation, "shape") {
+        Some(Operand::Tensors(items)) => Some(items.iter().map(|_| Extent::UNKNOWN).collect()),
+        Some(Operand::Value(Value::Integers(items))) => {
+            Some(items.iter().map(|&item| extent(&Value::Int(item))).collect())
+        }
+        Some(Operand::Value(Value::Array(items))) => Some(items.iter().map(extent).collect()),
         _ => None,
     };
     Ok(Inferred::Same(extents.map(|extents| Shape::new(&extents))))

@@ -11,8 +11,8 @@ use crate::nnef::literals::plain_len;
 use crate::nnef::names::Names;
 
 /// The most names of a statement, and the most bytes of it and of a name.
-const MAX_NAMES: usize = 16;
-const MAX_LENGTH: usize = 1024;
+const MAX_NAMES: usize = 64;
+const MAX_LENGTH: usize = 2048;
 const MAX_NAME: usize = 255;
 
 /// What stands for a name, and for what is within the quotes of a label, in [`Spelling::key`]. No
