@@ -14,6 +14,7 @@ use super::machine::Machine;
 use crate::nnef::check::Checked;
 use crate::nnef::check::compound::Compound;
 use crate::nnef::check::forms::{Anchor, Known};
+use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
 use crate::source::Span;
 
@@ -177,9 +178,9 @@ impl CompoundCode {
         &program.bindings[call.bindings as usize..][..self.bindings.1 as usize]
     }
 
-    /// Whether all statements call the same fragments.
-    pub(super) fn calls_the_same(&self) -> bool {
-        self.called.is_empty()
+    /// The fragments that a statement calls, of those that are others in each.
+    pub(super) fn called_by(&self, words: &[Word]) -> impl Iterator<Item = Name> {
+        self.called.iter().map(|(_, hole)| words[*hole as usize].name)
     }
 
     /// The site that stands in this place, in the statement that the code was adapted to last.

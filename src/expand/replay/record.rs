@@ -19,6 +19,7 @@ use crate::graph::names::NameId;
 use crate::graph::{self, Graph, Kept, Marks, Operand, OriginId, Output, Tensor, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
+use crate::nnef::names::Name;
 use crate::source::Location;
 
 /// The most operations of a statement that is replayed.
@@ -45,6 +46,8 @@ pub(in crate::expand) struct Record {
     runs: u32,
     /// The data types of the tensors that they are given, and the first one that is the same.
     given: SmallVec<[(Option<Primitive>, u32); 4]>,
+    /// The fragments that they call, of those that may be others in each.
+    called: SmallVec<[Name; 1]>,
     /// For each name on the left side the operation that gives its value.
     results: SmallVec<[u32; 1]>,
     /// The bytes of values that the graph keeps, and the cells that are made on the way.
@@ -74,7 +77,10 @@ impl Machine<'_, '_> {
             }
             Recorded::As(record) => record,
         };
-        let given = self.given(call, code).filter(|given| record.fits(given, &self.graph));
+        let words = &self.program.words[call.words as usize..];
+        let calls_them = code.called_by(words).eq(record.called.iter().copied());
+        let given = calls_them.then(|| self.given(call, code)).flatten();
+        let given = given.filter(|given| record.fits(given, &self.graph));
         let (is_done, recorded) = match given {
             Some(given) => (self.replay_statement(call, code, &given, &record), Recorded::As(record)),
             // It may be that another one tells more.
@@ -111,7 +117,7 @@ impl Machine<'_, '_> {
     fn recorded(&mut self, call: &CompoundCall, code: &CompoundCode, before: &Before, runs: u32) -> Option<Record> {
         let count = self.graph.operations.len() - before.marks.operations;
         let is_plain = !self.shapes.was_asked() && self.shapes.findings() == before.findings;
-        if !is_plain || count > MAX_OPERATIONS || !self.replays.has_room(count) || !code.calls_the_same() {
+        if !is_plain || count > MAX_OPERATIONS || !self.replays.has_room(count) {
             return None;
         }
         let tensors = self.given(call, code)?;
@@ -125,7 +131,8 @@ impl Machine<'_, '_> {
         });
         let (given, meter) = (given.collect(), &self.space.meter);
         let (bytes, work) = (meter.live().saturating_sub(before.bytes), meter.work() - before.work);
-        Some(Record { list: self.replays.add(replay), runs, given, results, bytes, work })
+        let called = code.called_by(&self.program.words[call.words as usize..]).collect();
+        Some(Record { list: self.replays.add(replay), runs, given, called, results, bytes, work })
     }
 
     /// The tensors that a statement is given; none if it is given something else.
