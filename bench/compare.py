@@ -20,6 +20,7 @@ STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
 PEERS = os.path.join(ROOT, "bench", "peers")
 ENOUGH = 0.04  # CPU seconds after which a process does not repeat
 REPETITIONS = 10  # in one process
+COLD = {10_000: 7, 100_000: 5, 1_000_000: 3}  # processes with one repetition, by the size up to which so many
 SMALL = 4096  # bytes of text below which reading is no measurement
 PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
 MEMORY = 10 << 30  # bytes of addresses that a peer may have
@@ -185,6 +186,7 @@ class Bench:
                     slowest = max(slowest, self.ask(peer, mode, row, path, names, limit, theirs))
             tired = slowest * (number + 2) > limit / 2
         row["ours"] = report.medians(ours)
+        row["cold"] = report.medians(self.cold(path, size)) if ours else None
         if row["ours"] and row["ours"]["operations"] != row["expected"]:
             row["ended"] = "not the expected operations"
         for (key, mode), found in theirs.items():
@@ -194,6 +196,12 @@ class Bench:
                 peer = next(peer for peer in self.peers if peer.key == key)
                 peer.last.setdefault((name, mode), []).append((int(real), seconds))
         return row
+
+    def cold(self, path, size):
+        """Times of processes that do the work once, as the command does."""
+        count = next((count for most, count in COLD.items() if size <= most), 1)
+        runs = [execute([self.program("stages"), path, "0", "1"], 120, False)[0] for _ in range(count)]
+        return [report.fields(line) for lines in runs for line in lines if line.startswith("read=")]
 
     def ask(self, peer, mode, row, path, names, limit, theirs):
         """One run of a peer; the CPU seconds of its slowest repetition."""

@@ -96,7 +96,8 @@ impl Value {
         if let Value::Array(list) = self {
             let outcome = list.with_tensors(|tensors| {
                 count_kept(list, space)?;
-                graph.push_tensors(tensors, common);
+                graph.push_tensors(tensors);
+                common.add(None);
                 Ok(())
             });
             if let Some(outcome) = outcome {

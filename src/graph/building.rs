@@ -130,8 +130,7 @@ impl Graph {
     }
 
     /// Adds an array of tensors, of one at least, to the arguments of the operation that is finished next.
-    pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>, common: &mut Common) {
-        common.add(None);
+    pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) {
         let kept = self.packed.keep_tensors(tensors);
         self.packed.push_again(kept);
     }

@@ -19,7 +19,7 @@ use super::frame::Frame;
 use super::machine::{MAX_SLOTS, Machine};
 use super::value::Value;
 use crate::graph::names::NameId;
-use crate::graph::{Common, Graph, Kept, OperationId, OriginId, ShapeId, TensorId};
+use crate::graph::{Graph, Kept, OperationId, OriginId, ShapeId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
 use crate::nnef::names::Name;
@@ -185,9 +185,7 @@ enum Source {
     Given(u32),
     /// An operation of the list.
     Made(u32),
-    /// A number, which the graph has.
-    Number(Kept),
-    /// Another constant.
+    /// A constant, which the graph has.
     Kept(Kept),
     /// The array of the next so many tensors.
     Array(u32),
@@ -250,12 +248,9 @@ impl Replay {
         let mut at = 0;
         for (i, step) in self.operations.iter().enumerate() {
             let end = step.operands as usize;
-            let common = push_sources(graph, &self.operands[at..end], setting, first);
+            push_sources(graph, &self.operands[at..end], setting.given, first);
             at = end;
-            let shape = match is_known {
-                true => self.latest.results[i],
-                false => common.shape().filter(|_| step.emission.by_item),
-            };
+            let shape = if is_known { self.latest.results[i] } else { None };
             let place = match step.at {
                 Place::Fixed(location) => location,
                 Place::OfStatement(anchor) => setting.location(anchor),
@@ -265,7 +260,8 @@ impl Replay {
             let result = (names[step.name as usize], element);
             let (operation, _) = graph.add_single(step.emission.signature, dtype, source, result, shape);
             if !is_known {
-                if shape.is_none() && !infer(graph, operation) {
+                let is_shared = step.emission.by_item && graph.share_shape(operation);
+                if !is_shared && !infer(graph, operation) {
                     self.latest.results.clear();
                     return None;
                 }
@@ -276,13 +272,12 @@ impl Replay {
     }
 }
 
-/// Adds the operands of an operation. Returns the shape that they have in common.
+/// Adds the operands of an operation.
 #[inline]
-fn push_sources(graph: &mut Graph, mut sources: &[Source], setting: &Setting, first: u32) -> Common {
-    let mut common = Common::default();
+fn push_sources(graph: &mut Graph, mut sources: &[Source], given: &[Kept], first: u32) {
     let kept = |source: Source| match source {
-        Source::Given(place) => setting.given[place as usize],
-        Source::Kept(kept) | Source::Number(kept) => kept,
+        Source::Given(place) => given[place as usize],
+        Source::Kept(kept) => kept,
         // Nothing is made of arrays but operands.
         Source::Made(operation) | Source::Array(operation) => Kept::tensor(TensorId(first + operation)),
     };
@@ -292,15 +287,11 @@ fn push_sources(graph: &mut Graph, mut sources: &[Source], setting: &Setting, fi
             let (items, rest) = sources.split_at(len as usize);
             sources = rest;
             // They are all tensors.
-            let tensors = items.iter().map(|&item| kept(item).as_tensor().unwrap_or(TensorId(first)));
-            graph.push_tensors(tensors, &mut common);
-        } else if let Source::Number(number) = source {
-            graph.push_kept(number);
+            graph.push_tensors(items.iter().map(|&item| kept(item).as_tensor().unwrap_or(TensorId(first))));
         } else {
-            graph.push_again(kept(source), &mut common);
+            graph.push_kept(kept(source));
         }
     }
-    common
 }
 
 impl Machine<'_, '_> {

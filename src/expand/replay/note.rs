@@ -192,9 +192,8 @@ impl Machine<'_, '_> {
         program.operands[first..first + count as usize].iter().map(|operand| match *operand {
             Operand::Slot(slot) => within.locals.get(slot as usize).copied().flatten(),
             Operand::Const(constant) => {
-                let constant = &program.constants[constant as usize];
-                let kept = graph.keep(constant.freeze(space).ok()?);
-                Some(if constant.is_plain() { Source::Number(kept) } else { Source::Kept(kept) })
+                let value = program.constants[constant as usize].freeze(space).ok()?;
+                Some(Source::Kept(graph.keep(value)))
             }
             Operand::Shared(..) => None,
         })

@@ -16,7 +16,7 @@ use super::super::machine::Machine;
 use super::super::value::Value;
 use super::{CallPlace, CallStep, ListId, PathStep, Place, Replay, Setting, Source, Statement, Step};
 use crate::graph::names::NameId;
-use crate::graph::{self, Graph, Kept, Marks, Operand, OriginId, Output, Tensor, TensorId};
+use crate::graph::{Graph, Kept, Marks, Operand, OriginId, Output, Tensor, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
 use crate::nnef::names::Name;
@@ -146,7 +146,11 @@ impl Machine<'_, '_> {
             },
             code::Operand::Const(_) | code::Operand::Shared(..) => None,
         };
-        operands.iter().map(tensor).collect()
+        let mut tensors = SmallVec::new();
+        for operand in operands {
+            tensors.push(tensor(operand)?);
+        }
+        Some(tensors)
     }
 
     /// Adds what a statement adds, and gives its names their values; false if it has to be run.
@@ -289,11 +293,7 @@ impl Recorder<'_, '_, '_> {
             Operand::Value(value) => {
                 let mut tensors = 0;
                 value.each_tensor(&mut |_| tensors += 1);
-                operands.push(match value {
-                    graph::Value::Int(_) | graph::Value::Scalar(_) | graph::Value::Logical(_) => Source::Number(kept),
-                    _ if tensors == 0 => Source::Kept(kept),
-                    _ => return None,
-                });
+                operands.push((tensors == 0).then_some(Source::Kept(kept))?);
             }
         }
         Some(())
