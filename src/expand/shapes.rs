@@ -72,7 +72,7 @@ impl Machine<'_, '_> {
 
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
-        let kind = self.graph.operations[id.index()].kind;
+        let kind = self.graph.kind_id(&self.graph.operations[id.index()]);
         if !self.is_by_item(kind) || !self.graph.share_shape(id) {
             self.infer_by_rule(id);
         }
@@ -80,7 +80,7 @@ impl Machine<'_, '_> {
 
     /// The same by the rule of its kind, for which there is a plan.
     pub(super) fn infer_by_rule(&mut self, id: OperationId) {
-        let kind = self.graph.operations[id.index()].kind;
+        let kind = self.graph.kind_id(&self.graph.operations[id.index()]);
         let Some(plan) = &self.shapes.plans[kind.index()] else { return };
         match shapes::infer(&self.graph, id, plan) {
             Ok(inferred) => self.graph.set_shapes(id, inferred),
