@@ -80,7 +80,7 @@ fn outcome(text: &str, options: &Options) -> String {
     let graph = &expansion.graph;
     let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
     for operation in &graph.operations {
-        told += &format!("{:?} {:?}", operation.at, operation.dtype);
+        told += &format!("{:?} {:?}", operation.at, operation.dtype());
         graph.tensors_of(operation).for_each(|tensor| told += &format!(" {:?}", graph.tensors[tensor.index()].shape));
         let mut next = operation.origin;
         while let Some(origin) = graph.origin(next) {

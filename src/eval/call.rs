@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
 
     /// The type argument of the operation.
     pub fn element_type(&self) -> Option<ElementType> {
-        self.operation.dtype.and_then(element_type)
+        self.operation.dtype().and_then(element_type)
     }
 
     /// The tensors that the operation gives.

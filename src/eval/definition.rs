@@ -63,7 +63,7 @@ impl Text<'_, '_> {
     fn invocation(&mut self) {
         let (graph, call) = (self.call.graph(), self.call);
         self.out.push_str(call.name());
-        if let (true, Some(of)) = (call.operation.explicit_dtype, call.element_type()) {
+        if let (true, Some(of)) = (call.operation.has_explicit_dtype(), call.element_type()) {
             let _ = write!(self.out, "<{}>", of.text());
         }
         let kind = graph.kind(call.operation);

@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.evaluator.kernel(graph, kind)).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
             let id = OperationId::at(i);
-            self.step(operation, kernels[operation.kind.index()].as_ref())
+            self.step(operation, kernels[graph.kind_id(operation).index()].as_ref())
                 .map_err(|fault| EvalError { fault, operation: Some(id) })?;
             last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
         }

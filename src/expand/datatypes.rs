@@ -20,7 +20,7 @@ pub fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diagnostics
     let told = diagnostics.iter().any(|known| known.code == Code::DataType);
     let declared: Vec<Option<Signature>> = (0..graph.kinds.len()).map(|kind| Signature::of(graph, kind)).collect();
     for i in 0..graph.operations.len() {
-        let Some(signature) = &declared[graph.operations[i].kind.index()] else { continue };
+        let Some(signature) = &declared[graph.kind_id(&graph.operations[i]).index()] else { continue };
         let (shared, wrong) = arguments(graph, &graph.operations[i], signature);
         if let Some(message) = wrong.filter(|_| !told) {
             let operation = &graph.operations[i];

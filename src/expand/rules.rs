@@ -59,7 +59,7 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
     };
     for (i, operation) in graph.operations.iter().enumerate() {
         check.current = OperationId::at(i);
-        by_kind[operation.kind.index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
+        by_kind[graph.kind_id(operation).index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
     }
 }
 

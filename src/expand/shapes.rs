@@ -82,7 +82,7 @@ impl Shapes {
     /// Gives the results of an operation their shapes by the rule of its kind, for which there is a
     /// plan.
     pub(super) fn infer(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
-        let kind = graph.operations[id.index()].kind;
+        let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
         if let Some(shape) = self.recent.ask(graph, id) {
             graph.set_shape_of_result(id, shape);
@@ -116,7 +116,7 @@ impl Machine<'_, '_> {
 
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
-        let kind = self.graph.operations[id.index()].kind;
+        let kind = self.graph.kind_id(&self.graph.operations[id.index()]);
         if !self.is_by_item(kind) || !self.graph.share_shape(id) {
             self.infer_by_rule(id);
         }

@@ -43,7 +43,6 @@ pub(crate) struct Marks {
     pub origins: usize,
     pub call_places: usize,
     operands: u32,
-    results: u32,
 }
 
 impl Graph {
@@ -56,18 +55,17 @@ impl Graph {
             origins: self.origins.len(),
             call_places: self.call_places.len(),
             operands: self.packed.operands_len(),
-            results: self.packed.results_len(),
         }
     }
 
     /// Forgets the operations that were added later, their tensors, and the calls they come from.
-    /// Places of calls and values stay, which say nothing by themselves.
+    /// Each of them has one result. Places of calls and values stay, which say nothing by themselves.
     pub(crate) fn rewind(&mut self, marks: Marks) {
         self.operations.truncate(marks.operations);
         self.tensors.truncate(marks.tensors);
         self.names.truncate(marks.names);
         self.origins.truncate(marks.origins);
-        self.packed.truncate(marks.operands, marks.results);
+        self.packed.truncate(marks.operands);
     }
 
     /// Adds a kind of operations.
@@ -137,13 +135,13 @@ impl Graph {
 
     /// The arguments of an operation, as they can be given to another one.
     pub(crate) fn kept_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
-        let (_, count, _) = self.signatures.counts(operation.signature);
+        let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.kept(operation.operands..operation.operands + count)
     }
 
     /// The signature of an operation.
     pub(crate) fn signature_of(&self, operation: &Operation) -> SignatureId {
-        operation.signature
+        operation.signature()
     }
 
     /// The call with this number, which is within another one and stands in one of the places.
@@ -191,29 +189,13 @@ impl Graph {
         source: (Location, OriginId),
     ) -> OperationId {
         let id = OperationId::at(self.operations.len());
-        let results = self.push_operation(signature, dtype, source);
-        for output in self.packed.outputs(results..self.packed.results_len()) {
-            for tensor in output.tensors() {
-                self.tensors[tensor.index()].producer = Some(id);
-            }
-        }
+        let (_, operands, results) = self.signatures.counts(signature);
+        let (operands, result) = self.packed.take_last(operands, results);
+        let tensors = &mut self.tensors;
+        let results = self.packed.results(&result, results);
+        self.packed.each_result(results, &mut |tensor| tensors[tensor.index()].producer = Some(id));
+        self.operations.push(Operation::new(signature, dtype, (operands, result), source));
         id
-    }
-
-    /// Adds an operation, and tells where its results begin.
-    #[inline]
-    fn push_operation(
-        &mut self,
-        signature: SignatureId,
-        dtype: (Option<Primitive>, bool),
-        source: (Location, OriginId),
-    ) -> u32 {
-        let (kind, operands, results) = self.signatures.counts(signature);
-        let (operands, results) = self.packed.last(operands, results);
-        let (at, origin) = source;
-        let (dtype, explicit_dtype) = dtype;
-        self.operations.push(Operation { kind, signature, operands, results, at, origin, dtype, explicit_dtype });
-        results
     }
 
     /// Adds an operation with one tensor as result, which it adds as well. Its arguments were pushed,
@@ -230,8 +212,9 @@ impl Graph {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
         self.tensors.push(Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
-        self.packed.push_result(tensor);
-        self.push_operation(signature, dtype, source);
+        let (_, operands, _) = self.signatures.counts(signature);
+        let operands = self.packed.operands_len() - operands;
+        self.operations.push(Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)
     }
 
@@ -251,8 +234,8 @@ impl Graph {
     /// Gives the results of an operation their shapes.
     pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: shapes::Inferred) {
         let operation = &self.operations[operation.index()];
-        let (_, _, count) = self.signatures.counts(operation.signature);
-        let mut outputs = self.packed.outputs(operation.results..operation.results + count);
+        let (_, _, count) = self.signatures.counts(operation.signature());
+        let mut outputs = self.packed.outputs(self.packed.results(&operation.result, count));
         if let (1, Some(Output::Tensor(&tensor))) = (count, outputs.clone().next()) {
             self.tensors[tensor.index()].shape = inferred.into_first().map(|shape| self.shapes.intern(shape));
             return;

@@ -116,7 +116,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str("{\"name\": ");
         self.string(self.graph.text_of(kind.name));
         self.buffer.push_str(", \"dtype\": ");
-        self.dtype(operation.dtype);
+        self.dtype(operation.dtype());
         for (key, tensor) in [("inputs", true), ("attributes", false)] {
             self.buffer.push_str(", \"");
             self.buffer.push_str(key);

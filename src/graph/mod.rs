@@ -3,6 +3,7 @@
 mod building;
 pub mod json;
 pub mod names;
+mod operation;
 mod packed;
 pub mod pieces;
 pub mod prune;
@@ -28,6 +29,7 @@ use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 pub(crate) use building::{Common, Marks};
 use names::{NameId, Speller, TensorNames};
+pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
 pub use shape_table::ShapeId;
@@ -212,26 +214,6 @@ impl<'g> Output<'g> {
     }
 }
 
-/// An operation. Its arguments and results are asked of its [`Graph`].
-#[derive(Clone, Debug)]
-pub struct Operation {
-    /// What it is.
-    pub kind: KindId,
-    /// Which parameters it was given, and how many results it has.
-    signature: SignatureId,
-    /// Its first argument and its first result in the tables of the graph.
-    operands: u32,
-    results: u32,
-    /// The call in the source from which it comes.
-    pub at: Location,
-    /// The calls around that one.
-    pub origin: OriginId,
-    /// The type argument of a generic operation, where known.
-    pub dtype: Option<Primitive>,
-    /// Whether the type argument was written.
-    pub explicit_dtype: bool,
-}
-
 /// A call on the way from the graph to an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
@@ -334,16 +316,16 @@ impl Graph {
             let given =
                 self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
             let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
-            let before = operation.clone();
             for argument in f(operation, self, given) {
                 keys.push(argument.key);
                 packed.push_value(argument.value);
             }
-            let outputs = self.outputs_of(&before);
+            let outputs = self.outputs_of(operation);
             let results = outputs.len() as u32;
             outputs.for_each(|output| packed.push_output(output));
-            operation.signature = self.signatures.intern(operation.kind, &keys, results);
-            (operation.operands, operation.results) = packed.last(keys.len() as u32, results);
+            let kind = self.kind_id(operation);
+            operation.set_signature(self.signatures.intern(kind, &keys, results));
+            (operation.operands, operation.result) = packed.take_last(keys.len() as u32, results);
         }
         (self.packed, self.operations) = (packed, operations);
     }
@@ -357,12 +339,11 @@ impl Graph {
         let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
         self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
         for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
-            let (_, operands, results) = self.signatures.counts(operation.signature);
-            let from =
-                (operation.operands..operation.operands + operands, operation.results..operation.results + results);
-            self.packed.copy(&before, from.0, from.1, new);
-            let dtype = (operation.dtype, operation.explicit_dtype);
-            self.finish_operation(operation.signature, dtype, (operation.at, operation.origin));
+            let (_, operands, results) = self.signatures.counts(operation.signature());
+            let results = before.results(&operation.result, results);
+            self.packed.copy(&before, operation.operands..operation.operands + operands, results, new);
+            let source = (operation.at, operation.origin);
+            self.finish_operation(operation.signature(), operation.type_argument(), source);
         }
         self.inputs.iter_mut().chain(&mut self.outputs).for_each(|tensor| *tensor = new(*tensor));
     }
@@ -378,14 +359,14 @@ impl Graph {
 
     /// The arguments that an operation was given, each with what it is for.
     pub fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
-        let keys = self.signatures.keys(operation.signature);
+        let keys = self.signatures.keys(operation.signature());
         let operands = operation.operands..operation.operands + keys.len() as u32;
         keys.iter().copied().zip(self.packed.operands(operands))
     }
 
     /// The arguments that an operation was given.
     fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
-        let (_, count, _) = self.signatures.counts(operation.signature);
+        let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.operands(operation.operands..operation.operands + count)
     }
 
@@ -396,31 +377,36 @@ impl Graph {
 
     /// For what the arguments of an operation are.
     pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
-        self.signatures.keys(operation.signature)
+        self.signatures.keys(operation.signature())
     }
 
     /// The results of an operation.
-    pub fn outputs_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Output<'_>> + Clone {
-        let (_, _, count) = self.signatures.counts(operation.signature);
-        self.packed.outputs(operation.results..operation.results + count)
+    pub fn outputs_of<'g>(&'g self, operation: &'g Operation) -> impl ExactSizeIterator<Item = Output<'g>> + Clone {
+        self.packed.outputs(self.results_of(operation))
+    }
+
+    /// The words of the results of an operation.
+    #[inline]
+    fn results_of<'g>(&'g self, operation: &'g Operation) -> &'g [TensorId] {
+        let (_, _, count) = self.signatures.counts(operation.signature());
+        self.packed.results(&operation.result, count)
     }
 
     /// Calls a function with all tensors that an operation gives.
     #[inline]
     fn each_result(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
-        let (_, _, count) = self.signatures.counts(operation.signature);
-        self.packed.each_result(operation.results..operation.results + count, &mut f);
+        self.packed.each_result(self.results_of(operation), &mut f);
     }
 
     /// Calls a function with all tensors among the arguments of an operation.
     #[inline]
     fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
-        let (_, count, _) = self.signatures.counts(operation.signature);
+        let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.each_operand_tensor(operation.operands..operation.operands + count, &mut f);
     }
 
     /// All tensors that an operation gives.
-    pub fn tensors_of(&self, operation: &Operation) -> impl Iterator<Item = TensorId> + Clone {
+    pub fn tensors_of<'g>(&'g self, operation: &'g Operation) -> impl Iterator<Item = TensorId> + Clone {
         self.outputs_of(operation).flat_map(Output::tensors).copied()
     }
 
@@ -429,9 +415,15 @@ impl Graph {
         self.shapes.get(self.tensors[tensor.index()].shape?)
     }
 
+    /// The number of an operation's kind.
+    #[inline]
+    pub fn kind_id(&self, operation: &Operation) -> KindId {
+        self.signatures.counts(operation.signature()).0
+    }
+
     /// The kind of an operation.
     pub fn kind(&self, operation: &Operation) -> &Kind {
-        &self.kinds[operation.kind.index()]
+        &self.kinds[self.kind_id(operation).index()]
     }
 
     /// The name of an operation's kind.

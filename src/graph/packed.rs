@@ -31,7 +31,7 @@ pub(super) struct Packed {
     values: Vec<Value>,
     /// Where the numbers last met are in the table.
     recent: Vec<u32>,
-    /// Single results, or places in the table of arrays.
+    /// The results of operations that have not just one: tensors, or places in the table of arrays.
     results: Vec<TensorId>,
     arrays: Vec<Arc<[TensorId]>>,
 }
@@ -70,10 +70,9 @@ impl Packed {
         self.operands.truncate(self.operands.len() - count);
     }
 
-    /// Forgets what was added later.
-    pub fn truncate(&mut self, operands: u32, results: u32) {
+    /// Forgets arguments that were added later.
+    pub fn truncate(&mut self, operands: u32) {
         self.operands.truncate(operands as usize);
-        self.results.truncate(results as usize);
     }
 
     pub fn push_value(&mut self, value: Value) -> Kept {
@@ -146,10 +145,27 @@ impl Packed {
         }
     }
 
-    /// Where the last so many arguments and results begin.
+    /// Where the last so many arguments begin, and where the last so many results. One alone is
+    /// taken out and given itself: an operation has room for it.
+    pub fn take_last(&mut self, operands: u32, results: u32) -> (u32, TensorId) {
+        let result = match (results, self.results.last()) {
+            (1, Some(&result)) => {
+                self.results.truncate(self.results.len() - 1);
+                result
+            }
+            _ => TensorId(self.results.len() as u32 - results),
+        };
+        (self.operands.len() as u32 - operands, result)
+    }
+
+    /// The words of so many results of an operation, of which [`Packed::take_last`] gave one or
+    /// where they begin.
     #[inline]
-    pub fn last(&self, operands: u32, results: u32) -> (u32, u32) {
-        (self.operands.len() as u32 - operands, self.results.len() as u32 - results)
+    pub fn results<'p>(&'p self, result: &'p TensorId, count: u32) -> &'p [TensorId] {
+        match count {
+            1 => std::slice::from_ref(result),
+            _ => &self.results[result.index()..][..count as usize],
+        }
     }
 
     pub fn operands_len(&self) -> u32 {
@@ -159,10 +175,6 @@ impl Packed {
     /// Whether there is a result of no tensors.
     pub fn has_empty_array(&self) -> bool {
         self.arrays.iter().any(|tensors| tensors.is_empty())
-    }
-
-    pub fn results_len(&self) -> u32 {
-        self.results.len() as u32
     }
 
     #[inline]
@@ -199,9 +211,10 @@ impl Packed {
         self.operands[self.operands.len() - count as usize..].iter().map(|&word| self.unpack(word))
     }
 
+    /// Results, by their words.
     #[inline]
-    pub fn outputs(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Output<'_>> + Clone {
-        self.results[range.start as usize..range.end as usize].iter().map(|result| match result.0 & TABLE {
+    pub fn outputs<'p>(&'p self, results: &'p [TensorId]) -> impl ExactSizeIterator<Item = Output<'p>> + Clone {
+        results.iter().map(|result| match result.0 & TABLE {
             0 => Output::Tensor(result),
             _ => Output::Array(&self.arrays[(result.0 & !TABLE) as usize]),
         })
@@ -218,10 +231,10 @@ impl Packed {
         }
     }
 
-    /// Calls a function with the tensors of results.
+    /// Calls a function with the tensors of results, which are given by their words.
     #[inline]
-    pub fn each_result(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
-        for &result in &self.results[range.start as usize..range.end as usize] {
+    pub fn each_result(&self, results: &[TensorId], f: &mut impl FnMut(TensorId)) {
+        for &result in results {
             match result.0 & TABLE {
                 0 => f(result),
                 _ => self.arrays[(result.0 & !TABLE) as usize].iter().for_each(|&tensor| f(tensor)),
@@ -234,7 +247,7 @@ impl Packed {
         &mut self,
         from: &Packed,
         operands: Range<u32>,
-        results: Range<u32>,
+        results: &[TensorId],
         new: impl Fn(TensorId) -> TensorId,
     ) {
         for operand in from.operands(operands) {
@@ -290,6 +303,12 @@ fn same_number(a: &Value, b: &Value) -> bool {
 pub(crate) struct SignatureId(u32);
 
 impl SignatureId {
+    /// The signature at a position.
+    #[inline]
+    pub(super) fn at(index: u32) -> Self {
+        SignatureId(index)
+    }
+
     /// The position in the table of signatures.
     #[inline]
     pub fn index(self) -> usize {
@@ -386,7 +405,7 @@ mod tests {
         assert_eq!(packed.operand(0), Operand::Tensors(&tensors));
         assert!(matches!(packed.operand(1), Operand::Value(Value::Array(items)) if items.len() == 2));
         let mut copy = Packed::default();
-        copy.copy(&packed, 0..2, 0..0, |tensor| TensorId(tensor.0 + 1));
+        copy.copy(&packed, 0..2, &[], |tensor| TensorId(tensor.0 + 1));
         assert_eq!(copy.operand(0), Operand::Tensors(&[TensorId(4), TensorId(6)]));
         let mut all = Vec::new();
         copy.each_operand_tensor(0..2, &mut |tensor| all.push(tensor.0));

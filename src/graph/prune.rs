@@ -42,7 +42,7 @@ fn needed_operations(graph: &Graph) -> Vec<bool> {
     let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
     let mut needed = vec![false; graph.operations.len()];
     for (i, operation) in graph.operations.iter().enumerate().rev() {
-        let mut wants = updates[operation.kind.index()];
+        let mut wants = updates[graph.kind_id(operation).index()];
         graph.each_result(operation, |tensor| wants |= wanted[tensor.index()]);
         if wants {
             needed[i] = true;

@@ -28,7 +28,7 @@ impl Stats {
         let mut stats = Stats::default();
         let mut kinds = vec![0u64; graph.kinds.len()];
         for operation in &graph.operations {
-            kinds[operation.kind.index()] += 1;
+            kinds[graph.kind_id(operation).index()] += 1;
             let name = graph.operation_name(operation);
             if name == "variable" {
                 stats.variable(graph, operation);

@@ -82,8 +82,8 @@ struct Form {
 impl Forms {
     /// The first piece of an operation's form.
     fn of(&mut self, graph: &Graph, operation: &Operation) -> usize {
-        let dtype = operation.dtype.filter(|_| operation.explicit_dtype);
-        let index = operation.signature.index();
+        let dtype = operation.dtype().filter(|_| operation.has_explicit_dtype());
+        let index = operation.signature().index();
         if let Some(Some(form)) = self.known.get(index)
             && form.dtype == dtype
         {
@@ -178,7 +178,7 @@ impl<'g, 'b> Text<'g, 'b> {
         self.buffer.push_str(self.forms.piece(form + self.graph.keys(operation).len()));
     }
 
-    fn targets(&mut self, outputs: impl ExactSizeIterator<Item = Output<'g>>) {
+    fn targets<'o>(&mut self, outputs: impl ExactSizeIterator<Item = Output<'o>>) {
         let several = outputs.len() > 1;
         if several {
             self.buffer.push('(');

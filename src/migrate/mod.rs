@@ -91,7 +91,7 @@ fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
 fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
     let mut blocked = Vec::new();
     for operation in &graph.operations {
-        let finding = match &plans[operation.kind.index()] {
+        let finding = match &plans[graph.kind_id(operation).index()] {
             None => continue,
             Some(Err(())) => {
                 let name = graph.operation_name(operation);
@@ -189,12 +189,12 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
     let symbols = Arc::clone(&graph.symbols);
     set_types(graph);
     graph.map_arguments(|operation, graph, arguments| {
-        let index = operation.kind.index();
+        let index = graph.kind_id(operation).index();
         let Some(Ok((row, declared))) = &plans[index] else { return arguments };
-        operation.explicit_dtype = row.steps.contains(&Step::TypeArgument);
+        operation.set_type_argument((operation.dtype(), row.steps.contains(&Step::TypeArgument)));
         let param = |name: &str| declared.kind.params.iter().position(|param| symbols.text(param.name) == name);
         let scalar = |to: usize| match declared.takes[to] {
-            Some(Primitive::Generic) => operation.dtype == Some(Primitive::Scalar),
+            Some(Primitive::Generic) => operation.dtype() == Some(Primitive::Scalar),
             takes => takes == Some(Primitive::Scalar),
         };
         let rank = arguments.first().and_then(|first| rank(graph, Operand::from(&first.value)));
@@ -268,7 +268,8 @@ fn set_types(graph: &mut Graph) {
         let operation = &graph.operations[i];
         let first = graph.tensors_of(operation).next();
         let dtype = first.and_then(|tensor| graph.tensors[tensor.index()].dtype);
-        graph.operations[i].dtype = dtype.filter(|_| graph.kind(&graph.operations[i]).generic);
+        let (dtype, explicit) = (dtype.filter(|_| graph.kind(operation).generic), operation.has_explicit_dtype());
+        graph.operations[i].set_type_argument((dtype, explicit));
     }
 }
 

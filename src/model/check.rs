@@ -168,14 +168,14 @@ impl Check<'_> {
     /// Scalars are numbers of floating point or quantized, integers and logicals what they say.
     fn items(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
         use ItemType::{Bool, Float, QuantizedSigned, QuantizedUnsigned, Signed, Unsigned, Vendor};
-        let fits = match (operation.dtype, header.item_type) {
+        let fits = match (operation.dtype(), header.item_type) {
             (None, _) | (_, Vendor { .. }) => true,
             (Some(Primitive::Scalar), item) => matches!(item, Float | QuantizedUnsigned | QuantizedSigned),
             (Some(Primitive::Integer), item) => matches!(item, Unsigned | Signed),
             (Some(Primitive::Logical), item) => item == Bool,
             (Some(_), _) => false,
         };
-        if let (false, Some(dtype)) = (fits, operation.dtype) {
+        if let (false, Some(dtype)) = (fits, operation.dtype()) {
             let (wanted, given) = (dtype.text(), header.item_type.text());
             let message = format!("variable '{label}' has {wanted} items, its data have {given} ones");
             self.report(graph, operation, Code::DataItems, message, None);

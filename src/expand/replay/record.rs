@@ -273,8 +273,8 @@ impl Recorder<'_, '_, '_> {
         let call = self.call(operation.origin)?;
         let at = if call == 0 { Place::OfStatement(self.anchor(operation.at)?) } else { Place::Fixed(operation.at) };
         let Tensor { name, dtype, .. } = graph.tensors[tensor.index()];
-        let by_item = self.machine.shapes.is_by_item(operation.kind);
-        let written = (operation.dtype, operation.explicit_dtype);
+        let by_item = self.machine.shapes.is_by_item(graph.kind_id(operation));
+        let written = (operation.dtype(), operation.has_explicit_dtype());
         let emission = Emission::new(graph.signature_of(operation), by_item, dtype, written);
         let operands = replay.operands.len() as u32;
         replay.operations.push(Step { emission, at, name: self.name(name)?, call, operands });
