@@ -12,7 +12,7 @@ use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::compound::CompoundCode;
 use super::emission::{Applied, Emission};
-pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
+pub(super) use super::frame::{Active, Frame, Origin, Reached, Running, Slot, Targeted};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
@@ -87,6 +87,8 @@ machine! {
     /// The first slot of the innermost frame.
     base: u32,
     targets: Vec<Target>,
+    /// Which open calls have targets.
+    targeted: Vec<Targeted>,
     active: Vec<Active>,
     /// What is known of the fragments that were called.
     callees: Vec<Option<Callee>>,
@@ -145,7 +147,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             base: 0,
             targets: Vec::new(),
-            active: vec![Active { count: 0, first_frame: 0 }; checked.fragment_count()],
+            targeted: Vec::new(),
+            active: vec![Active::default(); checked.fragment_count()],
             callees: vec![None; checked.fragments.len()],
             replays: Replays::default(),
             loops: Vec::new(),
@@ -206,15 +209,13 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             slots: 0,
             result_slot: None,
-            targets: 0,
             fragment: None,
             site: u32::MAX,
             path: NameId::ROOT,
             result: NameId::ROOT,
             dtype: None,
             inner: false,
-            recursions: 0,
-            origin: Some(OriginId::NONE),
+            origin: Origin::new(OriginId::NONE),
             file,
         });
     }
