@@ -23,13 +23,14 @@ use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::graph::names::NameId;
+use crate::graph::names::{NameId, Spare};
 use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
 use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, FormId};
 use crate::options::Options;
+use crate::room;
 use crate::source::{FileId, Location, Span};
 
 /// The most items of an array or string.
@@ -218,6 +219,11 @@ impl<'c, 'd> Machine<'c, 'd> {
             origin: Origin::new(OriginId::NONE),
             file,
         });
+    }
+
+    /// The graph, and the room of what was needed to run.
+    pub(super) fn into_graph(self) -> (Graph, Spare) {
+        (self.graph, Spare { words: room::recycled(self.slots), half_words: room::recycled(self.frames) })
     }
 
     /// Runs code of the graph, which has so many slots by now.
