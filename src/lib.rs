@@ -46,6 +46,7 @@ pub mod nnef;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;
+mod room;
 pub mod source;
 #[cfg(feature = "eval")]
 pub mod tensor;

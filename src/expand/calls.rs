@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::arithmetic::Outcome;
 use super::code::{Head, Hint, Instr, Site};
-use super::frame::{Active, Frame, Reached, Slot};
+use super::frame::{Active, Frame, Origin, Reached, Slot, Targeted};
 use super::list::List;
 use super::machine::Machine;
 use super::replay::Shortcut;
@@ -17,7 +17,11 @@ use crate::graph::names::NameId;
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
 use crate::nnef::names::Name;
+use crate::room;
 use crate::source::{FileId, Location};
+
+/// How many values most bodies have at once, and arguments most calls.
+const NEXT: usize = 32;
 
 /// The name that a result is to have.
 #[derive(Clone, Debug)]
@@ -82,8 +86,10 @@ impl Machine<'_, '_> {
                 if frame.result != NameId::ROOT {
                     return Target::Name(frame.result);
                 }
-                let (base, fragment) = (frame.targets, frame.fragment);
-                match (self.targets.get((base + i) as usize).cloned().unwrap_or(Target::Auto), fragment) {
+                let fragment = frame.fragment;
+                let own = self.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
+                let target = own.and_then(|own| self.targets.get((own.first + i) as usize)).cloned();
+                match (target.unwrap_or(Target::Auto), fragment) {
                     (Target::Auto, Some(fragment)) => {
                         let name = self.checked.fragment(fragment).results[i as usize].name;
                         Target::Name(self.child(name, 0))
@@ -220,6 +226,9 @@ impl Machine<'_, '_> {
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
+        // Where calls are deep, this is what makes these grow.
+        room::reserve(&mut self.stack, NEXT);
+        room::reserve(&mut self.slots, (head.slots - head.params) as usize + NEXT);
         for _ in head.params..head.slots {
             self.slots.push(Slot::Empty);
         }
@@ -227,24 +236,26 @@ impl Machine<'_, '_> {
         let frame = self.frames.len() as u32;
         let active = &mut self.active[fragment.index()];
         if active.count == 0 {
-            active.first_frame = frame;
+            (active.first_frame, active.recursions) = (frame, 0);
         }
         active.count += 1;
-        self.frames.push(Frame {
+        if naming.result == NameId::ROOT && self.targets.len() > naming.targets as usize {
+            self.targeted.push(Targeted { frame, first: naming.targets });
+        }
+        let callee = Frame {
             pc: head.entry,
             slots: base as u32,
             result_slot: result,
-            targets: naming.targets,
             fragment: Some(fragment),
             site: index,
             path: naming.path,
             result: naming.result,
             dtype,
             inner,
-            recursions: 0,
-            origin: None,
+            origin: Origin::UNKNOWN,
             file: head.file,
-        });
+        };
+        room::push(&mut self.frames, callee);
     }
 
     /// Decides the names of a call's results and of what it makes on the way. A recursive call
@@ -302,21 +313,20 @@ impl Machine<'_, '_> {
 
     #[inline]
     fn fresh_path(&mut self, (segment, ordinal): (Name, u32), fragment: FragmentId) -> NameId {
-        let Active { count, first_frame } = self.active[fragment.index()];
-        if count == 0 {
+        let active = &mut self.active[fragment.index()];
+        if active.count == 0 {
             return self.child(segment, ordinal);
         }
-        let inner = self.frame().inner;
-        let first = &mut self.frames[first_frame as usize];
-        first.recursions += 1;
-        let (path, recursions) = (first.path, first.recursions);
+        active.recursions += 1;
+        let Active { first_frame, recursions, .. } = *active;
+        let (path, inner) = (self.frames[first_frame as usize].path, self.frame().inner);
         self.graph.names.child(path, segment, recursions, inner)
     }
 
     /// Leaves a fragment and gives the caller its results.
     #[inline]
     pub(super) fn finish_call(&mut self) {
-        let [.., Frame { pc, slots: outer, .. }, Frame { slots, targets, result_slot, fragment: Some(fragment), .. }] =
+        let [.., Frame { pc, slots: outer, .. }, Frame { slots, result_slot, fragment: Some(fragment), .. }] =
             self.frames[..]
         else {
             return;
@@ -330,8 +340,11 @@ impl Machine<'_, '_> {
             None => self.results(fragment, base),
         };
         self.drop_slots(base);
-        if self.targets.len() > targets as usize {
-            self.targets.truncate(targets as usize);
+        if let Some(&Targeted { frame, first }) = self.targeted.last()
+            && frame as usize == self.frames.len()
+        {
+            self.targeted.truncate(self.targeted.len() - 1);
+            self.targets.truncate(first as usize);
         }
         (self.pc, self.base) = (pc, outer);
         self.give(result);
@@ -356,7 +369,7 @@ impl Machine<'_, '_> {
     /// The chain of calls of the running frame. Frames that emit nothing need none.
     #[inline]
     pub(super) fn origin(&mut self) -> OriginId {
-        match self.frame().origin {
+        match self.frame().origin.known() {
             Some(origin) => origin,
             None => self.make_origin(),
         }
@@ -367,14 +380,14 @@ impl Machine<'_, '_> {
     fn make_origin(&mut self) -> OriginId {
         // The frame of the graph has an origin.
         let mut first = self.frames.len() - 1;
-        while first > 1 && self.frames[first - 1].origin.is_none() {
+        while first > 1 && self.frames[first - 1].origin == Origin::UNKNOWN {
             first -= 1;
         }
-        let mut origin = self.frames[first - 1].origin.unwrap_or(OriginId::NONE);
+        let mut origin = self.frames[first - 1].origin.known().unwrap_or(OriginId::NONE);
         for i in first..self.frames.len() {
             let Frame { file, fragment, .. } = self.frames[i - 1];
             origin = self.call_origin(origin, self.frames[i].site, (file, fragment));
-            self.frames[i].origin = Some(origin);
+            self.frames[i].origin = Origin::new(origin);
         }
         origin
     }

@@ -78,8 +78,6 @@ pub(super) struct Frame {
     pub(super) slots: u32,
     /// One more than the slot of its result, if it has one.
     pub(super) result_slot: Option<NonZeroU32>,
-    /// Its first target.
-    pub(super) targets: u32,
     /// The fragment; none for a graph.
     pub(super) fragment: Option<FragmentId>,
     /// The site that called it.
@@ -92,12 +90,42 @@ pub(super) struct Frame {
     pub(super) dtype: Option<Primitive>,
     /// Whether it is, or is called from, a standard operation.
     pub(super) inner: bool,
-    /// How many recursive calls started under it, where it is the first of its fragment.
-    pub(super) recursions: u32,
     /// The chain of calls, once an operation needed it.
-    pub(super) origin: Option<OriginId>,
+    pub(super) origin: Origin,
     /// The file that its spans are of.
     pub(super) file: FileId,
+}
+
+// Where calls are deep there are as many as operations.
+const _: () = assert!(size_of::<Frame>() == 40);
+
+/// The chain of calls of a frame, or that it is not known yet, in no more room than the chain takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Origin(OriginId);
+
+impl Origin {
+    /// Not known yet.
+    pub(super) const UNKNOWN: Origin = Origin(OriginId(OriginId::NONE.0 - 1));
+
+    /// A chain of calls.
+    pub(super) fn new(origin: OriginId) -> Self {
+        Origin(origin)
+    }
+
+    /// The chain of calls, where it is known.
+    #[inline]
+    pub(super) fn known(self) -> Option<OriginId> {
+        (self != Origin::UNKNOWN).then_some(self.0)
+    }
+}
+
+/// Where the targets of an open call are whose results have several, or one that is no name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Targeted {
+    /// The frame of the call.
+    pub(super) frame: u32,
+    /// Its first target.
+    pub(super) first: u32,
 }
 
 /// What is known of a site that was reached.
@@ -112,11 +140,12 @@ pub(super) enum Reached {
     Single(Emission),
 }
 
-/// The open calls of a fragment: how many, and the first one.
-#[derive(Clone, Copy, Debug)]
+/// The open calls of a fragment: how many, the first one, and how many calls started under that.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     pub(super) count: u32,
     pub(super) first_frame: u32,
+    pub(super) recursions: u32,
 }
 
 /// A comprehension that is running.

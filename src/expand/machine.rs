@@ -12,7 +12,7 @@ use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
 use super::compound::CompoundCode;
 use super::emission::{Applied, Emission};
-pub(super) use super::frame::{Active, Frame, Reached, Running, Slot};
+pub(super) use super::frame::{Active, Frame, Origin, Reached, Running, Slot, Targeted};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
@@ -23,13 +23,14 @@ use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::graph::names::NameId;
+use crate::graph::names::{NameId, Spare};
 use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
 use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, FormId};
 use crate::options::Options;
+use crate::room;
 use crate::source::{FileId, Location, Span};
 
 /// The most items of an array or string.
@@ -87,6 +88,8 @@ machine! {
     /// The first slot of the innermost frame.
     base: u32,
     targets: Vec<Target>,
+    /// Which open calls have targets.
+    targeted: Vec<Targeted>,
     active: Vec<Active>,
     /// What is known of the fragments that were called.
     callees: Vec<Option<Callee>>,
@@ -147,7 +150,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             base: 0,
             targets: Vec::new(),
-            active: vec![Active { count: 0, first_frame: 0 }; checked.fragment_count()],
+            targeted: Vec::new(),
+            active: vec![Active::default(); checked.fragment_count()],
             callees: vec![None; checked.fragments.len()],
             replays: Replays::default(),
             loops: Vec::new(),
@@ -209,17 +213,20 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             slots: 0,
             result_slot: None,
-            targets: 0,
             fragment: None,
             site: u32::MAX,
             path: NameId::ROOT,
             result: NameId::ROOT,
             dtype: None,
             inner: false,
-            recursions: 0,
-            origin: Some(OriginId::NONE),
+            origin: Origin::new(OriginId::NONE),
             file,
         });
+    }
+
+    /// The graph, and the room of what was needed to run.
+    pub(super) fn into_graph(self) -> (Graph, Spare) {
+        (self.graph, Spare { words: room::recycled(self.slots), half_words: room::recycled(self.frames) })
     }
 
     /// Runs code of the graph, which has so many slots by now.

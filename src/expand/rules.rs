@@ -1,6 +1,9 @@
 //! Rules on the flat graph: labels, extents, constants, updates (G1 to G7).
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -33,7 +36,7 @@ struct Check<'a> {
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
-    labels: FxHashMap<String, (OperationId, Vec<i64>)>,
+    labels: Labels,
     updated: FxHashSet<TensorId>,
     current: OperationId,
 }
@@ -53,7 +56,7 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
         graph,
         diagnostics,
         draft: graph.dialect == Dialect::Draft,
-        labels: FxHashMap::default(),
+        labels: Labels::default(),
         updated: FxHashSet::default(),
         current: OperationId::at(0),
     };
@@ -75,14 +78,45 @@ pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: 
     diagnostic
 }
 
-impl Check<'_> {
+/// The first variable of each label. There may be as many as operations, so texts are not kept: the
+/// graph has them.
+#[derive(Debug, Default)]
+struct Labels {
+    /// By the hashes of labels.
+    known: FxHashMap<u64, OperationId>,
+    /// Those whose hash is that of another label.
+    others: FxHashMap<String, OperationId>,
+}
+
+impl Labels {
+    /// The variable that had a label first, if there was one before. `is_label` tells whether a
+    /// variable has it.
+    fn first(
+        &mut self,
+        label: &str,
+        variable: OperationId,
+        is_label: impl Fn(OperationId) -> bool,
+    ) -> Option<OperationId> {
+        let first = *self.known.entry(FxBuildHasher.hash_one(label)).or_insert(variable);
+        if first == variable {
+            return None;
+        }
+        if is_label(first) {
+            return Some(first);
+        }
+        let first = *self.others.entry(label.to_string()).or_insert(variable);
+        (first != variable).then_some(first)
+    }
+}
+
+impl<'a> Check<'a> {
     fn report(&mut self, operation: &Operation, code: Code, message: String) {
         let diagnostic = Diagnostic::new(code, operation.at, message);
         self.diagnostics.report(with_origin(self.graph, operation, diagnostic));
     }
 
-    fn shape(&self, operation: &Operation) -> Option<Vec<i64>> {
-        self.graph.attribute(operation, "shape").and_then(Value::as_integers).map(<[i64]>::to_vec)
+    fn shape(&self, operation: &Operation) -> Option<&'a [i64]> {
+        self.graph.attribute(operation, "shape").and_then(Value::as_integers)
     }
 
     /// G4: extents are positive; the draft has 0 for an extent of an external that is not known.
@@ -94,20 +128,13 @@ impl Check<'_> {
         }
     }
 
-    fn label_text(&self, operation: &Operation) -> Option<String> {
-        match self.graph.attribute(operation, "label") {
-            Some(Value::String(text)) => Some(text.to_string()),
-            _ => None,
-        }
-    }
-
     /// G1 and G2
     fn label(&mut self, operation: &Operation) {
         if self.checked.wrong_labels.contains(&operation.at) {
             return;
         }
         let problem =
-            self.label_text(operation).and_then(|label| label_problem(&label, self.checked.document.dialect()));
+            label_text(self.graph, operation).and_then(|label| label_problem(label, self.checked.document.dialect()));
         if let Some((code, message)) = problem {
             self.report(operation, code, message);
         }
@@ -116,17 +143,20 @@ impl Check<'_> {
     /// G3: variables of one label share their data, so they have one shape. Labels are file
     /// names: the 1.0 text compares them without regard to case.
     fn shared_label(&mut self, operation: &Operation) {
-        let (Some(label), Some(shape)) = (self.label_text(operation), self.shape(operation)) else { return };
-        let key = if self.draft { label.clone() } else { label.to_lowercase() };
-        let Some((first, other)) = self.labels.get(&key) else {
-            self.labels.insert(key, (self.current, shape));
-            return;
+        let (Some(label), Some(shape)) = (label_text(self.graph, operation), self.shape(operation)) else { return };
+        let (graph, draft) = (self.graph, self.draft);
+        let key = same_case(label, draft);
+        let is_label = |other: OperationId| {
+            let other = label_text(graph, &graph.operations[other.index()]);
+            other.is_some_and(|other| same_case(other, draft) == key)
         };
-        if *other != shape {
+        let first = self.labels.first(&key, self.current, is_label);
+        let Some(first) = first.map(|first| &graph.operations[first.index()]) else { return };
+        if let Some(other) = self.shape(first).filter(|other| *other != shape) {
             let message = format!("label '{label}' has shape {shape:?} here and {other:?} before");
-            let see = self.graph.operations[first.index()].at;
-            let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message).see(see, "the other variable");
-            self.diagnostics.report(with_origin(self.graph, operation, diagnostic));
+            let diagnostic =
+                Diagnostic::new(Code::SharedLabel, operation.at, message).see(first.at, "the other variable");
+            self.diagnostics.report(with_origin(graph, operation, diagnostic));
         }
     }
 
@@ -159,5 +189,43 @@ impl Check<'_> {
         } else if !self.updated.insert(target) {
             self.report(operation, Code::UpdatedTwice, format!("variable `{name}` is updated twice"));
         }
+    }
+}
+
+fn label_text<'g>(graph: &'g Graph, operation: &Operation) -> Option<&'g str> {
+    match graph.attribute(operation, "label") {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// A label in the case in which labels are compared. The draft tells cases apart.
+fn same_case(label: &str, draft: bool) -> Cow<'_, str> {
+    if draft || label.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(label);
+    }
+    Cow::Owned(label.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_one_hash_are_told_apart() {
+        let mut labels = Labels::default();
+        let variable = OperationId::at;
+        assert_eq!(labels.first("a", variable(0), |_| false), None);
+        assert_eq!(labels.first("a", variable(1), |other| other == variable(0)), Some(variable(0)));
+        // As if the first one had another label of the same hash.
+        assert_eq!(labels.first("a", variable(2), |_| false), None);
+        assert_eq!(labels.first("a", variable(3), |_| false), Some(variable(2)));
+    }
+
+    #[test]
+    fn the_draft_tells_cases_apart() {
+        assert_eq!(same_case("Conv/\u{c9}1", false), "conv/\u{e9}1");
+        assert_eq!(same_case("Conv", true), "Conv");
+        assert!(matches!(same_case("conv_1", false), Cow::Borrowed(_)));
     }
 }

@@ -28,7 +28,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::names::{Name, Names};
 use crate::source::Location;
 pub(crate) use building::{Common, Marks};
-use names::{NameId, Speller, TensorNames};
+use names::{NameId, Spare, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
@@ -350,11 +350,16 @@ impl Graph {
 
     /// Makes the names of all tensors distinct.
     pub(crate) fn finish_names(&mut self) {
+        self.finish_names_in(Spare::default());
+    }
+
+    /// The same in the room of tables that are not needed any more.
+    pub(crate) fn finish_names_in(&mut self, spare: Spare) {
         self.names.unmark();
         for tensor in &self.tensors {
             self.names.mark_used(tensor.name);
         }
-        self.names.resolve(&self.symbols);
+        self.names.resolve_in(&self.symbols, spare);
     }
 
     /// The arguments that an operation was given, each with what it is for.

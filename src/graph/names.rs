@@ -8,6 +8,7 @@
 use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
 
+mod counters;
 mod distinct;
 mod spelling;
 
@@ -72,6 +73,16 @@ impl Entry {
     fn is(self, bit: u32) -> bool {
         self.bits & bit != 0
     }
+}
+
+/// Empty tables that have room, which is used where names are made distinct: memory that was
+/// touched already.
+#[derive(Debug, Default)]
+pub struct Spare {
+    /// For eight bytes a name.
+    pub words: Vec<u64>,
+    /// For four bytes a name.
+    pub half_words: Vec<u32>,
 }
 
 /// The table of tensor names.
@@ -185,15 +196,21 @@ impl TensorNames {
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
     pub fn resolve(&mut self, names: &Names) {
+        self.resolve_in(names, Spare::default());
+    }
+
+    /// The same in the room of tables that are not needed any more.
+    pub fn resolve_in(&mut self, names: &Names, spare: Spare) {
         let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
         if !self.entries.iter().any(fresh) {
             return;
         }
         self.drop_suffixes();
         let mut segments = Segments::new(names);
-        let (hashes, distinct) = self.hashes(&mut segments);
+        let Spare { words, half_words } = spare;
+        let (hashes, distinct) = self.hashes(&mut segments, words);
         if !distinct {
-            self.add_suffixes(segments, hashes);
+            self.add_suffixes(segments, hashes, half_words);
         }
     }
 
@@ -217,9 +234,9 @@ impl TensorNames {
 
     /// The hashes of the spellings of names, suffixes left out, and whether those of tensors are
     /// distinct. Where they are not, the first hashes may be all: as many as it took to find out.
-    fn hashes(&self, segments: &mut Segments) -> (Vec<Spelling>, bool) {
+    fn hashes(&self, segments: &mut Segments, mut hashes: Vec<Spelling>) -> (Vec<Spelling>, bool) {
         let mut sieve = Sieve::new(self.used);
-        let mut hashes: Vec<Spelling> = Vec::with_capacity(self.entries.len());
+        hashes.reserve_exact(self.entries.len());
         for entry in &self.entries {
             let parent = hashes.get(entry.parent.0 as usize).copied();
             let hash = segments.spell(parent, entry.segment, entry.ordinal);
@@ -234,9 +251,10 @@ impl TensorNames {
     }
 
     /// Gives suffixes to names that others have already. What is named after them follows.
-    fn add_suffixes(&mut self, segments: Segments, hashes: Vec<Spelling>) {
+    fn add_suffixes(&mut self, segments: Segments, hashes: Vec<Spelling>, room: Vec<u32>) {
         let suffixed = std::mem::take(&mut self.suffixed);
-        let mut settling = Settling::new(&self.entries, self.used, segments, hashes, suffixed);
+        let taken = Taken::with_capacity(self.used, room);
+        let mut settling = Settling::new(&self.entries, taken, segments, hashes, suffixed);
         let mut last = false;
         for (i, entry) in self.entries.iter_mut().enumerate() {
             last |= entry.is(bits::INNER);
@@ -302,12 +320,11 @@ struct Settling<'n> {
 impl<'n> Settling<'n> {
     fn new(
         entries: &[Entry],
-        used: usize,
+        mut taken: Taken,
         mut segments: Segments<'n>,
         mut hashes: Vec<Spelling>,
         suffixed: Vec<Suffixed>,
     ) -> Self {
-        let mut taken = Taken::with_capacity(used);
         for entry in entries.iter().filter(|entry| entry.is(bits::USER) && entry.is(bits::USED)) {
             taken.insert(segments.spell(None, entry.segment, entry.ordinal));
         }

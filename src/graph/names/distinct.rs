@@ -4,9 +4,9 @@
 //! value of the letters as digits of a number, modulo a prime. Should two names ever collide, one
 //! of them gets a suffix that it would not have needed.
 
-use rustc_hash::FxHashMap;
-
+use super::counters::{Counters, FIRST_COUNTED};
 use crate::nnef::names::{Name, Names};
+use crate::room;
 
 /// The hash of a spelling.
 pub type Spelling = u64;
@@ -23,7 +23,7 @@ fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
     if folded >= PRIME { folded - PRIME } else { folded }
 }
 
-fn push_byte(hash: Spelling, byte: u8) -> Spelling {
+pub(super) fn push_byte(hash: Spelling, byte: u8) -> Spelling {
     multiply_add(hash, BASE, u64::from(byte) + 1)
 }
 
@@ -37,13 +37,8 @@ const SMALL_NUMBERS: u32 = 10;
 const GROUP_BITS: u32 = 4;
 /// How far the slots of such names are from each other.
 const GROUP_STEP: u64 = 5;
-/// How many of the names that others have already are remembered. A power of two.
-const RECENT_COUNTERS: usize = 64;
-
 /// The first suffix of names that others have already.
 const FIRST_SUFFIX: u32 = 2;
-/// From this suffix on it is counted which one is next. Less than 10.
-const FIRST_COUNTED: u32 = 5;
 
 /// Numbers at the end of names, with the hashes of those that were met last. Numbers mostly count
 /// up, so all digits but the last are those of an earlier number.
@@ -202,38 +197,8 @@ impl Sieve {
 /// The names given out, with the suffixes to try next for names that are there.
 pub struct Taken {
     table: Table,
-    counters: Vec<Counter>,
-    /// The counters of names.
-    known: FxHashMap<Spelling, u32>,
-    /// Those met last.
-    recent: [u32; RECENT_COUNTERS],
+    counters: Counters,
     numbers: Numbers,
-}
-
-/// A name that more than one asks for.
-struct Counter {
-    spelling: Spelling,
-    /// The suffix to try next.
-    next: u32,
-    /// The name with this suffix but for its last digit.
-    stem: Spelling,
-}
-
-impl Counter {
-    fn new(spelling: Spelling) -> Self {
-        Counter { spelling, next: FIRST_COUNTED, stem: push_byte(spelling, b'_') }
-    }
-
-    /// The next suffix, and the name with it.
-    fn suffix(&mut self, numbers: &mut Numbers) -> (u32, Spelling) {
-        let suffix = self.next;
-        let (front, digit) = (suffix / 10, suffix % 10);
-        if digit == 0 {
-            self.stem = numbers.push(push_byte(self.spelling, b'_'), front);
-        }
-        self.next += 1;
-        (suffix, push_byte(self.stem, b'0' + digit as u8))
-    }
 }
 
 /// An open table of names, with a third of its slots free at least. A slot has half of the mixed
@@ -269,12 +234,11 @@ impl Table {
 }
 
 impl Taken {
-    /// A table with room for so many names.
-    pub fn with_capacity(names: usize) -> Self {
+    /// A table with room for so many names, in the room of another one if there is enough.
+    pub fn with_capacity(names: usize, room: Vec<u32>) -> Self {
         let size = (names + names / 2).next_power_of_two().max(64);
-        let table = Table { slots: vec![0; size], len: 0 };
-        let (counters, known, recent) = (Vec::new(), FxHashMap::default(), [u32::MAX; RECENT_COUNTERS]);
-        Taken { table, counters, known, recent, numbers: Numbers::new() }
+        let table = Table { slots: room::zeroed(room, size), len: 0 };
+        Taken { table, counters: Counters::default(), numbers: Numbers::new() }
     }
 
     /// Adds a name; false where it is there already.
@@ -284,22 +248,19 @@ impl Taken {
 
     /// The suffix that makes a name new, and the hash with it.
     pub fn claim(&mut self, spelling: Spelling) -> (u32, Spelling) {
-        let recent = self.recent[spelling as usize % RECENT_COUNTERS];
-        let at = match self.counters.get(recent as usize) {
-            Some(counter) if counter.spelling == spelling => recent,
-            _ if self.table.insert(spelling) => return (0, spelling),
-            _ => match self.known.get(&spelling) {
-                Some(&at) => at,
+        let counter = match self.counters.recent(spelling) {
+            Some(recent) => recent,
+            None if self.table.insert(spelling) => return (0, spelling),
+            None => match self.counters.known(spelling) {
+                Some(known) => known,
                 None => match self.claim_small(spelling) {
                     Some(claimed) => return claimed,
-                    None => self.new_counter(spelling),
+                    None => self.counters.add(spelling),
                 },
             },
         };
-        self.recent[spelling as usize % RECENT_COUNTERS] = at;
-        let counter = &mut self.counters[at as usize];
         loop {
-            let (suffix, suffixed) = counter.suffix(&mut self.numbers);
+            let (suffix, suffixed) = self.counters.suffix(counter, &mut self.numbers);
             if self.table.insert(suffixed) {
                 return (suffix, suffixed);
             }
@@ -312,14 +273,6 @@ impl Taken {
         let stem = push_byte(spelling, b'_');
         let mut names = (FIRST_SUFFIX..FIRST_COUNTED).map(|suffix| (suffix, push_byte(stem, b'0' + suffix as u8)));
         names.find(|(_, name)| self.table.insert(*name))
-    }
-
-    /// Counts the suffixes of a name from now on.
-    fn new_counter(&mut self, spelling: Spelling) -> u32 {
-        let at = self.counters.len() as u32;
-        self.known.insert(spelling, at);
-        self.counters.push(Counter::new(spelling));
-        at
     }
 }
 
@@ -347,7 +300,7 @@ mod tests {
     #[test]
     fn suffixes_are_spelled_as_they_are_written() {
         let spell = |text: String| text.bytes().fold(0, push_byte);
-        let mut taken = Taken::with_capacity(2000);
+        let mut taken = Taken::with_capacity(2000, Vec::new());
         for i in 1..1500 {
             let (suffix, hash) = taken.claim(spell("y_t1".to_string()));
             let expected = if i == 1 { "y_t1".to_string() } else { format!("y_t1_{i}") };
@@ -357,7 +310,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_told_apart() {
-        let mut taken = Taken::with_capacity(1000);
+        let mut taken = Taken::with_capacity(1000, Vec::new());
         let spell = |i: u32| format!("t{i}").bytes().fold(0, push_byte);
         for i in 0..1000 {
             assert!(taken.insert(spell(i)), "t{i}");

@@ -1,0 +1,108 @@
+//! Room for tables that grow with the document.
+//!
+//! A vector that is full moves to one of twice the room. The allocator moves large blocks by
+//! mapping their pages elsewhere, which costs next to nothing, but copies what it takes for small.
+//! What that is it learns from the blocks that are freed, so tables of some megabytes may be
+//! copied each time they double, into pages that were never touched before: those cost more than
+//! the copying. So a table of that size gets as much room as no allocator takes for small. Room
+//! that nothing is written to takes no memory.
+
+/// Tables of fewer bytes double as all vectors do.
+const SMALL: usize = 2 << 20;
+
+/// Blocks larger than 32 MB are never small to the GNU allocator, others draw the line lower.
+const LARGE: usize = 33 << 20;
+
+/// Whether there are addresses to spare, and memory is taken only where it is written to.
+const HAS_ADDRESSES: bool = cfg!(all(unix, target_pointer_width = "64"));
+
+/// Adds an item to a table that may grow large.
+#[inline]
+pub(crate) fn push<T>(table: &mut Vec<T>, item: T) {
+    if table.len() == table.capacity() {
+        make(table, 1);
+    }
+    table.push(item);
+}
+
+/// Makes room for so many further items in a table that may grow large.
+#[inline]
+pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
+    if table.capacity() - table.len() < items {
+        make(table, items);
+    }
+}
+
+/// An empty table in the room of another one, if the sizes of their items allow that.
+pub(crate) fn recycled<T, U>(mut table: Vec<T>) -> Vec<U> {
+    table.clear();
+    // Nothing is converted. The standard library keeps the room of a vector that is consumed for
+    // the one that is collected from it.
+    table.into_iter().filter_map(|_| None).collect()
+}
+
+/// So many zeros, in the room of another table if there is enough.
+pub(crate) fn zeroed(mut room: Vec<u32>, count: usize) -> Vec<u32> {
+    if room.capacity() < count {
+        return vec![0; count];
+    }
+    room.clear();
+    room.resize(count, 0);
+    room
+}
+
+/// Makes room, as much as a vector would take, or more. Where there is none, the vector says so.
+#[cold]
+#[inline(never)]
+fn make<T>(table: &mut Vec<T>, items: usize) {
+    let large = LARGE / size_of::<T>().max(1);
+    let is_medium = (SMALL..LARGE).contains(&(table.capacity() * size_of::<T>()));
+    if HAS_ADDRESSES && is_medium && table.len() + items < large {
+        // It is no matter if this fails: what is needed is asked for again.
+        let _ = table.try_reserve_exact(large - table.len());
+    }
+    table.reserve(items);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_double_until_they_are_of_some_size_and_then_have_room() {
+        let mut table: Vec<u64> = Vec::new();
+        let mut capacities = Vec::new();
+        for i in 0..(LARGE / 8 + 10) as u64 {
+            push(&mut table, i);
+            if capacities.last() != Some(&table.capacity()) {
+                capacities.push(table.capacity());
+            }
+        }
+        assert!(table.iter().copied().eq(0..table.len() as u64));
+        assert_eq!(capacities[..4], [4, 8, 16, 32]);
+        if HAS_ADDRESSES {
+            assert_eq!(capacities[capacities.len() - 3..], [SMALL / 8, LARGE / 8, 2 * LARGE / 8]);
+        }
+    }
+
+    #[test]
+    fn room_is_made_for_several_items_at_once() {
+        let mut table = vec![7u8; 3];
+        reserve(&mut table, 1000);
+        assert!(table.capacity() >= 1003);
+        let before = table.capacity();
+        reserve(&mut table, 1);
+        assert_eq!(table.capacity(), before);
+    }
+
+    #[test]
+    fn room_is_used_again() {
+        let table: Vec<(u64, u64, u8)> = Vec::with_capacity(1000);
+        let again: Vec<u64> = recycled(table);
+        assert!(again.is_empty());
+        assert_eq!(again.capacity(), 3000);
+        let table = vec![(1u32, 2u32); 10];
+        assert_eq!(zeroed(recycled(table), 20), [0; 20]);
+        assert_eq!(zeroed(vec![1], 3), [0; 3]);
+    }
+}
