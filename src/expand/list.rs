@@ -5,13 +5,21 @@
 //! other windows do not see them, so nothing changes for them, and chains of `xs + [x]` and
 //! `[x] + f(..)` are linear overall, in time and in memory.
 
+mod meter;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Copied;
+use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::value::Value;
 use crate::graph::{self, TensorId};
+pub use meter::Meter;
 
 /// The cells of a buffer, packed by what they hold.
 #[derive(Debug)]
@@ -23,6 +31,9 @@ enum Cells {
     Chars(VecDeque<char>),
     Bytes(VecDeque<u8>),
     Values(VecDeque<Value>),
+    /// The numbers of a literal. They never grow, and the graph may share them.
+    FixedInts(Arc<[i64]>),
+    FixedScalars(Arc<[f64]>),
 }
 
 macro_rules! with_cells {
@@ -35,6 +46,8 @@ macro_rules! with_cells {
             Cells::Chars($items) => $body,
             Cells::Bytes($items) => $body,
             Cells::Values($items) => $body,
+            Cells::FixedInts($items) => $body,
+            Cells::FixedScalars($items) => $body,
         }
     };
 }
@@ -69,6 +82,8 @@ impl Cells {
             Cells::Chars(items) => Value::String(List::from_char(*items.get(i)?)),
             Cells::Bytes(items) => Value::String(List::from_char(char::from(*items.get(i)?))),
             Cells::Values(items) => items.get(i)?.clone(),
+            Cells::FixedInts(items) => Value::Int(*items.get(i)?),
+            Cells::FixedScalars(items) => Value::Scalar(*items.get(i)?),
         })
     }
 
@@ -77,47 +92,9 @@ impl Cells {
         match self {
             Cells::Bytes(_) | Cells::Logicals(_) => 1,
             Cells::Tensors(_) | Cells::Chars(_) => 4,
-            Cells::Ints(_) | Cells::Scalars(_) => 8,
+            Cells::Ints(_) | Cells::Scalars(_) | Cells::FixedInts(_) | Cells::FixedScalars(_) => 8,
             Cells::Values(_) => 24,
         }
-    }
-}
-
-/// Counts the bytes of live cells, and the cells that were ever made or compared.
-#[derive(Debug, Default)]
-pub struct Meter {
-    live: Cell<u64>,
-    work: Cell<u64>,
-}
-
-impl Meter {
-    /// The bytes of all live cells.
-    pub fn live(&self) -> u64 {
-        self.live.get()
-    }
-
-    /// The cells that were made or looked at by operations that take time for each.
-    pub fn work(&self) -> u64 {
-        self.work.get()
-    }
-
-    /// Counts bytes that stay alive, as those of the flat graph.
-    pub fn keep(&self, bytes: u64) {
-        self.live.set(self.live.get().saturating_add(bytes));
-    }
-
-    /// Counts cells that are looked at.
-    pub fn spend(&self, cells: u64) {
-        self.work.set(self.work.get().saturating_add(cells));
-    }
-
-    fn add(&self, cells: u64, weight: u64) {
-        self.keep(cells * weight);
-        self.spend(cells);
-    }
-
-    fn remove(&self, bytes: u64) {
-        self.live.set(self.live.get().saturating_sub(bytes));
     }
 }
 
@@ -208,6 +185,16 @@ impl List {
         List::new(Cells::Scalars(items.into_iter().collect()), meter)
     }
 
+    /// A literal of integers.
+    pub fn of_ints(items: &[i64]) -> List {
+        List::new(Cells::FixedInts(items.into()), None)
+    }
+
+    /// A literal of scalars.
+    pub fn of_scalars(items: &[f64]) -> List {
+        List::new(Cells::FixedScalars(items.into()), None)
+    }
+
     /// A list of tensors.
     pub fn from_tensors(items: impl IntoIterator<Item = TensorId>, meter: Option<&Rc<Meter>>) -> List {
         List::new(Cells::Tensors(items.into_iter().collect()), meter)
@@ -282,6 +269,8 @@ impl List {
         Some(match &*self.buffer.cells.borrow() {
             Cells::Ints(items) => graph::Value::Integers(items.range(range).copied().collect()),
             Cells::Scalars(items) => graph::Value::Scalars(items.range(range).copied().collect()),
+            Cells::FixedInts(items) => graph::Value::Integers(shared(items, range)),
+            Cells::FixedScalars(items) => graph::Value::Scalars(shared(items, range)),
             Cells::Tensors(items) => {
                 graph::Value::Array(items.range(range).copied().map(graph::Value::Tensor).collect())
             }
@@ -344,7 +333,11 @@ impl List {
     fn append(&self, other: &List) -> bool {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
         let range = other.base()..other.base() + other.len();
-        with_same_cells!(&mut *cells, &*added, (x, y) => x.extend(y.range(range).cloned()), else return false);
+        match (&mut *cells, &*added) {
+            (Cells::Ints(x), Cells::FixedInts(y)) => x.extend(&y[range]),
+            (Cells::Scalars(x), Cells::FixedScalars(y)) => x.extend(&y[range]),
+            (x, y) => with_same_cells!(x, y, (x, y) => x.extend(y.range(range).cloned()), else return false),
+        }
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
     }
@@ -353,17 +346,22 @@ impl List {
     fn prepend(&self, other: &List) -> bool {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
         let range = other.base()..other.base() + other.len();
-        with_same_cells!(&mut *cells, &*added, (x, y) => {
-            y.range(range).rev().cloned().for_each(|item| x.push_front(item));
-        }, else return false);
+        match (&mut *cells, &*added) {
+            (Cells::Ints(x), Cells::FixedInts(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
+            (Cells::Scalars(x), Cells::FixedScalars(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
+            (x, y) => with_same_cells!(x, y, (x, y) => {
+                y.range(range).rev().cloned().for_each(|item| x.push_front(item));
+            }, else return false),
+        }
         self.buffer.front.set(self.buffer.front.get() + i64::from(other.len));
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
     }
 
     fn copied(&self, other: &List, meter: &Rc<Meter>) -> List {
-        let (a, b) = (self.buffer.cells.borrow(), other.buffer.cells.borrow());
-        let (x, y) = (self.base()..self.base() + self.len(), other.base()..other.base() + other.len());
+        let (this, other) = (self.growable(), other.growable());
+        let (a, b) = (this.buffer.cells.borrow(), other.buffer.cells.borrow());
+        let (x, y) = (this.base()..this.base() + this.len(), other.base()..other.base() + other.len());
         macro_rules! join {
             ($($kind:ident),*) => {
                 match (&*a, &*b) {
@@ -387,20 +385,34 @@ impl List {
         }
     }
 
+    /// The list with cells as those of lists that grow.
+    fn growable(&self) -> Cow<'_, List> {
+        let range = self.base()..self.base() + self.len();
+        let cells = match &*self.buffer.cells.borrow() {
+            Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
+            Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
+            _ => return Cow::Borrowed(self),
+        };
+        Cow::Owned(List::new(cells, None))
+    }
+
     /// This list `times` times.
     pub fn repeat(&self, times: usize, meter: &Rc<Meter>) -> List {
         if times == 1 {
             return self.clone();
         }
-        let range = self.base()..self.base() + self.len();
+        let this = self.growable();
+        let range = this.base()..this.base() + this.len();
         macro_rules! cycle {
             ($($kind:ident),*) => {
-                match &*self.buffer.cells.borrow() {
+                match &*this.buffer.cells.borrow() {
                     $(Cells::$kind(items) => {
-                        let mut all = VecDeque::with_capacity(self.len() * times);
+                        let mut all = VecDeque::with_capacity(this.len() * times);
                         (0..times).for_each(|_| all.extend(items.range(range.clone()).cloned()));
                         Cells::$kind(all)
                     })*
+                    // There are none of these in what is growable.
+                    Cells::FixedInts(_) | Cells::FixedScalars(_) => Cells::Values(VecDeque::new()),
                 }
             };
         }
@@ -418,72 +430,7 @@ impl List {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ints(list: &List) -> Vec<i64> {
-        list.to_values().iter().map(|value| value.as_int().unwrap()).collect()
-    }
-
-    #[test]
-    fn windows_do_not_see_what_others_append() {
-        let meter = Rc::new(Meter::default());
-        let a = List::from_ints([1, 2], Some(&meter));
-        let b = a.concat(&List::from_ints([3], Some(&meter)), &meter);
-        let c = a.concat(&List::from_ints([4], Some(&meter)), &meter);
-        let d = List::from_ints([0], Some(&meter)).concat(&b, &meter);
-        assert_eq!(ints(&a), [1, 2]);
-        assert_eq!(ints(&b), [1, 2, 3]);
-        assert_eq!(ints(&c), [1, 2, 4]);
-        assert_eq!(ints(&d), [0, 1, 2, 3]);
-        assert_eq!(ints(&d.slice(1, 3)), [1, 2]);
-        assert_eq!(ints(&a.concat(&a, &meter)), [1, 2, 1, 2]);
-    }
-
-    #[test]
-    fn both_ends_grow_in_place() {
-        let meter = Rc::new(Meter::default());
-        let mut list = List::from_ints([], Some(&meter));
-        for i in 0..10_000 {
-            let item = List::from_ints([i], Some(&meter));
-            list = if i % 2 == 0 { list.concat(&item, &meter) } else { item.concat(&list, &meter) };
-        }
-        assert_eq!(list.len(), 10_000);
-        assert_eq!(list.get(0).and_then(|v| v.as_int()), Some(9_999));
-        // One buffer holds them all: 8 bytes an item and what the last single item weighs.
-        assert!(meter.live() <= 80_016, "{}", meter.live());
-        drop(list);
-        assert_eq!(meter.live(), 0);
-    }
-
-    #[test]
-    fn literals_never_grow() {
-        let meter = Rc::new(Meter::default());
-        let literal = List::from_ints([1], None);
-        let longer = literal.concat(&List::from_ints([2], None), &meter);
-        assert_eq!(ints(&longer), [1, 2]);
-        assert_eq!(literal.buffer.cells.borrow().len(), 1);
-    }
-
-    #[test]
-    fn text_is_indexed_by_characters() {
-        let meter = Rc::new(Meter::default());
-        let text = List::from_text("né", None).concat(&List::from_text("ab", None), &meter);
-        assert_eq!(text.text(), "néab");
-        assert_eq!(text.len(), 4);
-        assert_eq!(text.slice(1, 3).text(), "éa");
-        assert_eq!(text.repeat(2, &meter).text(), "néabnéab");
-    }
-
-    #[test]
-    fn deep_nesting_drops_without_recursion() {
-        let meter = Rc::new(Meter::default());
-        let mut list = List::from_values(vec![], Some(&meter));
-        for _ in 0..200_000 {
-            list = List::from_values(vec![Value::Array(list)], Some(&meter));
-        }
-        drop(list);
-        assert_eq!(meter.live(), 0);
-    }
+/// Numbers of a literal, which are copied only where they are not all of it.
+fn shared<T: Copy>(items: &Arc<[T]>, range: Range<usize>) -> Arc<[T]> {
+    if range.len() == items.len() { Arc::clone(items) } else { items[range].into() }
 }

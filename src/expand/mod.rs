@@ -213,8 +213,8 @@ fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
         Expr::Scalar(s) => Value::Scalar(s),
         Expr::Logical(b) => Value::Logical(b),
         Expr::String(name) => Value::String(List::from_text(checked.text(name), None)),
-        Expr::IntArray(range) => Value::Array(List::from_ints(ast.ints[range.range()].iter().copied(), None)),
-        Expr::ScalarArray(range) => Value::Array(List::from_scalars(ast.scalars[range.range()].iter().copied(), None)),
+        Expr::IntArray(range) => Value::Array(List::of_ints(&ast.ints[range.range()])),
+        Expr::ScalarArray(range) => Value::Array(List::of_scalars(&ast.scalars[range.range()])),
         _ => return None,
     })
 }

@@ -1,0 +1,89 @@
+use super::*;
+
+fn ints(list: &List) -> Vec<i64> {
+    list.to_values().iter().map(|value| value.as_int().unwrap()).collect()
+}
+
+#[test]
+fn windows_do_not_see_what_others_append() {
+    let meter = Rc::new(Meter::default());
+    let a = List::from_ints([1, 2], Some(&meter));
+    let b = a.concat(&List::from_ints([3], Some(&meter)), &meter);
+    let c = a.concat(&List::from_ints([4], Some(&meter)), &meter);
+    let d = List::from_ints([0], Some(&meter)).concat(&b, &meter);
+    assert_eq!(ints(&a), [1, 2]);
+    assert_eq!(ints(&b), [1, 2, 3]);
+    assert_eq!(ints(&c), [1, 2, 4]);
+    assert_eq!(ints(&d), [0, 1, 2, 3]);
+    assert_eq!(ints(&d.slice(1, 3)), [1, 2]);
+    assert_eq!(ints(&a.concat(&a, &meter)), [1, 2, 1, 2]);
+}
+
+#[test]
+fn both_ends_grow_in_place() {
+    let meter = Rc::new(Meter::default());
+    let mut list = List::from_ints([], Some(&meter));
+    for i in 0..10_000 {
+        let item = List::from_ints([i], Some(&meter));
+        list = if i % 2 == 0 { list.concat(&item, &meter) } else { item.concat(&list, &meter) };
+    }
+    assert_eq!(list.len(), 10_000);
+    assert_eq!(list.get(0).and_then(|v| v.as_int()), Some(9_999));
+    // One buffer holds them all: 8 bytes an item and what the last single item weighs.
+    assert!(meter.live() <= 80_016, "{}", meter.live());
+    drop(list);
+    assert_eq!(meter.live(), 0);
+}
+
+#[test]
+fn literals_never_grow() {
+    let meter = Rc::new(Meter::default());
+    let literal = List::from_ints([1], None);
+    let longer = literal.concat(&List::from_ints([2], None), &meter);
+    assert_eq!(ints(&longer), [1, 2]);
+    assert_eq!(literal.buffer.cells.borrow().len(), 1);
+}
+
+#[test]
+fn text_is_indexed_by_characters() {
+    let meter = Rc::new(Meter::default());
+    let text = List::from_text("né", None).concat(&List::from_text("ab", None), &meter);
+    assert_eq!(text.text(), "néab");
+    assert_eq!(text.len(), 4);
+    assert_eq!(text.slice(1, 3).text(), "éa");
+    assert_eq!(text.repeat(2, &meter).text(), "néabnéab");
+}
+
+#[test]
+fn deep_nesting_drops_without_recursion() {
+    let meter = Rc::new(Meter::default());
+    let mut list = List::from_values(vec![], Some(&meter));
+    for _ in 0..200_000 {
+        list = List::from_values(vec![Value::Array(list)], Some(&meter));
+    }
+    drop(list);
+    assert_eq!(meter.live(), 0);
+}
+
+#[test]
+fn literals_of_numbers_are_lists_as_others() {
+    let meter = Rc::new(Meter::default());
+    let (fixed, plain) = (List::of_ints(&[1, 2, 3]), List::from_ints([1, 2, 3], None));
+    let others =
+        || [List::from_ints([7], Some(&meter)), List::from_scalars([7.5], Some(&meter)), List::of_scalars(&[0.5])];
+    let all = |list: &List| format!("{:?} {}", list.packed(), list.weight_of(2));
+    for other in others() {
+        for (begin, end) in [(0, 3), (1, 2), (1, 1)] {
+            let (a, b) = (fixed.slice(begin, end), plain.slice(begin, end));
+            assert_eq!(all(&a), all(&b));
+            assert_eq!(all(&a.concat(&other, &meter)), all(&b.concat(&other, &meter)));
+            assert_eq!(all(&other.concat(&a, &meter)), all(&other.concat(&b, &meter)));
+            assert_eq!(all(&a.concat(&a, &meter)), all(&b.concat(&b, &meter)));
+            assert_eq!(all(&a.repeat(3, &meter)), all(&b.repeat(3, &meter)));
+        }
+    }
+    let (Some(graph::Value::Integers(a)), Some(graph::Value::Integers(b))) = (fixed.packed(), fixed.packed()) else {
+        panic!("packed integers");
+    };
+    assert!(Arc::ptr_eq(&a, &b));
+}
