@@ -84,7 +84,7 @@ fn outcome(statements: &[String], results: &[String], options: &Options) -> Stri
                 let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
                 let calls: Vec<String> =
                     calls.map(|call| format!("{}@{:?}", graph.text_of(call.fragment), call.at)).collect();
-                told += &format!("{shape:?} {:?} {:?} {calls:?}\n", operation.at, operation.dtype);
+                told += &format!("{shape:?} {:?} {:?} {calls:?}\n", operation.at, operation.dtype());
             }
             told
         }

@@ -186,7 +186,8 @@ impl CompoundCode {
     /// The site that stands in this place, in the statement that the code was adapted to last.
     pub(super) fn anchor_at(&self, span: Span, program: &Program) -> Option<Anchor> {
         let sites = &program.sites[self.site as usize..][..self.places.len()];
-        sites.iter().position(|site| site.span == span).map(|place| self.places[place])
+        let place = sites.iter().position(|site| site.span == span)?;
+        Some(self.places[place].with_len(span.end - span.start))
     }
 
     /// Writes into the code what is different in a statement.

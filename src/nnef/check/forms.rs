@@ -79,6 +79,11 @@ impl Anchor {
         Anchor { offset: span.start - names_len, names_before, len: span.end - span.start }
     }
 
+    /// The same place with another length, as that of a name is which is another in each statement.
+    pub fn with_len(self, len: u32) -> Self {
+        Anchor { len, ..self }
+    }
+
     /// Where it is in a statement with other names.
     pub fn span(self, start: u32, words: &[Word]) -> Span {
         let names = words.iter().take(self.names_before as usize).map(|word| word.len);
