@@ -4,8 +4,7 @@
 
 mod common;
 
-use common::{HEADER, flat_text, run};
-use nnef_flatten::diagnostics::Severity;
+use common::{HEADER, same_outcome};
 use nnef_flatten::{Lower, Options};
 
 const FRAGMENTS: &str = "
@@ -67,38 +66,9 @@ fn with_and_without_comments(statements: &[String]) -> [String; 2] {
     })
 }
 
-/// All that is known of the outcome.
-fn outcome(text: &str, options: &Options) -> String {
-    let expansion = match run(text, options) {
-        Ok(expansion) => expansion,
-        Err(found) => {
-            let messages: Vec<&str> =
-                found.iter().filter(|it| it.severity == Severity::Error).map(|it| it.message.as_str()).collect();
-            return format!("refused: {messages:?}\n{found:#?}");
-        }
-    };
-    let graph = &expansion.graph;
-    let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
-    for operation in &graph.operations {
-        told += &format!("{:?} {:?}", operation.at, operation.dtype());
-        graph.tensors_of(operation).for_each(|tensor| told += &format!(" {:?}", graph.tensors[tensor.index()].shape));
-        let mut next = operation.origin;
-        while let Some(origin) = graph.origin(next) {
-            told += &format!(" {}@{:?}", graph.text_of(origin.fragment), origin.at);
-            next = origin.parent;
-        }
-        told.push('\n');
-    }
-    told
-}
-
 /// The outcome of statements, after making sure that spelling has no influence on it.
 fn compared(statements: &[String], options: &Options) -> String {
-    let [alike, alone] = with_and_without_comments(statements).map(|text| outcome(&text, options));
-    let differs = alike.lines().zip(alone.lines()).find(|(a, b)| a != b);
-    assert_eq!(differs, None);
-    assert_eq!(alike.len(), alone.len());
-    alike
+    same_outcome(with_and_without_comments(statements), options)
 }
 
 #[test]
@@ -218,12 +188,7 @@ fn what_is_called_counts() {
     let with = |statements: &[String]| {
         with_and_without_comments(statements).map(|text| text.replace(FRAGMENTS, &format!("{FRAGMENTS}{fragments}")))
     };
-    let same = |statements: &[String], options: &Options| {
-        let [alike, alone] = with(statements).map(|text| outcome(&text, options));
-        let differs = alike.lines().zip(alone.lines()).find(|(a, b)| a != b);
-        assert_eq!((differs, alike.len()), (None, alone.len()));
-        alike
-    };
+    let same = |statements: &[String], options: &Options| same_outcome(with(statements), options);
     let lower = Lower::Names((0..60).step_by(2).map(|i| format!("e{i}")).collect());
     let keep = (0..60).step_by(3).map(|i| format!("e{i}")).collect();
     for options in [

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{HEADER, flat_text, run};
+use common::{HEADER, same_outcome};
 use nnef_flatten::{Lower, Options};
 
 /// More statements than it takes.
@@ -71,30 +71,9 @@ fn document(statements: &[String], results: &[String], is_alone: bool) -> String
     )
 }
 
-/// All that is known of the outcome, after making sure that it does not depend on how the text is
-/// spelled.
+/// The outcome, after making sure that it does not depend on how the text is spelled.
 fn outcome(statements: &[String], results: &[String], options: &Options) -> String {
-    let told = [false, true].map(|is_alone| match run(&document(statements, results, is_alone), options) {
-        Ok(expansion) => {
-            let graph = &expansion.graph;
-            let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
-            for operation in &graph.operations {
-                let tensor = graph.tensors_of(operation).next();
-                let shape = tensor.map(|tensor| (graph.shape(tensor), graph.tensors[tensor.index()].dtype));
-                let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
-                let calls: Vec<String> =
-                    calls.map(|call| format!("{}@{:?}", graph.text_of(call.fragment), call.at)).collect();
-                told += &format!("{shape:?} {:?} {:?} {calls:?}\n", operation.at, operation.dtype());
-            }
-            told
-        }
-        Err(found) => format!("refused: {found:#?}"),
-    });
-    let differs = told[0].lines().zip(told[1].lines()).find(|(alike, alone)| alike != alone);
-    assert_eq!(differs, None, "{}", statements.join("\n"));
-    assert_eq!(told[0].len(), told[1].len());
-    let [alike, _] = told;
-    alike
+    same_outcome([false, true].map(|is_alone| document(statements, results, is_alone)), options)
 }
 
 fn names(count: usize) -> Vec<String> {

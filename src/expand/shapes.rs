@@ -79,9 +79,17 @@ impl Shapes {
         self.plans.get(kind.index()).is_some_and(|plan| plan.as_ref().is_some_and(Plan::is_by_item))
     }
 
-    /// Gives the results of an operation their shapes by the rule of its kind, for which there is a
-    /// plan.
+    /// Gives the results of a new operation of such a kind their shapes.
     pub(super) fn infer(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
+        let kind = graph.kind_id(&graph.operations[id.index()]);
+        if self.is_by_item(kind) && graph.share_shape(id) {
+            return Ok(());
+        }
+        self.infer_by_rule(graph, id)
+    }
+
+    /// The same by the rule of its kind.
+    fn infer_by_rule(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
         if let Some(shape) = self.recent.ask(graph, id) {
@@ -117,14 +125,15 @@ impl Machine<'_, '_> {
     /// Gives the results of a new operation their shapes.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
         let kind = self.graph.kind_id(&self.graph.operations[id.index()]);
-        if !self.is_by_item(kind) || !self.graph.share_shape(id) {
-            self.infer_by_rule(id);
+        self.make_plans(kind);
+        if let Err(error) = self.shapes.infer(&mut self.graph, id) {
+            self.report_shape(id, error);
         }
     }
 
     /// The same by the rule of its kind, for which there is a plan.
     pub(super) fn infer_by_rule(&mut self, id: OperationId) {
-        if let Err(error) = self.shapes.infer(&mut self.graph, id) {
+        if let Err(error) = self.shapes.infer_by_rule(&mut self.graph, id) {
             self.report_shape(id, error);
         }
     }

@@ -139,11 +139,6 @@ impl Graph {
         self.packed.kept(operation.operands..operation.operands + count)
     }
 
-    /// The signature of an operation.
-    pub(crate) fn signature_of(&self, operation: &Operation) -> SignatureId {
-        operation.signature()
-    }
-
     /// The call with this number, which is within another one and stands in one of the places.
     pub(crate) fn call(&self, call: usize) -> (OriginId, u32) {
         self.origins[call]

@@ -35,7 +35,7 @@ impl Operation {
 
     /// What it has in common with operations of its form.
     #[inline]
-    pub(super) fn signature(&self) -> SignatureId {
+    pub(crate) fn signature(&self) -> SignatureId {
         self.form.signature()
     }
 
@@ -84,14 +84,7 @@ const TYPES: [Primitive; 5] =
 impl Form {
     #[inline]
     fn new(signature: SignatureId, (dtype, explicit): (Option<Primitive>, bool)) -> Self {
-        let number = match dtype {
-            None => 0,
-            Some(Primitive::Integer) => 1,
-            Some(Primitive::Scalar) => 2,
-            Some(Primitive::Logical) => 3,
-            Some(Primitive::String) => 4,
-            Some(Primitive::Generic) => 5,
-        };
+        let number = dtype.map_or(0, |dtype| dtype as u32 + 1);
         let explicit = if explicit { EXPLICIT } else { 0 };
         Form((signature.index() as u32) << TYPE_BITS | explicit | number)
     }

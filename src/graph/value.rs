@@ -40,18 +40,23 @@ impl Value {
         }
     }
 
+    /// Whether a tensor occurs in the value.
+    pub fn has_tensor(&self) -> bool {
+        match self {
+            Value::Tensor(_) => true,
+            Value::Array(items) | Value::Tuple(items) => items.iter().any(Value::has_tensor),
+            _ => false,
+        }
+    }
+
     /// Replaces every tensor that occurs in the value.
     pub fn map_tensors(&mut self, f: &mut impl FnMut(TensorId) -> TensorId) {
         match self {
             Value::Tensor(tensor) => *tensor = f(*tensor),
-            Value::Array(items) | Value::Tuple(items) => {
-                let mut has_tensor = false;
-                items.iter().for_each(|item| item.each_tensor(&mut |_| has_tensor = true));
-                if has_tensor {
-                    let mut changed: Vec<Value> = items.to_vec();
-                    changed.iter_mut().for_each(|item| item.map_tensors(f));
-                    *items = changed.into();
-                }
+            Value::Array(items) | Value::Tuple(items) if items.iter().any(Value::has_tensor) => {
+                let mut changed: Vec<Value> = items.to_vec();
+                changed.iter_mut().for_each(|item| item.map_tensors(f));
+                *items = changed.into();
             }
             _ => {}
         }

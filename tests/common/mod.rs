@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nnef_flatten::graph::Tensor;
 use nnef_flatten::{Diagnostic, Expansion, Graph, Lower, Options, expand, parse};
 
 /// The directives of every document made here.
@@ -37,6 +38,41 @@ pub fn flat_text(graph: &Graph) -> String {
     let mut out = Vec::new();
     graph.write_nnef(&mut out).expect("writing into memory");
     String::from_utf8(out).expect("flat text is UTF-8")
+}
+
+/// All that is known of what comes of a text: the messages, the flat text, and for each operation
+/// what it gives, its place and the calls that it comes from.
+pub fn outcome(text: &str, options: &Options) -> String {
+    let expansion = match run(text, options) {
+        Ok(expansion) => expansion,
+        Err(found) => {
+            let errors = found.iter().filter(|diagnostic| diagnostic.is_error());
+            let messages: Vec<&str> = errors.map(|diagnostic| diagnostic.message.as_str()).collect();
+            return format!("refused: {messages:?}\n{found:#?}");
+        }
+    };
+    let graph = &expansion.graph;
+    let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
+    for operation in &graph.operations {
+        told += &format!("{:?} {:?}", operation.at, operation.dtype());
+        for tensor in graph.tensors_of(operation) {
+            let Tensor { shape, dtype, .. } = graph.tensors[tensor.index()];
+            told += &format!(" {shape:?} {:?} {dtype:?}", graph.shape(tensor));
+        }
+        let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
+        calls.for_each(|call| told += &format!(" {}@{:?}", graph.text_of(call.fragment), call.at));
+        told.push('\n');
+    }
+    told
+}
+
+/// The outcome of two texts, after making sure that it is the same.
+pub fn same_outcome(texts: [String; 2], options: &Options) -> String {
+    let [a, b] = texts.each_ref().map(|text| outcome(text, options));
+    let differs = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+    assert_eq!(differs, None, "{}", texts[0]);
+    assert_eq!(a.len(), b.len(), "{}", texts[0]);
+    a
 }
 
 /// Options that lower as said.

@@ -17,9 +17,11 @@ use super::calls::{Given, Naming};
 use super::emission::Emission;
 use super::frame::Frame;
 use super::machine::{MAX_SLOTS, Machine};
+use super::shapes::Shapes;
 use super::value::Value;
 use crate::graph::names::NameId;
-use crate::graph::{Graph, Kept, OperationId, OriginId, ShapeId, TensorId};
+use crate::graph::shapes::ShapeError;
+use crate::graph::{Graph, Kept, Marks, OriginId, ShapeId, TensorId};
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
 use crate::nnef::names::Name;
@@ -222,14 +224,18 @@ impl Setting<'_> {
 
 impl Replay {
     /// Adds all of it to a graph. Returns the first tensor, from which the others count on; or
-    /// nothing where a rule of shapes is broken, in which case what was added has to be taken back.
-    /// `infer` gives the result of an operation its shape, where its operands do not tell.
-    fn play(
-        &mut self,
-        graph: &mut Graph,
-        setting: &Setting,
-        mut infer: impl FnMut(&mut Graph, OperationId) -> bool,
-    ) -> Option<TensorId> {
+    /// nothing where a rule of shapes is broken, and then all behind the marks is taken back.
+    fn play(&mut self, graph: &mut Graph, shapes: &mut Shapes, setting: &Setting, marks: Marks) -> Option<TensorId> {
+        let first = TensorId(graph.tensors.len() as u32);
+        self.is_refused = self.add_to(graph, shapes, setting).is_err();
+        if self.is_refused {
+            self.latest.results.clear();
+            graph.rewind(marks);
+        }
+        (!self.is_refused).then_some(first)
+    }
+
+    fn add_to(&mut self, graph: &mut Graph, shapes: &mut Shapes, setting: &Setting) -> Result<(), ShapeError> {
         let mut names: SmallVec<[NameId; SOME]> = SmallVec::from_slice(setting.names);
         for name in &self.names {
             let parent = names[name.parent as usize];
@@ -260,15 +266,11 @@ impl Replay {
             let result = (names[step.name as usize], element);
             let (operation, _) = graph.add_single(step.emission.signature, dtype, source, result, shape);
             if !is_known {
-                let is_shared = step.emission.by_item && graph.share_shape(operation);
-                if !is_shared && !infer(graph, operation) {
-                    self.latest.results.clear();
-                    return None;
-                }
+                shapes.infer(graph, operation)?;
                 self.latest.results.push(graph.shape_of_result(operation));
             }
         }
-        Some(TensorId(first))
+        Ok(())
     }
 }
 
@@ -317,11 +319,7 @@ impl Machine<'_, '_> {
         let setting = Setting { names, inner, call, generic, given: &arguments, statement: None };
         let Machine { graph, shapes, replays, .. } = self;
         let replay = &mut replays.lists[list.0 as usize];
-        let Some(first) = replay.play(graph, &setting, |graph, id| shapes.infer(graph, id).is_ok()) else {
-            replay.is_refused = true;
-            self.graph.rewind(marks);
-            return None;
-        };
+        let first = replay.play(graph, shapes, &setting, marks)?;
         self.steps -= replay.steps;
         let result = TensorId(first.0 + replay.result);
         if given == Given::Pushed {

@@ -170,11 +170,7 @@ impl Machine<'_, '_> {
         let (call, generic, inner) = (OriginId::NONE, None, false);
         let setting = Setting { names: &names, inner, call, generic, given, statement };
         let replay = &mut replays.lists[record.list.0 as usize];
-        let Some(first) = replay.play(graph, &setting, |graph, id| shapes.infer(graph, id).is_ok()) else {
-            replay.is_refused = true;
-            graph.rewind(marks);
-            return false;
-        };
+        let Some(first) = replay.play(graph, shapes, &setting, marks) else { return false };
         for (binding, result) in bindings.iter().zip(&record.results) {
             slots[binding.slot as usize].set(Slot::Ready(Value::Tensor(TensorId(first.0 + result))));
         }
@@ -274,8 +270,7 @@ impl Recorder<'_, '_, '_> {
         let at = if call == 0 { Place::OfStatement(self.anchor(operation.at)?) } else { Place::Fixed(operation.at) };
         let Tensor { name, dtype, .. } = graph.tensors[tensor.index()];
         let by_item = self.machine.shapes.is_by_item(graph.kind_id(operation));
-        let written = (operation.dtype(), operation.has_explicit_dtype());
-        let emission = Emission::new(graph.signature_of(operation), by_item, dtype, written);
+        let emission = Emission::new(operation.signature(), by_item, dtype, operation.type_argument());
         let operands = replay.operands.len() as u32;
         replay.operations.push(Step { emission, at, name: self.name(name)?, call, operands });
         Some(())
@@ -290,11 +285,7 @@ impl Recorder<'_, '_, '_> {
                     operands.push(self.tensor(tensor)?);
                 }
             }
-            Operand::Value(value) => {
-                let mut tensors = 0;
-                value.each_tensor(&mut |_| tensors += 1);
-                operands.push((tensors == 0).then_some(Source::Kept(kept))?);
-            }
+            Operand::Value(value) => operands.push((!value.has_tensor()).then_some(Source::Kept(kept))?),
         }
         Some(())
     }

@@ -63,7 +63,7 @@ fn describe(graph: &Graph, id: OperationId, words: &mut Question) -> bool {
         return false;
     }
     let shape = |tensor: TensorId| graph.tensors[tensor.index()].shape.map_or(0, ShapeId::number);
-    words.push(graph.signature_of(operation).index() as u32);
+    words.push(operation.signature().index() as u32);
     let mut tensors = false;
     for (kept, operand) in graph.kept_of(operation) {
         match operand {
