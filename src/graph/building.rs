@@ -9,6 +9,7 @@ use super::{
 };
 use crate::nnef::ast::Primitive;
 use crate::nnef::names::Name;
+use crate::room;
 use crate::source::Location;
 
 /// The shape that the arguments of an operation have in common, as far as they are known.
@@ -76,7 +77,7 @@ impl Graph {
 
     /// Adds a tensor, which no operation makes yet.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        self.tensors.push(Tensor { name, dtype, shape: None, producer: None });
+        room::push(&mut self.tensors, Tensor { name, dtype, shape: None, producer: None });
         TensorId(self.tensors.len() as u32 - 1)
     }
 
@@ -189,7 +190,7 @@ impl Graph {
         let tensors = &mut self.tensors;
         let results = self.packed.results(&result, results);
         self.packed.each_result(results, &mut |tensor| tensors[tensor.index()].producer = Some(id));
-        self.operations.push(Operation::new(signature, dtype, (operands, result), source));
+        room::push(&mut self.operations, Operation::new(signature, dtype, (operands, result), source));
         id
     }
 
@@ -206,10 +207,10 @@ impl Graph {
     ) -> (OperationId, TensorId) {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
-        self.tensors.push(Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
+        room::push(&mut self.tensors, Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
         let (_, operands, _) = self.signatures.counts(signature);
         let operands = self.packed.operands_len() - operands;
-        self.operations.push(Operation::new(signature, dtype, (operands, tensor), source));
+        room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)
     }
 
@@ -283,7 +284,7 @@ impl Graph {
     /// Adds a call from such a place.
     #[inline]
     pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
-        self.origins.push((parent, place));
+        room::push(&mut self.origins, (parent, place));
         OriginId(self.origins.len() as u32 - 1)
     }
 }

@@ -7,12 +7,17 @@
 
 use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
+use crate::room;
 
 mod counters;
 mod distinct;
+mod hashing;
+mod settling;
 mod spelling;
 
-use distinct::{Segments, Sieve, Spelling, Taken};
+use distinct::{Sieve, Taken};
+use hashing::{Segments, Spelling};
+use settling::Settling;
 pub use spelling::Speller;
 
 /// Identifies a tensor name.
@@ -33,6 +38,9 @@ impl NameId {
 const MAX_PARTS: u32 = 12;
 /// Room for the parts of a path.
 const PATH: usize = MAX_PARTS as usize + 1;
+
+/// So many names are spelled before it is asked for the first of them whether it is new.
+const BLOCK: usize = 64;
 
 /// Bits of [`Entry::bits`].
 mod bits {
@@ -72,6 +80,12 @@ impl Entry {
 
     fn is(self, bit: u32) -> bool {
         self.bits & bit != 0
+    }
+
+    /// Whether it is made distinct in the first turn, or in that of names from inside standard
+    /// operations.
+    fn claims(self, inner: bool) -> bool {
+        self.bits & (bits::USED | bits::USER | bits::INNER) == bits::USED | if inner { bits::INNER } else { 0 }
     }
 }
 
@@ -129,7 +143,7 @@ impl TensorNames {
     }
 
     fn push(&mut self, entry: Entry) -> NameId {
-        self.entries.push(entry);
+        room::push(&mut self.entries, entry);
         NameId(self.entries.len() as u32 - 1)
     }
 
@@ -210,7 +224,8 @@ impl TensorNames {
         let Spare { words, half_words } = spare;
         let (hashes, distinct) = self.hashes(&mut segments, words);
         if !distinct {
-            self.add_suffixes(segments, hashes, half_words);
+            let taken = Taken::with_capacity(self.used, half_words);
+            self.suffixed = Settling::new(&self.entries, taken, segments, hashes).settle(&mut self.entries);
         }
     }
 
@@ -233,39 +248,22 @@ impl TensorNames {
     }
 
     /// The hashes of the spellings of names, suffixes left out, and whether those of tensors are
-    /// distinct. Where they are not, the first hashes may be all: as many as it took to find out.
+    /// distinct. Where they are not, the hashes may not be all.
     fn hashes(&self, segments: &mut Segments, mut hashes: Vec<Spelling>) -> (Vec<Spelling>, bool) {
         let mut sieve = Sieve::new(self.used);
         hashes.reserve_exact(self.entries.len());
-        for entry in &self.entries {
-            let parent = hashes.get(entry.parent.0 as usize).copied();
-            let hash = segments.spell(parent, entry.segment, entry.ordinal);
-            hashes.push(hash);
-            if entry.is(bits::USED) && !sieve.add(hash) {
+        for block in self.entries.chunks(BLOCK) {
+            let start = hashes.len();
+            for entry in block {
+                let parent = hashes.get(entry.parent.index()).copied();
+                hashes.push(segments.spell(parent, entry.segment, entry.ordinal).hash);
+            }
+            if !sieve.add(used_of(block, &hashes[start..])) {
                 return (hashes, false);
             }
         }
-        let used = self.entries.iter().zip(&hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash);
-        let distinct = sieve.all_distinct(used);
+        let distinct = sieve.all_distinct(used_of(&self.entries, &hashes));
         (hashes, distinct)
-    }
-
-    /// Gives suffixes to names that others have already. What is named after them follows.
-    fn add_suffixes(&mut self, segments: Segments, hashes: Vec<Spelling>, room: Vec<u32>) {
-        let suffixed = std::mem::take(&mut self.suffixed);
-        let taken = Taken::with_capacity(self.used, room);
-        let mut settling = Settling::new(&self.entries, taken, segments, hashes, suffixed);
-        let mut last = false;
-        for (i, entry) in self.entries.iter_mut().enumerate() {
-            last |= entry.is(bits::INNER);
-            settling.settle(i, entry, false);
-        }
-        if last {
-            for (i, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.is(bits::INNER)) {
-                settling.settle(i, entry, true);
-            }
-        }
-        self.suffixed = settling.suffixed;
     }
 
     /// Adds a name to a text.
@@ -304,57 +302,9 @@ impl TensorNames {
     }
 }
 
-/// What giving suffixes to names needs to know.
-struct Settling<'n> {
-    segments: Segments<'n>,
-    taken: Taken,
-    /// The names so far, as they are in the end where their turn has come.
-    hashes: Vec<Spelling>,
-    /// How many of them were known at the start, as their paths alone would have it.
-    known: usize,
-    /// Names that are not spelled any more as their paths alone would have it.
-    moved: Vec<bool>,
-    suffixed: Vec<Suffixed>,
-}
-
-impl<'n> Settling<'n> {
-    fn new(
-        entries: &[Entry],
-        mut taken: Taken,
-        mut segments: Segments<'n>,
-        mut hashes: Vec<Spelling>,
-        suffixed: Vec<Suffixed>,
-    ) -> Self {
-        for entry in entries.iter().filter(|entry| entry.is(bits::USER) && entry.is(bits::USED)) {
-            taken.insert(segments.spell(None, entry.segment, entry.ordinal));
-        }
-        let known = hashes.len();
-        hashes.resize(entries.len(), 0);
-        Settling { segments, taken, hashes, known, moved: vec![false; entries.len()], suffixed }
-    }
-
-    /// Spells a name after its prefix. If its turn has come, it gets a suffix where it needs one.
-    /// If not, it may be the prefix of others whose turn it is, or that of one may have changed.
-    #[inline(always)]
-    fn settle(&mut self, i: usize, entry: &mut Entry, inner: bool) {
-        let parent = entry.parent.0 as usize;
-        let mut moved = self.moved.get(parent).is_some_and(|&moved| moved);
-        let mut hash = match self.hashes[i] {
-            known if !moved && (inner || i < self.known) => known,
-            _ => self.segments.spell(self.hashes.get(parent).copied(), entry.segment, entry.ordinal),
-        };
-        if entry.is(bits::INNER) == inner && entry.is(bits::USED) && !entry.is(bits::USER) {
-            let (suffix, suffixed) = self.taken.claim(hash);
-            if suffix > 0 {
-                (hash, moved) = (suffixed, true);
-                let place = self.suffixed.len() as u32;
-                self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
-                (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
-            }
-        }
-        self.hashes[i] = hash;
-        self.moved[i] = moved;
-    }
+/// The hashes of those names that tensors have.
+fn used_of(entries: &[Entry], hashes: &[Spelling]) -> impl Iterator<Item = Spelling> {
+    entries.iter().zip(hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash)
 }
 
 #[cfg(test)]

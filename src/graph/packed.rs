@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Key, KindId, Operand, Output, TensorId, Value};
+use crate::room;
 
 /// Marks words that are places in a table. Tensors are fewer than this.
 const TABLE: u32 = 1 << 31;
@@ -63,7 +64,7 @@ impl Kept {
 impl Packed {
     #[inline]
     pub fn push_tensor(&mut self, tensor: TensorId) {
-        self.operands.push(tensor.0);
+        room::push(&mut self.operands, tensor.0);
     }
 
     pub fn drop_operands(&mut self, count: usize) {
@@ -106,7 +107,7 @@ impl Packed {
 
     #[inline]
     pub fn push_again(&mut self, kept: Kept) {
-        self.operands.push(kept.0);
+        room::push(&mut self.operands, kept.0);
     }
 
     /// The place of a value in the table. Numbers that recur have one place.

@@ -1,6 +1,6 @@
 //! The suffixes to try next for names that others have already.
 
-use super::distinct::{Numbers, Spelling, push_byte};
+use super::hashing::{Numbers, Spelling, push_byte};
 use crate::room;
 
 /// How many names are remembered. A power of two.

@@ -1,147 +1,11 @@
 //! Which of many names are spelled alike.
-//!
-//! Names are compared by a hash of their spelling that can be continued from that of a prefix: the
-//! value of the letters as digits of a number, modulo a prime. Should two names ever collide, one
-//! of them gets a suffix that it would not have needed.
 
 use super::counters::{Counters, FIRST_COUNTED};
-use crate::nnef::names::{Name, Names};
+use super::hashing::{Numbers, Spelled, Spelling, push_byte};
 use crate::room;
 
-/// The hash of a spelling.
-pub type Spelling = u64;
-
-/// 2^61 - 1.
-const PRIME: u64 = (1 << 61) - 1;
-/// The base in which letters are digits.
-const BASE: u64 = 0x0a3b_1c5d_7e9f_2461 % PRIME;
-
-/// `a * b + c`, modulo the prime.
-fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b) + u128::from(c);
-    let folded = (product as u64 & PRIME) + (product >> 61) as u64;
-    if folded >= PRIME { folded - PRIME } else { folded }
-}
-
-pub(super) fn push_byte(hash: Spelling, byte: u8) -> Spelling {
-    multiply_add(hash, BASE, u64::from(byte) + 1)
-}
-
-/// How many numbers are remembered. A power of two.
-const RECENT_NUMBERS: usize = 64;
-/// How many segments are remembered. A power of two.
-const RECENT_SEGMENTS: usize = 256;
-/// Numbers below this are remembered with their segments.
-const SMALL_NUMBERS: u32 = 10;
-/// The last bits of a hash, in which names differ that differ in their last letter.
-const GROUP_BITS: u32 = 4;
-/// How far the slots of such names are from each other.
-const GROUP_STEP: u64 = 5;
 /// The first suffix of names that others have already.
-const FIRST_SUFFIX: u32 = 2;
-
-/// Numbers at the end of names, with the hashes of those that were met last. Numbers mostly count
-/// up, so all digits but the last are those of an earlier number.
-pub struct Numbers {
-    recent: Box<[Digits; RECENT_NUMBERS]>,
-}
-
-/// The digits of a number, as if they were all there is. Zero has none.
-#[derive(Clone, Copy)]
-struct Digits {
-    number: u32,
-    hash: Spelling,
-    /// The base to the power of how many they are.
-    power: u64,
-}
-
-impl Digits {
-    const NONE: Digits = Digits { number: 0, hash: 0, power: 1 };
-
-    fn of(number: u32) -> Self {
-        if number == 0 {
-            return Digits::NONE;
-        }
-        let before = Digits::of(number / 10);
-        let hash = push_byte(before.hash, b'0' + (number % 10) as u8);
-        Digits { number, hash, power: multiply_add(before.power, BASE, 0) }
-    }
-}
-
-impl Numbers {
-    pub fn new() -> Self {
-        Numbers { recent: Box::new([Digits::NONE; RECENT_NUMBERS]) }
-    }
-
-    /// The spelling of a name with a number behind it, which is not 0.
-    #[inline]
-    pub fn push(&mut self, hash: Spelling, number: u32) -> Spelling {
-        let front = number / 10;
-        let digits = &mut self.recent[front as usize % RECENT_NUMBERS];
-        if digits.number != front {
-            *digits = Digits::of(front);
-        }
-        push_byte(multiply_add(hash, digits.power, digits.hash), b'0' + (number % 10) as u8)
-    }
-}
-
-/// The segments of paths, with the hashes of those that were met last.
-pub struct Segments<'n> {
-    names: &'n Names,
-    recent: Box<[Segment; RECENT_SEGMENTS]>,
-    numbers: Numbers,
-}
-
-/// A segment, with `_` before it and a small number behind it, unless that is 0.
-#[derive(Clone, Copy)]
-struct Segment {
-    name: Option<Name>,
-    number: u32,
-    hash: Spelling,
-    /// The base to the power of its length.
-    power: u64,
-}
-
-impl Segment {
-    const NONE: Segment = Segment { name: None, number: 0, hash: 0, power: 1 };
-
-    #[inline(never)]
-    fn of(name: Name, number: u32, text: &str) -> Self {
-        let start = Segment { name: Some(name), number, ..Segment::NONE };
-        let digit = (number > 0).then_some(b'0' + number as u8);
-        [b'_'].into_iter().chain(text.bytes()).chain(digit).fold(start, |segment, byte| Segment {
-            hash: push_byte(segment.hash, byte),
-            power: multiply_add(segment.power, BASE, 0),
-            ..segment
-        })
-    }
-}
-
-impl<'n> Segments<'n> {
-    pub fn new(names: &'n Names) -> Self {
-        Segments { names, recent: Box::new([Segment::NONE; RECENT_SEGMENTS]), numbers: Numbers::new() }
-    }
-
-    /// The spelling of a segment, after that of its parent and with its ordinal.
-    #[inline]
-    pub fn spell(&mut self, parent: Option<Spelling>, name: Name, ordinal: u32) -> Spelling {
-        let Some(parent) = parent else { return self.spell_first(name, ordinal) };
-        let (small, large) = if ordinal < SMALL_NUMBERS { (ordinal, 0) } else { (0, ordinal) };
-        let segment = &mut self.recent[(name.index() + 29 * small as usize) % RECENT_SEGMENTS];
-        if segment.name != Some(name) || segment.number != small {
-            *segment = Segment::of(name, small, self.names.text(name));
-        }
-        let hash = multiply_add(parent, segment.power, segment.hash);
-        if large == 0 { hash } else { self.numbers.push(hash, large) }
-    }
-
-    /// The same for a segment that has no parent.
-    #[inline(never)]
-    fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelling {
-        let hash = self.names.text(name).bytes().fold(0, push_byte);
-        if ordinal == 0 { hash } else { self.numbers.push(hash, ordinal) }
-    }
-}
+pub const FIRST_SUFFIX: u32 = 2;
 
 /// Finds out whether names are distinct. Mostly they are, and a table of bits that fits into the
 /// cache of the processor shows it for nearly all of them.
@@ -150,15 +14,15 @@ pub struct Sieve {
     /// The bits that more than one name has.
     twice: Vec<u64>,
     suspects: usize,
-    /// With so many suspects it is clear that names are equal.
-    most: usize,
+    /// How many names were added.
+    added: usize,
 }
 
 impl Sieve {
     /// A sieve for so many names.
     pub fn new(count: usize) -> Self {
         let size = (count * 16).next_power_of_two().max(64);
-        Sieve { once: vec![0; size / 64], twice: vec![0; size / 64], suspects: 0, most: count / 8 + 8 }
+        Sieve { once: vec![0; size / 64], twice: vec![0; size / 64], suspects: 0, added: 0 }
     }
 
     /// The place of a name in the tables, and its bit there.
@@ -166,17 +30,19 @@ impl Sieve {
         ((spelling / 64) as usize & (self.once.len() - 1), 1 << (spelling % 64))
     }
 
-    /// Adds a name. False where there is no doubt any more that names are equal.
-    #[inline]
-    pub fn add(&mut self, spelling: Spelling) -> bool {
-        let (place, bit) = self.place(spelling);
-        let known = &mut self.once[place];
-        if *known & bit != 0 {
-            self.suspects += 1;
-            self.twice[place] |= bit;
+    /// Adds names. False where there is no doubt any more that names are equal.
+    pub fn add(&mut self, spellings: impl Iterator<Item = Spelling>) -> bool {
+        for spelling in spellings {
+            let (place, bit) = self.place(spelling);
+            let known = &mut self.once[place];
+            if *known & bit != 0 {
+                self.suspects += 1;
+                self.twice[place] |= bit;
+            }
+            *known |= bit;
+            self.added += 1;
         }
-        *known |= bit;
-        self.suspects <= self.most
+        self.suspects <= self.added / 8 + 8
     }
 
     /// Whether no two of the names are equal, which are those that were added.
@@ -201,8 +67,12 @@ pub struct Taken {
     numbers: Numbers,
 }
 
-/// An open table of names, with a third of its slots free at least. A slot has half of the mixed
-/// hash, which tells as much as its position does not; 0 is free.
+/// So many slots next to each other are searched before it goes on elsewhere. A power of two.
+const NEAR: usize = 4;
+
+/// A table of names, with a third of its slots free at least. A slot has half of a mixed hash, which
+/// tells as much as its position does not; 0 is free. A name that finds others in its place and next
+/// to it goes on in steps that depend on all its letters, since neighbours may be many.
 struct Table {
     slots: Vec<u32>,
     len: usize,
@@ -210,26 +80,35 @@ struct Table {
 
 impl Table {
     /// Adds a name; false where it is there already.
-    fn insert(&mut self, spelling: Spelling) -> bool {
+    #[inline]
+    fn insert(&mut self, name: Spelled) -> bool {
         debug_assert!(self.len < self.slots.len());
         let mask = self.slots.len() - 1;
-        // Names that differ in their last letter differ in the last bits. They have slots near each
-        // other, since they mostly come together, but no neighbouring ones: those would be in the
-        // way of others. Their tags must tell them apart.
-        let tag = (spelling.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
-        let group = (spelling >> GROUP_BITS).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
-        let mut at = (group + (spelling & ((1 << GROUP_BITS) - 1)) * GROUP_STEP) as usize & mask;
+        let tag = (name.hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
+        let (mut at, mut near) = (name.place as usize & mask, 0);
         loop {
-            match self.slots[at] {
-                0 => {
-                    self.slots[at] = tag;
+            match &mut self.slots[at ^ near] {
+                free @ 0 => {
+                    *free = tag;
                     self.len += 1;
                     return true;
                 }
-                known if known == tag => return false,
-                _ => at = (at + 1) & mask,
+                known if *known == tag => return false,
+                _ => near = (near + 1) % NEAR,
+            }
+            if near == 0 {
+                let step = (name.hash.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) >> 32) as usize | 1;
+                at = (at + step) & mask;
             }
         }
+    }
+
+    /// Reads the slots of names that will be asked for soon. The table is larger than the caches of
+    /// the processor: slots that are read one after the other, before anything depends on what is in
+    /// them, come at the same time.
+    fn fetch(&self, places: &[u32]) {
+        let mask = self.slots.len() - 1;
+        std::hint::black_box(places.iter().fold(0, |all, &place| all ^ self.slots[place as usize & mask]));
     }
 }
 
@@ -242,89 +121,96 @@ impl Taken {
     }
 
     /// Adds a name; false where it is there already.
-    pub fn insert(&mut self, spelling: Spelling) -> bool {
-        self.table.insert(spelling)
+    #[inline]
+    pub fn insert(&mut self, name: Spelled) -> bool {
+        self.table.insert(name)
+    }
+
+    /// Makes names ready to be asked for, by where they belong.
+    pub fn fetch(&self, places: &[u32]) {
+        self.table.fetch(places);
     }
 
     /// The suffix that makes a name new, and the hash with it.
-    pub fn claim(&mut self, spelling: Spelling) -> (u32, Spelling) {
-        let counter = match self.counters.recent(spelling) {
+    pub fn claim(&mut self, name: Spelled) -> (u32, Spelling) {
+        let counter = match self.counters.recent(name.hash) {
             Some(recent) => recent,
-            None if self.table.insert(spelling) => return (0, spelling),
-            None => match self.counters.known(spelling) {
+            None if self.table.insert(name) => return (0, name.hash),
+            None => match self.counters.known(name.hash) {
                 Some(known) => known,
-                None => match self.claim_small(spelling) {
+                None => match self.claim_small(name.hash) {
                     Some(claimed) => return claimed,
-                    None => self.counters.add(spelling),
+                    None => self.counters.add(name.hash),
                 },
             },
         };
         loop {
-            let (suffix, suffixed) = self.counters.suffix(counter, &mut self.numbers);
-            if self.table.insert(suffixed) {
-                return (suffix, suffixed);
+            let (suffix, hash) = self.counters.suffix(counter, &mut self.numbers);
+            if self.table.insert(Spelled::new(hash, name.hash, suffix)) {
+                return (suffix, hash);
             }
         }
     }
 
     /// One of the first suffixes, if one of these makes a name new. Most names are asked for a few
     /// times at most, which is not worth a counter.
-    fn claim_small(&mut self, spelling: Spelling) -> Option<(u32, Spelling)> {
-        let stem = push_byte(spelling, b'_');
+    fn claim_small(&mut self, name: Spelling) -> Option<(u32, Spelling)> {
+        let stem = push_byte(name, b'_');
         let mut names = (FIRST_SUFFIX..FIRST_COUNTED).map(|suffix| (suffix, push_byte(stem, b'0' + suffix as u8)));
-        names.find(|(_, name)| self.table.insert(*name))
+        names.find(|(suffix, hash)| self.table.insert(Spelled::new(*hash, name, *suffix)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::hashing::Segments;
     use super::*;
+    use crate::nnef::names::Names;
 
-    #[test]
-    fn spellings_do_not_depend_on_how_a_name_is_made_of_segments() {
+    /// The names of a document that are spelled like these.
+    fn spelled(texts: &[String]) -> Vec<Spelled> {
         let mut names = Names::new();
-        let whole = names.intern("h_add12_x");
-        let (h, add, x) = (names.intern("h"), names.intern("add"), names.intern("x"));
+        let interned: Vec<_> = texts.iter().map(|text| names.intern(text)).collect();
         let mut segments = Segments::new(&names);
-        let root = segments.spell(None, h, 0);
-        let call = segments.spell(Some(root), add, 12);
-        let path = segments.spell(Some(call), x, 0);
-        assert_eq!(path, segments.spell(None, whole, 0));
-        assert_ne!(path, call);
-        for ordinal in [1, 9, 10, 11, 109, 110, u32::MAX, 7] {
-            let whole = format!("h_add{ordinal}").bytes().fold(0, push_byte);
-            assert_eq!(segments.spell(Some(root), add, ordinal), whole, "{ordinal}");
-        }
+        interned.into_iter().map(|name| segments.spell(None, name, 0)).collect()
     }
 
     #[test]
     fn suffixes_are_spelled_as_they_are_written() {
-        let spell = |text: String| text.bytes().fold(0, push_byte);
+        let texts: Vec<String> = (1..1500).map(|i| if i == 1 { "y_t1".into() } else { format!("y_t1_{i}") }).collect();
+        let expected = spelled(&texts);
         let mut taken = Taken::with_capacity(2000, Vec::new());
-        for i in 1..1500 {
-            let (suffix, hash) = taken.claim(spell("y_t1".to_string()));
-            let expected = if i == 1 { "y_t1".to_string() } else { format!("y_t1_{i}") };
-            assert_eq!((suffix, hash), (if i == 1 { 0 } else { i }, spell(expected)));
+        for (i, name) in (1..).zip(&expected) {
+            assert_eq!(taken.claim(expected[0]), (if i == 1 { 0 } else { i }, name.hash));
         }
+        assert!(expected.iter().all(|name| !taken.insert(*name)), "where a name belongs depends on its text only");
     }
 
     #[test]
     fn neighbours_are_told_apart() {
-        let mut taken = Taken::with_capacity(1000, Vec::new());
-        let spell = |i: u32| format!("t{i}").bytes().fold(0, push_byte);
-        for i in 0..1000 {
-            assert!(taken.insert(spell(i)), "t{i}");
-        }
-        assert!((0..1000).all(|i| !taken.insert(spell(i))));
+        let names = spelled(
+            &(0..1000).flat_map(|i| [format!("t{i}"), format!("t_{i}"), format!("t{i}_2")]).collect::<Vec<_>>(),
+        );
+        let mut taken = Taken::with_capacity(names.len(), Vec::new());
+        assert!(names.iter().all(|name| taken.insert(*name)));
+        assert!(names.iter().all(|name| !taken.insert(*name)));
+    }
+
+    #[test]
+    fn names_in_one_place_are_found() {
+        let name = |i: u64| Spelled { hash: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3, place: i as u32 % 7 };
+        let mut taken = Taken::with_capacity(10_000, Vec::new());
+        assert!((0..10_000).all(|i| taken.insert(name(i))));
+        assert!((0..10_000).all(|i| !taken.insert(name(i))));
     }
 
     #[test]
     fn equal_spellings_are_found() {
-        let spread = |i: u64| multiply_add(i, BASE, 7);
+        let spread = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3;
         let all_distinct = |numbers: Vec<u64>| {
             let spellings = || numbers.iter().copied().map(spread);
             let mut sieve = Sieve::new(numbers.len());
-            spellings().all(|spelling| sieve.add(spelling)) && sieve.all_distinct(spellings())
+            sieve.add(spellings()) && sieve.all_distinct(spellings())
         };
         assert!(all_distinct((0..10_000).collect()));
         assert!(!all_distinct((0..10_000).chain([77]).collect()));

@@ -1,0 +1,204 @@
+//! Gives suffixes to names that others have already.
+
+use smallvec::SmallVec;
+
+use super::distinct::{FIRST_SUFFIX, Taken};
+use super::hashing::{Segments, Spelled, Spelling};
+use super::{BLOCK, Entry, Suffixed, bits};
+
+/// The names that are given out, and those to come.
+pub struct Settling<'n> {
+    segments: Segments<'n>,
+    taken: Taken,
+    /// The names so far, as they are in the end where their turn has come.
+    hashes: Vec<Spelling>,
+    /// Names that are not spelled any more as their paths alone would have it.
+    moved: Vec<bool>,
+    suffixed: Vec<Suffixed>,
+}
+
+impl<'n> Settling<'n> {
+    /// Starts with the names of the document, which are kept to the letter. The hashes are room that
+    /// is used.
+    pub fn new(entries: &[Entry], taken: Taken, segments: Segments<'n>, mut hashes: Vec<Spelling>) -> Self {
+        hashes.clear();
+        hashes.resize(entries.len(), 0);
+        let mut settling =
+            Settling { segments, taken, hashes, moved: vec![false; entries.len()], suffixed: Vec::new() };
+        settling.take_user_names(entries);
+        settling
+    }
+
+    fn take_user_names(&mut self, entries: &[Entry]) {
+        let mut names: SmallVec<[Spelled; BLOCK]> = SmallVec::new();
+        let mut places: SmallVec<[u32; BLOCK]> = SmallVec::new();
+        for block in entries.chunks(BLOCK) {
+            let block = block.iter().filter(|entry| entry.is(bits::USER) && entry.is(bits::USED));
+            names.clear();
+            names.extend(block.map(|entry| self.segments.spell(None, entry.segment, entry.ordinal)));
+            places.clear();
+            places.extend(names.iter().map(|name| name.place));
+            self.taken.fetch(&places);
+            for &name in &names {
+                self.taken.insert(name);
+            }
+        }
+    }
+
+    /// Makes names distinct in the order of their making: first those of which none is from inside a
+    /// standard operation, then the others. Returns the numbers of those that got suffixes.
+    pub fn settle(mut self, entries: &mut [Entry]) -> Vec<Suffixed> {
+        self.settle_all(entries, false);
+        if entries.iter().any(|entry| entry.is(bits::INNER)) {
+            self.settle_all(entries, true);
+        }
+        self.suffixed
+    }
+
+    fn settle_all(&mut self, entries: &mut [Entry], inner: bool) {
+        // Looking ahead is in vain for names whose prefixes are about to get suffixes. Where there
+        // were many in one block, there will be in the next.
+        let mut vain = 0;
+        for (start, block) in (0..).step_by(BLOCK).zip(entries.chunks_mut(BLOCK)) {
+            let places = (vain < BLOCK / 4).then(|| self.look_ahead(start, block, inner));
+            vain = 0;
+            for ((i, entry), at) in (start..).zip(block).zip(0..) {
+                if inner && !entry.is(bits::INNER) {
+                    continue;
+                }
+                let parent = entry.parent.index();
+                let is_vain = parent >= start && self.has_moved(parent);
+                vain += usize::from(is_vain);
+                let place = match places {
+                    Some(places) if !is_vain => places[at],
+                    _ => self.spell(i, entry).place,
+                };
+                if entry.claims(inner) {
+                    self.settle_one(i, entry, place);
+                }
+            }
+        }
+    }
+
+    /// Spells the names of a block, as they are if none of the block gets a suffix, and makes ready
+    /// what it takes to see which of them do. Returns where they belong.
+    fn look_ahead(&mut self, start: usize, block: &[Entry], inner: bool) -> [u32; BLOCK] {
+        let mut places = [0; BLOCK];
+        let mut wanted: SmallVec<[u32; BLOCK]> = SmallVec::new();
+        let mut last = None;
+        for (at, entry) in block.iter().enumerate().filter(|(_, entry)| !inner || entry.is(bits::INNER)) {
+            let name = self.spell(start + at, entry);
+            places[at] = name.place;
+            if entry.claims(inner) {
+                // One of several names alike will be asked for with a suffix.
+                let again = last == Some(name.hash);
+                wanted.push(if again { Spelled::new(0, name.hash, FIRST_SUFFIX).place } else { name.place });
+                last = Some(name.hash);
+            }
+        }
+        self.taken.fetch(&wanted);
+        places
+    }
+
+    /// Gives a name whose turn has come a suffix if it needs one.
+    #[inline(always)]
+    fn settle_one(&mut self, i: usize, entry: &mut Entry, place: u32) {
+        let (suffix, hash) = self.taken.claim(Spelled { hash: self.hashes[i], place });
+        if suffix > 0 {
+            self.hashes[i] = hash;
+            self.moved[i] = true;
+            let place = self.suffixed.len() as u32;
+            self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
+            (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
+        }
+    }
+
+    /// Spells a name after its prefix, as that is so far.
+    #[inline(always)]
+    fn spell(&mut self, i: usize, entry: &Entry) -> Spelled {
+        let parent = entry.parent.index();
+        let name = self.segments.spell(self.hashes.get(parent).copied(), entry.segment, entry.ordinal);
+        self.hashes[i] = name.hash;
+        self.moved[i] = self.has_moved(parent);
+        name
+    }
+
+    fn has_moved(&self, i: usize) -> bool {
+        self.moved.get(i).is_some_and(|&moved| moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{NameId, TensorNames};
+    use super::*;
+    use crate::nnef::names::Names;
+
+    /// The names that a table should have in the end, by their texts alone.
+    fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
+        let entries = &table.entries;
+        let mut texts = vec![String::new(); entries.len()];
+        let user = |entry: &&Entry| entry.is(bits::USER) && entry.is(bits::USED);
+        let mut taken: HashSet<String> =
+            entries.iter().filter(user).map(|entry| names.text(entry.segment).to_owned()).collect();
+        for inner in [false, true] {
+            for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| !inner || entry.is(bits::INNER)) {
+                let parent = texts.get(entry.parent.index()).map_or(String::new(), |parent| format!("{parent}_"));
+                let ordinal = if entry.ordinal > 0 { entry.ordinal.to_string() } else { String::new() };
+                let text = format!("{parent}{}{ordinal}", names.text(entry.segment));
+                let mut all = std::iter::once(text.clone()).chain((2..).map(|suffix| format!("{text}_{suffix}")));
+                texts[i] = match entry.claims(inner) {
+                    true => all.find(|text| taken.insert(text.clone())).unwrap_or_default(),
+                    false => text,
+                };
+            }
+        }
+        texts
+    }
+
+    /// Names of few spellings, below each other and side by side.
+    fn table(names: &mut Names, seed: u64) -> TensorNames {
+        let segments = ["a", "b_2", "a1", "_", "a_a", "b2"].map(|text| names.intern(text));
+        let mut state = seed;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) as usize % below
+        };
+        let mut table = TensorNames::default();
+        // New names are below one of the last few, or of all.
+        let near = [3, 50, usize::MAX][random(3)];
+        let mut users = HashSet::new();
+        for i in 0..500 {
+            let segment = segments[random(segments.len())];
+            let id = if i == 0 || random(20) == 0 {
+                table.user(segment)
+            } else {
+                let parent = NameId((i - 1 - random(i.min(near))) as u32);
+                let is_inner = table.entries[parent.index()].is(bits::INNER) || random(10) == 0;
+                table.child(parent, segment, [0, 0, 1, 2, 12][random(5)], is_inner)
+            };
+            let is_new = !table.is_user(id) || users.insert(segment);
+            if is_new && random(4) > 0 {
+                table.mark_used(id);
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn names_are_made_distinct_in_their_order() {
+        for seed in 0..60 {
+            let mut names = Names::new();
+            let mut table = table(&mut names, seed);
+            let expected = expected(&table, &names);
+            table.resolve(&names);
+            for (i, expected) in expected.iter().enumerate() {
+                let mut text = String::new();
+                table.write(&names, NameId(i as u32), &mut text);
+                assert_eq!(&text, expected, "name {i} of table {seed}");
+            }
+        }
+    }
+}
