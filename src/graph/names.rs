@@ -82,6 +82,11 @@ impl Entry {
         self.bits & bit != 0
     }
 
+    /// Whether it is kept to the letter, and nothing else may be called so.
+    fn is_taken(self) -> bool {
+        self.is(bits::USED) && self.is(bits::USER)
+    }
+
     /// Whether it is made distinct in the first turn, or in that of names from inside standard
     /// operations.
     fn claims(self, inner: bool) -> bool {

@@ -204,14 +204,19 @@ impl<'n> Segments<'n> {
     fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelled {
         let text = self.names.text(name).as_bytes();
         let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let (front, number) = text.split_at(text.len() - digits);
+        let (front, digits) = text.split_at(text.len() - digits);
+        let push = |hash, bytes: &[u8]| bytes.iter().fold(hash, |hash, &byte| push_byte(hash, byte));
         let bare = front.strip_suffix(b"_").unwrap_or(front);
-        let base = bare.iter().fold(0, |hash, &byte| push_byte(hash, byte));
-        let whole = text[bare.len()..].iter().fold(base, |hash, &byte| push_byte(hash, byte));
-        let number =
-            number.iter().fold(0u32, |number, byte| number.wrapping_mul(10).wrapping_add(u32::from(byte - b'0')));
+        let base = push(0, bare);
+        let stem = push(base, &front[bare.len()..]);
+        let number = digits.iter().fold(0u32, |all, digit| all.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
+        let hash = match digits {
+            // Names are mostly numbered one after the other.
+            [b'1'..=b'9', rest @ ..] if rest.len() < 9 => self.numbers.push(stem, number),
+            _ => push(stem, digits),
+        };
         let part = |hash| Part { hash, power: 1 };
-        End { whole: part(whole), base: part(base), number }.after(0, ordinal, &mut self.numbers)
+        End { whole: part(hash), base: part(base), number }.after(0, ordinal, &mut self.numbers)
     }
 }
 
@@ -223,7 +228,8 @@ mod tests {
     fn spellings_do_not_depend_on_how_a_name_is_made_of_segments() {
         let mut names = Names::new();
         let h = names.intern("h");
-        let segments = ["add", "r_t", "conv2", "_", "_1", "a_", "x_3", "", "a__7"];
+        let segments =
+            ["add", "r_t", "conv2", "_", "_1", "a_", "x_3", "", "a__7", "n0042", "n123456789", "n1234567890"];
         for (segment, ordinal) in
             segments.iter().flat_map(|segment| [0, 1, 9, 10, 11, 109, 110, u32::MAX, 7].map(|i| (*segment, i)))
         {

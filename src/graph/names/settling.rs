@@ -32,12 +32,15 @@ impl<'n> Settling<'n> {
     fn take_user_names(&mut self, entries: &[Entry]) {
         let mut names: SmallVec<[Spelled; BLOCK]> = SmallVec::new();
         let mut places: SmallVec<[u32; BLOCK]> = SmallVec::new();
-        for block in entries.chunks(BLOCK) {
-            let block = block.iter().filter(|entry| entry.is(bits::USER) && entry.is(bits::USED));
+        for (start, block) in (0..).step_by(BLOCK).zip(entries.chunks(BLOCK)) {
             names.clear();
-            names.extend(block.map(|entry| self.segments.spell(None, entry.segment, entry.ordinal)));
             places.clear();
-            places.extend(names.iter().map(|name| name.place));
+            for (i, entry) in (start..).zip(block).filter(|(_, entry)| entry.is_taken()) {
+                let name = self.segments.spell(None, entry.segment, entry.ordinal);
+                self.hashes[i] = name.hash;
+                names.push(name);
+                places.push(name.place);
+            }
             self.taken.fetch(&places);
             for &name in &names {
                 self.taken.insert(name);
@@ -71,6 +74,7 @@ impl<'n> Settling<'n> {
                 vain += usize::from(is_vain);
                 let place = match places {
                     Some(places) if !is_vain => places[at],
+                    _ if entry.is_taken() => continue,
                     _ => self.spell(i, entry).place,
                 };
                 if entry.claims(inner) {
@@ -86,7 +90,8 @@ impl<'n> Settling<'n> {
         let mut places = [0; BLOCK];
         let mut wanted: SmallVec<[u32; BLOCK]> = SmallVec::new();
         let mut last = None;
-        for (at, entry) in block.iter().enumerate().filter(|(_, entry)| !inner || entry.is(bits::INNER)) {
+        let is_due = |entry: &Entry| !entry.is_taken() && (!inner || entry.is(bits::INNER));
+        for (at, entry) in block.iter().enumerate().filter(|(_, entry)| is_due(entry)) {
             let name = self.spell(start + at, entry);
             places[at] = name.place;
             if entry.claims(inner) {
