@@ -1,5 +1,6 @@
 """Measures nnef-flatten and its peers; use bench/compare.sh, which builds what this needs."""
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -25,6 +26,18 @@ SMALL = 4096  # bytes of text below which reading is no measurement
 PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
 MEMORY = 10 << 30  # bytes of addresses that a peer may have
 ORDER = ("flat", "biglit", "nest", "onefrag", "flatconv", "transformer", "resnet")  # first, while there is time
+
+
+def speed():
+    """How fast the machine is at the moment: nanoseconds for a page of new memory, and MB/s of SHA-256."""
+    size = 64 << 20
+    start = time.process_time()
+    block = b"\1" * size
+    touched = time.process_time()
+    hashlib.sha256(block).digest()
+    hashed = time.process_time()
+    page = os.sysconf("SC_PAGE_SIZE")
+    return (touched - start) / (size / page) * 1e9, size / 1e6 / (hashed - touched)
 
 
 def compounds(text):
@@ -105,7 +118,7 @@ class Bench:
         self.versions = {}
         self.peers = [] if options.alone else self.install()
         self.deadline = time.monotonic() + 60 * options.minutes
-        self.results = {"rows": [], "whole": [], "models": None, "blowups": []}
+        self.results = {"rows": [], "speed": [], "whole": [], "models": None, "blowups": []}
 
     def install(self):
         python, versions = setup.packages(self.cache)
@@ -146,6 +159,7 @@ class Bench:
                         self.endless(name)
                     continue
                 print(f"{report.power(size)} {name}", file=sys.stderr, flush=True)
+                self.results["speed"].append(speed())
                 self.results["rows"].append(self.compare(name, family, what, size))
         self.whole()
         if self.options.models:

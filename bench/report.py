@@ -271,6 +271,14 @@ def machine():
     return f"{os.cpu_count()} cores of {processor}, {memory:.0f} GB, {platform.system()}; {compiler}"
 
 
+def speed(found):
+    """How fast the machine was during the run, by which runs of different hours are compared."""
+    if not found:
+        return ""
+    page, digest = (statistics.median(values) for values in zip(*found))
+    return f"During the run: {page / 1000:.2f} µs for a page of new memory, {digest:.0f} MB/s of SHA-256 (medians of {len(found)})."
+
+
 def markdown(results):
     r = Results(results)
     targets = Targets(r)
@@ -279,6 +287,7 @@ def markdown(results):
     versions = ", ".join(f"{TITLES[key]} {version}" for key, version in results["peers"].items()) or "none"
     parts = [
         f"Machine: {machine()}. Peers: {versions}.",
+        speed(results.get("speed", [])),
         "### Targets",
         table(["what", "target", "measured, worst", "met"], targets.rows),
         "### Reading",
