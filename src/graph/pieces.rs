@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
 
 /// How many items become a piece, when there is one thread.
 const SMALL: usize = 512;
@@ -25,26 +27,78 @@ pub fn write(
     make: impl Fn(Range<usize>, &mut String) + Sync,
 ) -> io::Result<()> {
     let threads = if count < MANY { 1 } else { threads.get() };
-    let size = if threads == 1 { SMALL } else { LARGE };
-    let mut buffers = vec![String::new(); threads];
-    let piece = |index: usize| (index * size).min(count)..((index + 1) * size).min(count);
-    let mut next = 0;
-    while next * size < count {
-        let (own, others) = buffers.split_at_mut(1);
-        std::thread::scope(|scope| {
-            for (i, buffer) in others.iter_mut().enumerate() {
-                let (range, make) = (piece(next + 1 + i), &make);
-                scope.spawn(move || make(range, buffer));
-            }
-            own.iter_mut().for_each(|buffer| make(piece(next), buffer));
-        });
-        for buffer in &mut buffers {
-            out.write_all(buffer.as_bytes())?;
-            buffer.clear();
-        }
-        next += threads;
+    let make = &make;
+    std::thread::scope(|scope| {
+        // Where the system refuses threads, those that it granted do the work, or this one.
+        let start = || (threads > 1).then(|| Worker::start(scope, make)).flatten();
+        let workers: Vec<Worker> = (0..threads).map_while(|_| start()).collect();
+        if workers.is_empty() { write_alone(out, count, make) } else { write_together(out, count, &workers) }
+    })
+}
+
+/// The ranges of so many items in each piece.
+fn pieces(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(size).map(move |start| start..(start + size).min(count))
+}
+
+fn write_alone(out: &mut dyn Write, count: usize, make: impl Fn(Range<usize>, &mut String)) -> io::Result<()> {
+    let mut buffer = String::new();
+    for piece in pieces(count, SMALL) {
+        make(piece, &mut buffer);
+        out.write_all(buffer.as_bytes())?;
+        buffer.clear();
     }
     Ok(())
+}
+
+/// Workers take turns, and each of them has a piece in hand and the next one waiting: none of them
+/// waits while this thread writes.
+fn write_together(out: &mut dyn Write, count: usize, workers: &[Worker]) -> io::Result<()> {
+    let mut jobs = pieces(count, LARGE);
+    let turns = || workers.iter().cycle();
+    for (worker, piece) in turns().zip(jobs.by_ref().take(2 * workers.len())) {
+        worker.give(piece, String::new())?;
+    }
+    for (worker, _) in turns().zip(pieces(count, LARGE)) {
+        let mut buffer = worker.made.recv().map_err(io::Error::other)?;
+        out.write_all(buffer.as_bytes())?;
+        if let Some(piece) = jobs.next() {
+            buffer.clear();
+            worker.give(piece, buffer)?;
+        }
+    }
+    Ok(())
+}
+
+/// A thread that makes pieces, until nobody gives it any more.
+struct Worker {
+    jobs: Sender<(Range<usize>, String)>,
+    made: Receiver<String>,
+}
+
+impl Worker {
+    fn start<'s, 'e: 's, F>(scope: &'s Scope<'s, 'e>, make: &'e F) -> Option<Self>
+    where
+        F: Fn(Range<usize>, &mut String) + Sync,
+    {
+        let (jobs, given) = channel::<(Range<usize>, String)>();
+        let (done, made) = channel();
+        let work = move || {
+            for (piece, mut buffer) in given {
+                make(piece, &mut buffer);
+                if done.send(buffer).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().spawn_scoped(scope, work).ok()?;
+        Some(Worker { jobs, made })
+    }
+
+    /// Gives it a piece, and a buffer for that.
+    fn give(&self, piece: Range<usize>, buffer: String) -> io::Result<()> {
+        self.jobs.send((piece, buffer)).map_err(io::Error::other)
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +119,28 @@ mod tests {
             let one = text(1);
             assert_eq!(one.iter().filter(|byte| **byte == b';').count(), count);
             assert!([2, 3, 7].into_iter().all(|threads| text(threads) == one));
+        }
+    }
+
+    #[test]
+    fn it_ends_where_nothing_more_can_be_written() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+                let room = self.0.min(text.len());
+                self.0 -= room;
+                Ok(room)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let make = |range: Range<usize>, buffer: &mut String| range.for_each(|_| buffer.push('x'));
+        for threads in [1, 2, 5] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let refused = write(&mut Full(3 * LARGE), 20 * LARGE, threads, make);
+            assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::WriteZero);
+            assert!(write(&mut Full(20 * LARGE), 20 * LARGE, threads, make).is_ok());
         }
     }
 }
