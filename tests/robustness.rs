@@ -99,3 +99,49 @@ fn conformance_sources() {
         }
     }
 }
+
+/// A command that may start no threads and no other processes. The system grants them to its
+/// superuser all the same, who runs it as somebody else.
+#[cfg(target_os = "linux")]
+fn without_threads(folder: &std::path::Path) -> Option<std::process::Command> {
+    use std::os::unix::fs::PermissionsExt;
+    let program = folder.join("nnef-flatten");
+    std::fs::copy(env!("CARGO_BIN_EXE_nnef-flatten"), &program).ok()?;
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).ok()?;
+    let limited = "ulimit -u 1; exec \"$0\" \"$@\"";
+    let id = std::process::Command::new("id").arg("-u").output().ok()?.stdout;
+    let mut command = if id.trim_ascii() == b"0" {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(["--reuid=65533", "--regid=65533", "--clear-groups", "bash"]);
+        command
+    } else {
+        std::process::Command::new("bash")
+    };
+    command.args(["-c", limited]).arg(program);
+    Some(command)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_large_graph_is_written_where_no_threads_are_to_be_had() {
+    let mut text = String::from("version 1.0;\nextension KHR_enable_fragment_definitions;\n");
+    text.push_str("fragment f0(x: tensor<scalar>) -> (y: tensor<scalar>) { y = tanh(x); }\n");
+    for i in 1..17 {
+        let last = i - 1;
+        text.push_str(&format!(
+            "fragment f{i}(x: tensor<scalar>) -> (y: tensor<scalar>) {{ t = f{last}(x); y = f{last}(t); }}\n"
+        ));
+    }
+    text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f16(x); }\n");
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("graph.nnef");
+    std::fs::write(&source, &text).unwrap();
+    let Some(Ok(output)) = without_threads(folder.path()).map(|mut command| command.arg(&source).output()) else {
+        println!("skipped: nothing to set limits with");
+        return;
+    };
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+    let expected = common::flat_text(&run(&text, &Options::default()).unwrap().graph);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), expected.lines().count());
+}
