@@ -2,10 +2,10 @@
 //!
 //! A vector that is full moves to one of twice the room. The allocator moves large blocks by
 //! mapping their pages elsewhere, which costs next to nothing, but copies what it takes for small.
-//! What that is it learns from the blocks that are freed, so tables of some megabytes may be
-//! copied each time they double, into pages that were never touched before: those cost more than
-//! the copying. So a table of that size gets as much room as no allocator takes for small. Room
-//! that nothing is written to takes no memory.
+//! What that is it learns from the blocks that are freed, so tables of up to 32 MB may be copied
+//! each time they double, into pages that were never touched before: those cost more than the
+//! copying. So a table that is no longer small gets as much room as no allocator takes for small.
+//! Room that nothing is written to takes no memory.
 
 /// Tables of fewer bytes double as all vectors do.
 const SMALL: usize = 256 << 10;

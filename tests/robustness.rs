@@ -136,10 +136,13 @@ fn a_large_graph_is_written_where_no_threads_are_to_be_had() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("graph.nnef");
     std::fs::write(&source, &text).unwrap();
-    let Some(Ok(output)) = without_threads(folder.path()).map(|mut command| command.arg(&source).output()) else {
+    let run_with = |argument: &std::ffi::OsStr| without_threads(folder.path())?.arg(argument).output().ok();
+    // This starts no threads anywhere: where it fails, nobody else can be run, or not from here.
+    if !run_with("--version".as_ref()).is_some_and(|output| output.status.success()) {
         println!("skipped: nothing to set limits with");
         return;
-    };
+    }
+    let output = run_with(source.as_os_str()).unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{messages}");
     let expected = common::flat_text(&run(&text, &Options::default()).unwrap().graph);

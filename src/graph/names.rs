@@ -39,7 +39,8 @@ const MAX_PARTS: u32 = 12;
 /// Room for the parts of a path.
 const PATH: usize = MAX_PARTS as usize + 1;
 
-/// So many names are spelled before it is asked for the first of them whether it is new.
+/// So many names are spelled before it is asked for the first of them whether it is new. As many as
+/// a word has bits.
 const BLOCK: usize = 64;
 
 /// Bits of [`Entry::bits`].

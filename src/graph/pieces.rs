@@ -26,12 +26,11 @@ pub fn write(
     threads: NonZeroUsize,
     make: impl Fn(Range<usize>, &mut String) + Sync,
 ) -> io::Result<()> {
-    let threads = if count < MANY { 1 } else { threads.get() };
+    let others = if count < MANY || threads.get() == 1 { 0 } else { threads.get() };
     let make = &make;
     std::thread::scope(|scope| {
         // Where the system refuses threads, those that it granted do the work, or this one.
-        let start = || (threads > 1).then(|| Worker::start(scope, make)).flatten();
-        let workers: Vec<Worker> = (0..threads).map_while(|_| start()).collect();
+        let workers: Vec<Worker> = (0..others).map_while(|_| Worker::start(scope, make)).collect();
         if workers.is_empty() { write_alone(out, count, make) } else { write_together(out, count, &workers) }
     })
 }

@@ -4,6 +4,8 @@
 //! value of the letters as digits of a number, modulo a prime. Should two names ever collide, one
 //! of them gets a suffix that it would not have needed.
 
+use smallvec::SmallVec;
+
 use crate::nnef::names::{Name, Names};
 
 /// The hash of a spelling.
@@ -118,29 +120,31 @@ impl Part {
     }
 }
 
+/// What is left of a name without the number at its end and without `_` before that, the rest, and
+/// the number, or 0.
+fn split(text: &[u8]) -> (&[u8], &[u8], u32) {
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (front, digits) = text.split_at(text.len() - digits);
+    let base = front.strip_suffix(b"_").unwrap_or(front);
+    let number = digits.iter().fold(0u32, |all, digit| all.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
+    (base, &text[base.len()..], number)
+}
+
 /// The end of a name: as a whole, and in two parts.
 #[derive(Clone, Copy)]
 struct End {
     whole: Part,
-    /// What is left without the number at the end, and without `_` before that.
     base: Part,
-    /// The number at the end, or 0.
     number: u32,
 }
 
 impl End {
     const EMPTY: End = End { whole: Part::EMPTY, base: Part::EMPTY, number: 0 };
 
-    fn push(self, byte: u8) -> Self {
-        let whole = self.whole.push(byte);
-        match byte {
-            b'0'..=b'9' => {
-                let number = self.number.wrapping_mul(10).wrapping_add(u32::from(byte - b'0'));
-                End { whole, number, ..self }
-            }
-            b'_' => End { whole, base: self.whole, number: 0 },
-            _ => End { whole, base: whole, number: 0 },
-        }
+    fn of(text: &[u8]) -> Self {
+        let (base, rest, number) = split(text);
+        let base = base.iter().fold(Part::EMPTY, |part, &byte| part.push(byte));
+        End { whole: rest.iter().fold(base, |part, &byte| part.push(byte)), base, number }
     }
 
     /// A name that ends with this, and with a further number unless that is 0.
@@ -177,8 +181,8 @@ impl Segment {
     #[inline(never)]
     fn of(name: Name, number: u32, text: &str) -> Self {
         let digit = (number > 0).then_some(b'0' + number as u8);
-        let end = [b'_'].into_iter().chain(text.bytes()).chain(digit).fold(End::EMPTY, End::push);
-        Segment { name: Some(name), number, end }
+        let text: SmallVec<[u8; 64]> = [b'_'].into_iter().chain(text.bytes()).chain(digit).collect();
+        Segment { name: Some(name), number, end: End::of(&text) }
     }
 }
 
@@ -202,18 +206,15 @@ impl<'n> Segments<'n> {
     /// The same for a segment that has no parent.
     #[inline(never)]
     fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelled {
-        let text = self.names.text(name).as_bytes();
-        let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let (front, digits) = text.split_at(text.len() - digits);
+        let (base, rest, number) = split(self.names.text(name).as_bytes());
         let push = |hash, bytes: &[u8]| bytes.iter().fold(hash, |hash, &byte| push_byte(hash, byte));
-        let bare = front.strip_suffix(b"_").unwrap_or(front);
-        let base = push(0, bare);
-        let stem = push(base, &front[bare.len()..]);
-        let number = digits.iter().fold(0u32, |all, digit| all.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
-        let hash = match digits {
-            // Names are mostly numbered one after the other.
-            [b'1'..=b'9', rest @ ..] if rest.len() < 9 => self.numbers.push(stem, number),
-            _ => push(stem, digits),
+        let base = push(0, base);
+        // Names are mostly numbered one after the other, and then no digits are left but the last.
+        let is_plain = |digits: &[u8]| matches!(digits, [b'1'..=b'9', rest @ ..] if rest.len() < 9);
+        let hash = match rest {
+            [b'_', digits @ ..] if is_plain(digits) => self.numbers.push(push_byte(base, b'_'), number),
+            digits if is_plain(digits) => self.numbers.push(base, number),
+            _ => push(base, rest),
         };
         let part = |hash| Part { hash, power: 1 };
         End { whole: part(hash), base: part(base), number }.after(0, ordinal, &mut self.numbers)

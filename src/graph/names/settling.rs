@@ -12,8 +12,6 @@ pub struct Settling<'n> {
     taken: Taken,
     /// The names so far, as they are in the end where their turn has come.
     hashes: Vec<Spelling>,
-    /// Names that are not spelled any more as their paths alone would have it.
-    moved: Vec<bool>,
     suffixed: Vec<Suffixed>,
 }
 
@@ -23,8 +21,7 @@ impl<'n> Settling<'n> {
     pub fn new(entries: &[Entry], taken: Taken, segments: Segments<'n>, mut hashes: Vec<Spelling>) -> Self {
         hashes.clear();
         hashes.resize(entries.len(), 0);
-        let mut settling =
-            Settling { segments, taken, hashes, moved: vec![false; entries.len()], suffixed: Vec::new() };
+        let mut settling = Settling { segments, taken, hashes, suffixed: Vec::new() };
         settling.take_user_names(entries);
         settling
     }
@@ -51,37 +48,40 @@ impl<'n> Settling<'n> {
     /// Makes names distinct in the order of their making: first those of which none is from inside a
     /// standard operation, then the others. Returns the numbers of those that got suffixes.
     pub fn settle(mut self, entries: &mut [Entry]) -> Vec<Suffixed> {
-        self.settle_all(entries, false);
-        if entries.iter().any(|entry| entry.is(bits::INNER)) {
+        if self.settle_all(entries, false) {
             self.settle_all(entries, true);
         }
         self.suffixed
     }
 
-    fn settle_all(&mut self, entries: &mut [Entry], inner: bool) {
+    /// Returns whether there are names from inside standard operations.
+    fn settle_all(&mut self, entries: &mut [Entry], inner: bool) -> bool {
+        let mut all = 0;
         // Looking ahead is in vain for names whose prefixes are about to get suffixes. Where there
         // were many in one block, there will be in the next.
         let mut vain = 0;
         for (start, block) in (0..).step_by(BLOCK).zip(entries.chunks_mut(BLOCK)) {
             let places = (vain < BLOCK / 4).then(|| self.look_ahead(start, block, inner));
             vain = 0;
-            for ((i, entry), at) in (start..).zip(block).zip(0..) {
-                if inner && !entry.is(bits::INNER) {
+            // A bit for each name of the block that is spelled otherwise than at the start of it.
+            let mut moved = 0u64;
+            for (at, entry) in block.iter_mut().enumerate() {
+                all |= entry.bits;
+                if entry.is_taken() || inner && !entry.is(bits::INNER) {
                     continue;
                 }
-                let parent = entry.parent.index();
-                let is_vain = parent >= start && self.has_moved(parent);
+                let parent = entry.parent.index().checked_sub(start).filter(|parent| *parent < at);
+                let is_vain = parent.is_some_and(|parent| moved >> parent & 1 == 1);
                 vain += usize::from(is_vain);
                 let place = match places {
                     Some(places) if !is_vain => places[at],
-                    _ if entry.is_taken() => continue,
-                    _ => self.spell(i, entry).place,
+                    _ => self.spell(start + at, entry).place,
                 };
-                if entry.claims(inner) {
-                    self.settle_one(i, entry, place);
-                }
+                let is_suffixed = entry.claims(inner) && self.settle_one(start + at, entry, place);
+                moved |= u64::from(is_vain || is_suffixed) << at;
             }
         }
+        all & bits::INNER != 0
     }
 
     /// Spells the names of a block, as they are if none of the block gets a suffix, and makes ready
@@ -105,31 +105,26 @@ impl<'n> Settling<'n> {
         places
     }
 
-    /// Gives a name whose turn has come a suffix if it needs one.
+    /// Gives a name whose turn has come a suffix if it needs one; false where it does not.
     #[inline(always)]
-    fn settle_one(&mut self, i: usize, entry: &mut Entry, place: u32) {
+    fn settle_one(&mut self, i: usize, entry: &mut Entry, place: u32) -> bool {
         let (suffix, hash) = self.taken.claim(Spelled { hash: self.hashes[i], place });
         if suffix > 0 {
             self.hashes[i] = hash;
-            self.moved[i] = true;
             let place = self.suffixed.len() as u32;
             self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
             (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
         }
+        suffix > 0
     }
 
     /// Spells a name after its prefix, as that is so far.
     #[inline(always)]
     fn spell(&mut self, i: usize, entry: &Entry) -> Spelled {
-        let parent = entry.parent.index();
-        let name = self.segments.spell(self.hashes.get(parent).copied(), entry.segment, entry.ordinal);
+        let parent = self.hashes.get(entry.parent.index()).copied();
+        let name = self.segments.spell(parent, entry.segment, entry.ordinal);
         self.hashes[i] = name.hash;
-        self.moved[i] = self.has_moved(parent);
         name
-    }
-
-    fn has_moved(&self, i: usize) -> bool {
-        self.moved.get(i).is_some_and(|&moved| moved)
     }
 }
 
@@ -145,9 +140,8 @@ mod tests {
     fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
         let entries = &table.entries;
         let mut texts = vec![String::new(); entries.len()];
-        let user = |entry: &&Entry| entry.is(bits::USER) && entry.is(bits::USED);
-        let mut taken: HashSet<String> =
-            entries.iter().filter(user).map(|entry| names.text(entry.segment).to_owned()).collect();
+        let user_names = entries.iter().filter(|entry| entry.is_taken()).map(|entry| names.text(entry.segment));
+        let mut taken: HashSet<String> = user_names.map(str::to_owned).collect();
         for inner in [false, true] {
             for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| !inner || entry.is(bits::INNER)) {
                 let parent = texts.get(entry.parent.index()).map_or(String::new(), |parent| format!("{parent}_"));
