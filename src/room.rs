@@ -8,7 +8,7 @@
 //! Room that nothing is written to takes no memory.
 
 /// Tables of fewer bytes double as all vectors do.
-const SMALL: usize = 256 << 10;
+const SMALL: usize = 64 << 10;
 
 /// Blocks larger than 32 MB are never small to the GNU allocator, others draw the line lower.
 const LARGE: usize = 33 << 20;
