@@ -2,8 +2,11 @@
 //! where it stands, and which fragments are called.
 
 use super::code::Site;
+use super::frame::Frame;
 use super::machine::Machine;
+use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
+use crate::nnef::names::Name;
 
 impl Machine<'_, '_> {
     /// A site of the running body. That of a fragment that is told by its spelling is the site of
@@ -11,6 +14,17 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn site(&self, index: u32) -> Site {
         self.site_in(self.frames.last().and_then(|frame| frame.fragment), index)
+    }
+
+    /// What a site of the running body calls: the fragment, its name, and the type argument.
+    #[inline]
+    pub(super) fn called_at(&self, index: u32) -> (Option<FragmentId>, Name, Option<Primitive>) {
+        let is_alike = |frame: &Frame| frame.fragment.is_some_and(|id| self.checked.alike_index(id).is_some());
+        let called = |site: &Site| (site.fragment, site.name, site.generic);
+        match self.frames.last().is_some_and(is_alike) {
+            true => called(&self.site(index)),
+            false => called(&self.program.sites[index as usize]),
+        }
     }
 
     /// A site of the body of a fragment.

@@ -117,7 +117,7 @@ impl Machine<'_, '_> {
     pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let Site { fragment: Some(fragment), name, generic, .. } = self.site(index) else { return Ok(()) };
+        let (Some(fragment), name, generic) = self.called_at(index) else { return Ok(()) };
         let callee = self.callee(fragment);
         let naming = self.naming((index, name), &callee);
         let dtype = self.type_argument(generic);

@@ -87,39 +87,42 @@ impl Machine<'_, '_> {
     /// Runs a fused instruction, or the first one of its sequence.
     #[inline]
     pub(super) fn run_fused(&mut self, fused: Fused) {
-        let (slot, value, others) = match fused {
-            Fused::Length(slot) => (slot, self.length_of(slot), 1),
-            Fused::Item { slot, index } => (slot.into(), self.item(slot.into(), index.into()), 2),
-            Fused::Rest { slot, begin } => (slot.into(), self.rest(slot.into(), begin.into()), 2),
-            Fused::JumpUnless { op, with } => return self.jump_unless(op, with.into()),
-        };
-        match value {
-            Some(value) => {
-                self.stack.push(value);
-                self.pc += others;
+        match fused {
+            Fused::Length(slot) => self.push_length(slot),
+            Fused::Item { slot, index } => self.push_item(slot.into(), index.into()),
+            Fused::Rest { slot, begin } => self.push_rest(slot.into(), begin.into()),
+            Fused::JumpUnless { op, with } => self.jump_unless(op, with.into()),
+        }
+    }
+
+    fn push_length(&mut self, slot: u32) {
+        match self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Array(ref list) | Value::String(ref list)) => {
+                self.stack.push(Value::Int(list.len() as i64));
+                self.pc += 1;
             }
-            None => self.load(slot),
+            _ => self.load(slot),
         }
     }
 
-    fn length_of(&mut self, slot: u32) -> Option<Value> {
-        match self.slot(slot) {
-            Slot::Ready(Value::Array(list) | Value::String(list)) => Some(Value::Int(list.len() as i64)),
-            _ => None,
+    fn push_item(&mut self, slot: u32, index: usize) {
+        let is_there = match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Array(list) | Value::Tuple(list)) => list.push_item(index, &mut self.stack),
+            _ => false,
+        };
+        match is_there {
+            true => self.pc += 2,
+            false => self.load(slot),
         }
     }
 
-    fn item(&mut self, slot: u32, index: usize) -> Option<Value> {
-        match self.slot(slot) {
-            Slot::Ready(Value::Array(list) | Value::Tuple(list)) => list.get(index),
-            _ => None,
-        }
-    }
-
-    fn rest(&mut self, slot: u32, begin: usize) -> Option<Value> {
-        match self.slot(slot) {
-            Slot::Ready(Value::Array(list)) if begin <= list.len() => Some(Value::Array(list.slice(begin, list.len()))),
-            _ => None,
+    fn push_rest(&mut self, slot: u32, begin: usize) {
+        match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Array(list)) if begin <= list.len() => {
+                self.stack.push(Value::Array(list.slice(begin, list.len())));
+                self.pc += 2;
+            }
+            _ => self.load(slot),
         }
     }
 

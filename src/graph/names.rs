@@ -11,6 +11,7 @@ use crate::room;
 
 mod counters;
 mod distinct;
+mod guesses;
 mod hashing;
 mod settling;
 mod spelling;

@@ -6,6 +6,9 @@ use crate::room;
 /// How many names are remembered. A power of two.
 const RECENT: usize = 64;
 
+/// No counter.
+const NONE: u32 = u32::MAX;
+
 /// From this suffix on it is counted which one is next: few names need it. Less than 10.
 pub const FIRST_COUNTED: u32 = 5;
 
@@ -15,8 +18,8 @@ pub struct Counters {
     /// An open table of the counters by their names, each one more than its place; 0 is free. There
     /// may be a counter for every second name, so this is made of nothing but places.
     places: Vec<u32>,
-    /// Those met last.
-    recent: [u32; RECENT],
+    /// Those met last, with their names: the list may be large, and most names have no counter.
+    recent: [(Spelling, u32); RECENT],
 }
 
 /// A name that many ask for.
@@ -30,7 +33,7 @@ struct Counter {
 
 impl Default for Counters {
     fn default() -> Self {
-        Counters { list: Vec::new(), places: Vec::new(), recent: [u32::MAX; RECENT] }
+        Counters { list: Vec::new(), places: Vec::new(), recent: [(0, NONE); RECENT] }
     }
 }
 
@@ -38,29 +41,22 @@ impl Counters {
     /// The counter of a name, if it was met not long ago.
     #[inline]
     pub fn recent(&self, spelling: Spelling) -> Option<u32> {
-        let recent = self.recent[spelling as usize % RECENT];
-        self.list.get(recent as usize).filter(|counter| counter.spelling == spelling).map(|_| recent)
+        let (known, counter) = self.recent[spelling as usize % RECENT];
+        (known == spelling && counter != NONE).then_some(counter)
     }
 
-    /// The counter of a name, if it has one.
-    pub fn known(&mut self, spelling: Spelling) -> Option<u32> {
-        if self.list.is_empty() {
-            return None;
-        }
-        let counter = self.places[self.place(spelling)].checked_sub(1)?;
-        self.recent[spelling as usize % RECENT] = counter;
-        Some(counter)
-    }
-
-    /// A counter for a name that has none.
-    pub fn add(&mut self, spelling: Spelling) -> u32 {
+    /// The counter of a name, a new one if it has none.
+    pub fn of(&mut self, spelling: Spelling) -> u32 {
         if self.places.len() < 2 * (self.list.len() + 1) {
             self.grow();
         }
-        let (place, counter) = (self.place(spelling), self.list.len() as u32);
-        room::push(&mut self.list, Counter { spelling, next: FIRST_COUNTED, stem: push_byte(spelling, b'_') });
-        self.places[place] = counter + 1;
-        self.recent[spelling as usize % RECENT] = counter;
+        let (place, new) = (self.place(spelling), self.list.len() as u32);
+        let counter = self.places[place].checked_sub(1).unwrap_or(new);
+        if counter == new {
+            room::push(&mut self.list, Counter { spelling, next: FIRST_COUNTED, stem: push_byte(spelling, b'_') });
+            self.places[place] = counter + 1;
+        }
+        self.recent[spelling as usize % RECENT] = (spelling, counter);
         counter
     }
 
@@ -110,7 +106,7 @@ mod tests {
         let names: Vec<Spelling> = (0..1000u64).map(|i| (0..i % 7).fold(i, |hash, _| push_byte(hash, b'x'))).collect();
         for round in FIRST_COUNTED..15 {
             for (i, &name) in names.iter().enumerate() {
-                let counter = counters.known(name).unwrap_or_else(|| counters.add(name));
+                let counter = counters.of(name);
                 assert_eq!(counter as usize, i);
                 assert_eq!(counters.recent(name), Some(counter));
                 let expected = round.to_string().bytes().fold(push_byte(name, b'_'), push_byte);

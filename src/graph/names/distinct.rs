@@ -136,12 +136,9 @@ impl Taken {
         let counter = match self.counters.recent(name.hash) {
             Some(recent) => recent,
             None if self.table.insert(name) => return (0, name.hash),
-            None => match self.counters.known(name.hash) {
-                Some(known) => known,
-                None => match self.claim_small(name.hash) {
-                    Some(claimed) => return claimed,
-                    None => self.counters.add(name.hash),
-                },
+            None => match self.claim_small(name.hash) {
+                Some(claimed) => return claimed,
+                None => self.counters.of(name.hash),
             },
         };
         loop {
@@ -152,8 +149,9 @@ impl Taken {
         }
     }
 
-    /// One of the first suffixes, if one of these makes a name new. Most names are asked for a few
-    /// times at most, which is not worth a counter.
+    /// One of the first suffixes, if one of these makes a name new, which is so until the name has a
+    /// counter. Most names are asked for a few times at most, and what is asked for here is next to
+    /// the name.
     fn claim_small(&mut self, name: Spelling) -> Option<(u32, Spelling)> {
         let stem = push_byte(name, b'_');
         let mut names = (FIRST_SUFFIX..FIRST_COUNTED).map(|suffix| (suffix, push_byte(stem, b'0' + suffix as u8)));

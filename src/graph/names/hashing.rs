@@ -203,6 +203,12 @@ impl<'n> Segments<'n> {
         segment.end.after(parent, large, &mut self.numbers)
     }
 
+    /// The spelling of a name with a suffix, or of itself where that is 0.
+    #[inline]
+    pub fn spell_suffix(&mut self, name: Spelling, suffix: u32) -> Spelling {
+        if suffix > 0 { self.numbers.push(push_byte(name, b'_'), suffix) } else { name }
+    }
+
     /// The same for a segment that has no parent.
     #[inline(never)]
     fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelled {

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::distinct::{FIRST_SUFFIX, Taken};
+use super::guesses::Guesses;
 use super::hashing::{Segments, Spelled, Spelling};
 use super::{BLOCK, Entry, Suffixed, bits};
 
@@ -12,7 +13,19 @@ pub struct Settling<'n> {
     taken: Taken,
     /// The names so far, as they are in the end where their turn has come.
     hashes: Vec<Spelling>,
+    /// Used from the first block on in which prefixes get suffixes that others have already.
+    guesses: Option<Guesses>,
     suffixed: Vec<Suffixed>,
+}
+
+/// So many blocks are not looked ahead at after one whose suffixes were not guessed.
+const SKIPPED: usize = 4;
+
+/// What is expected of a name: where it belongs, and its suffix, or 0.
+#[derive(Clone, Copy, Default)]
+struct Expected {
+    place: u32,
+    suffix: u32,
 }
 
 impl<'n> Settling<'n> {
@@ -21,7 +34,7 @@ impl<'n> Settling<'n> {
     pub fn new(entries: &[Entry], taken: Taken, segments: Segments<'n>, mut hashes: Vec<Spelling>) -> Self {
         hashes.clear();
         hashes.resize(entries.len(), 0);
-        let mut settling = Settling { segments, taken, hashes, suffixed: Vec::new() };
+        let mut settling = Settling { segments, taken, hashes, guesses: None, suffixed: Vec::new() };
         settling.take_user_names(entries);
         settling
     }
@@ -57,13 +70,16 @@ impl<'n> Settling<'n> {
     /// Returns whether there are names from inside standard operations.
     fn settle_all(&mut self, entries: &mut [Entry], inner: bool) -> bool {
         let mut all = 0;
-        // Looking ahead is in vain for names whose prefixes are about to get suffixes. Where there
-        // were many in one block, there will be in the next.
-        let mut vain = 0;
+        let mut ahead = [Expected::default(); BLOCK];
+        let mut skipped = 0;
         for (start, block) in (0..).step_by(BLOCK).zip(entries.chunks_mut(BLOCK)) {
-            let places = (vain < BLOCK / 4).then(|| self.look_ahead(start, block, inner));
-            vain = 0;
-            // A bit for each name of the block that is spelled otherwise than at the start of it.
+            let is_ahead = skipped == 0;
+            if is_ahead {
+                self.look_ahead(start, block, inner, &mut ahead);
+            }
+            skipped = skipped.max(1) - 1;
+            let mut vain = 0;
+            // A bit for each name of the block that is spelled otherwise than expected.
             let mut moved = 0u64;
             for (at, entry) in block.iter_mut().enumerate() {
                 all |= entry.bits;
@@ -72,50 +88,70 @@ impl<'n> Settling<'n> {
                 }
                 let parent = entry.parent.index().checked_sub(start).filter(|parent| *parent < at);
                 let is_vain = parent.is_some_and(|parent| moved >> parent & 1 == 1);
-                vain += usize::from(is_vain);
-                let place = match places {
-                    Some(places) if !is_vain => places[at],
-                    _ => self.spell(start + at, entry).place,
+                let expected = match is_ahead && !is_vain {
+                    true => ahead[at],
+                    false => Expected { place: self.spell(start + at, entry).place, suffix: 0 },
                 };
-                let is_suffixed = entry.claims(inner) && self.settle_one(start + at, entry, place);
-                moved |= u64::from(is_vain || is_suffixed) << at;
+                let is_expected = !entry.claims(inner) || self.settle_one(start + at, entry, expected);
+                vain += usize::from(is_vain);
+                moved |= u64::from(is_vain || !is_expected) << at;
+            }
+            if is_ahead && vain > BLOCK / 4 {
+                skipped = if self.guesses.is_some() { SKIPPED } else { 0 };
+                self.guesses.get_or_insert_with(Guesses::new);
             }
         }
         all & bits::INNER != 0
     }
 
-    /// Spells the names of a block, as they are if none of the block gets a suffix, and makes ready
-    /// what it takes to see which of them do. Returns where they belong.
-    fn look_ahead(&mut self, start: usize, block: &[Entry], inner: bool) -> [u32; BLOCK] {
-        let mut places = [0; BLOCK];
+    /// Spells the names of a block, as they are if they get the suffixes that are guessed, and makes
+    /// ready what it takes to see whether they do.
+    fn look_ahead(&mut self, start: usize, block: &[Entry], inner: bool, ahead: &mut [Expected; BLOCK]) {
         let mut wanted: SmallVec<[u32; BLOCK]> = SmallVec::new();
         let mut last = None;
-        let is_due = |entry: &Entry| !entry.is_taken() && (!inner || entry.is(bits::INNER));
-        for (at, entry) in block.iter().enumerate().filter(|(_, entry)| is_due(entry)) {
-            let name = self.spell(start + at, entry);
-            places[at] = name.place;
-            if entry.claims(inner) {
-                // One of several names alike will be asked for with a suffix.
-                let again = last == Some(name.hash);
-                wanted.push(if again { Spelled::new(0, name.hash, FIRST_SUFFIX).place } else { name.place });
-                last = Some(name.hash);
+        for (at, entry) in block.iter().enumerate() {
+            ahead[at] = Expected::default();
+            if entry.is_taken() || inner && !entry.is(bits::INNER) {
+                continue;
             }
+            let parent = entry.parent.index();
+            let suffix =
+                parent.checked_sub(start).and_then(|parent| ahead.get(parent)).map_or(0, |parent| parent.suffix);
+            let parent = self.hashes.get(parent).map(|&parent| self.segments.spell_suffix(parent, suffix));
+            let name = self.segments.spell(parent, entry.segment, entry.ordinal);
+            self.hashes[start + at] = name.hash;
+            let mut suffix = 0;
+            if entry.claims(inner) {
+                suffix = match &mut self.guesses {
+                    Some(guesses) => guesses.next(name.hash),
+                    None if last == Some(name.hash) => FIRST_SUFFIX,
+                    None => 0,
+                };
+                last = Some(name.hash);
+                wanted.push(if suffix > 0 { Spelled::new(0, name.hash, suffix).place } else { name.place });
+            }
+            ahead[at] = Expected { place: name.place, suffix };
         }
         self.taken.fetch(&wanted);
-        places
     }
 
-    /// Gives a name whose turn has come a suffix if it needs one; false where it does not.
+    /// Gives a name whose turn has come a suffix if it needs one. Returns whether that was expected.
     #[inline(always)]
-    fn settle_one(&mut self, i: usize, entry: &mut Entry, place: u32) -> bool {
-        let (suffix, hash) = self.taken.claim(Spelled { hash: self.hashes[i], place });
+    fn settle_one(&mut self, i: usize, entry: &mut Entry, expected: Expected) -> bool {
+        let name = self.hashes[i];
+        let (suffix, hash) = self.taken.claim(Spelled { hash: name, place: expected.place });
         if suffix > 0 {
             self.hashes[i] = hash;
             let place = self.suffixed.len() as u32;
             self.suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
             (entry.ordinal, entry.bits) = (place, entry.bits | bits::SUFFIXED);
         }
-        suffix > 0
+        if suffix != expected.suffix
+            && let Some(guesses) = &mut self.guesses
+        {
+            guesses.correct(name, suffix);
+        }
+        suffix == expected.suffix
     }
 
     /// Spells a name after its prefix, as that is so far.
