@@ -18,6 +18,7 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, Statement};
 use crate::nnef::types::Type;
+use crate::room;
 use crate::source::Span;
 
 /// For how many operations without a name room is kept from one body to the next: to clear it takes
@@ -356,8 +357,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
-        self.program.instrs.push(instr);
-        self.program.spans.push(span);
+        room::push(&mut self.program.instrs, instr);
+        room::push(&mut self.program.spans, span);
         self.program.fuse(instr);
         self.program.instrs.len() - 1
     }
@@ -412,7 +413,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             *count += 1;
             site.ordinal = *count;
         }
-        self.program.sites.push(site);
+        room::push(&mut self.program.sites, site);
         self.program.sites.len() as u32 - 1
     }
 

@@ -10,6 +10,7 @@ use super::compile::Compiler;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{Assignment, Expr, ExprId};
 use crate::nnef::check::Ref;
+use crate::room;
 
 impl Compiler<'_, '_> {
     /// Compiles such a statement. Says whether it was one; else nothing came of it.
@@ -35,7 +36,7 @@ impl Compiler<'_, '_> {
         for (i, param) in info.params.iter().enumerate() {
             let operand = self.bound(call.bound, i).filter(|_| param.ty.is_tensor());
             match operand.and_then(|value| self.local_tensor(value)) {
-                Some(slot) => self.program.operands.push(Operand::Slot(slot)),
+                Some(slot) => room::push(&mut self.program.operands, Operand::Slot(slot)),
                 None => {
                     self.program.operands.truncate(first);
                     return false;

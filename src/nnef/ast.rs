@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use smallvec::SmallVec;
 
 use super::names::Name;
+use crate::room;
 use crate::source::Span;
 pub(crate) use marks::Marks;
 pub use module::{
@@ -409,8 +410,8 @@ impl Ast {
     /// Adds an expression.
     #[inline]
     pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
-        self.exprs.push(expr);
-        self.spans.push(span);
+        room::push(&mut self.exprs, expr);
+        room::push(&mut self.spans, span);
         ExprId::new(self.exprs.len() - 1)
     }
 

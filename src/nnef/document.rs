@@ -6,6 +6,7 @@ use super::grammar::{self, ModuleKind, Reading};
 use super::names::Names;
 use crate::diagnostics::Diagnostics;
 use crate::options::{From, Options};
+use crate::room;
 use crate::source::Sources;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -83,6 +84,7 @@ impl Reader {
     /// A reader that has read the standard library of a dialect, which is right.
     fn new(dialect: Dialect) -> Self {
         let read = |standard: &Standard| {
+            room::keep_free_memory();
             let mut names = Names::new();
             IMPLIED_NAMES.iter().for_each(|name| {
                 names.intern(name);

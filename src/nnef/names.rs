@@ -8,6 +8,8 @@ use std::num::NonZeroU32;
 
 use rustc_hash::FxHasher;
 
+use crate::room;
+
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(NonZeroU32);
@@ -51,8 +53,20 @@ impl Names {
 
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
+        if let Some(name) = self.newest(text) {
+            return name;
+        }
         let hash = Hash::of(text);
         self.find(text, hash).unwrap_or_else(|slot| self.add(text, hash, slot))
+    }
+
+    /// The name of a text, if it is the last one but one. What a statement defines is mostly used by
+    /// the one behind it, which defines another one first.
+    #[inline]
+    fn newest(&self, text: &str) -> Option<Name> {
+        let index = self.len().checked_sub(2)?;
+        let name = Name::new(index);
+        (self.text.as_bytes().get(self.range(name)) == Some(text.as_bytes())).then_some(name)
     }
 
     fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
@@ -62,7 +76,7 @@ impl Names {
             slot = self.free(hash);
         }
         self.text.push_str(text);
-        self.ends.push(self.text.len() as u32);
+        room::push(&mut self.ends, self.text.len() as u32);
         self.slots[slot] = self.entry(hash, name);
         name
     }

@@ -96,7 +96,7 @@ impl Content {
 }
 
 /// The table of array and tuple types.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Types {
     arrays: IndexSet<Type, FxBuildHasher>,
     array_contents: Vec<Content>,

@@ -141,9 +141,10 @@ struct End {
 impl End {
     const EMPTY: End = End { whole: Part::EMPTY, base: Part::EMPTY, number: 0 };
 
-    fn of(text: &[u8]) -> Self {
+    /// Some letters, and a text behind them that does not begin with a digit.
+    fn of(front: Part, text: &[u8]) -> Self {
         let (base, rest, number) = split(text);
-        let base = base.iter().fold(Part::EMPTY, |part, &byte| part.push(byte));
+        let base = base.iter().fold(front, |part, &byte| part.push(byte));
         End { whole: rest.iter().fold(base, |part, &byte| part.push(byte)), base, number }
     }
 
@@ -180,9 +181,13 @@ impl Segment {
 
     #[inline(never)]
     fn of(name: Name, number: u32, text: &str) -> Self {
+        let line = Part::EMPTY.push(b'_');
+        if number == 0 && text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            return Segment { name: Some(name), number, end: End::of(line, text.as_bytes()) };
+        }
         let digit = (number > 0).then_some(b'0' + number as u8);
         let text: SmallVec<[u8; 64]> = [b'_'].into_iter().chain(text.bytes()).chain(digit).collect();
-        Segment { name: Some(name), number, end: End::of(&text) }
+        Segment { name: Some(name), number, end: End::of(Part::EMPTY, &text) }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::nnef::names::Name;
 use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::{Form, FormId};
 use crate::nnef::types::{Element, Fit, Type};
+use crate::room;
 use crate::source::{Location, Span};
 
 /// How deep left sides nest. What works on them recurses.
@@ -160,7 +161,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
         let slot = self.slots.len() as u32;
-        self.slots.push(Slot { name: ident.name, ty, span: ident.span });
+        room::push(&mut self.slots, Slot { name: ident.name, ty, span: ident.span });
         self.scope.insert(ident.name, slot);
         slot
     }

@@ -16,18 +16,26 @@ use smallvec::SmallVec;
 impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
         let document = self.checked.document;
-        let count = document.module_ids().map(|id| self.checked.module(id).fragments.len()).sum();
-        self.checked.fragments.reserve(count);
-        self.checked.bodies.reserve(count);
         for id in document.module_ids() {
             self.checked.before_main = self.checked.fragments.len();
-            for index in 0..self.checked.module(id).fragments.len() as u32 {
-                self.declare(id, index);
+            match id {
+                ModuleId::STANDARD => self.declare_standard(),
+                id => self.declare_module(id),
             }
         }
         self.declare_alike();
         if let Some(graph) = self.checked.main.graphs.first() {
             self.unique(document.main_id(), graph.params.iter().chain(&graph.results).copied());
+        }
+    }
+
+    /// Declares the fragments of a module.
+    pub(super) fn declare_module(&mut self, id: ModuleId) {
+        let count = self.checked.module(id).fragments.len();
+        self.checked.fragments.reserve(count);
+        self.checked.bodies.reserve(count);
+        for index in 0..count as u32 {
+            self.declare(id, index);
         }
     }
 

@@ -1,11 +1,68 @@
 //! The fragments of a document that is checked, those among them that are told by their spelling.
 
+use std::ops::Index;
+
 use super::{Checked, FragmentId, FragmentInfo};
 use crate::nnef::alike::AlikeFragments;
 use crate::nnef::ast::{Fragment, Module};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
 use crate::source::Span;
+
+/// The fragments of all modules but those that are told by their spelling: first those of the
+/// standard library, which all documents share.
+#[derive(Debug, Default)]
+pub struct Fragments {
+    standard: &'static [FragmentInfo],
+    others: Vec<FragmentInfo>,
+}
+
+impl Fragments {
+    /// None but those of the standard library.
+    pub(super) fn beside(standard: &'static [FragmentInfo]) -> Self {
+        Fragments { standard, others: Vec::new() }
+    }
+
+    /// Takes all out but those of the standard library.
+    pub(super) fn take(&mut self) -> Vec<FragmentInfo> {
+        std::mem::take(&mut self.others)
+    }
+
+    pub(super) fn push(&mut self, info: FragmentInfo) {
+        self.others.push(info);
+    }
+
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.others.reserve(count);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.standard.len() + self.others.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &FragmentInfo> {
+        self.standard.iter().chain(&self.others)
+    }
+}
+
+impl Index<usize> for Fragments {
+    type Output = FragmentInfo;
+
+    #[inline]
+    fn index(&self, index: usize) -> &FragmentInfo {
+        match index.checked_sub(self.standard.len()) {
+            Some(other) => &self.others[other],
+            None => &self.standard[index],
+        }
+    }
+}
 
 impl<'d> Checked<'d> {
     /// All fragments but those that are told by their spelling.
@@ -56,7 +113,7 @@ impl<'d> Checked<'d> {
         let mut of_main: Vec<(u32, Name)> = self.alike().iter().collect();
         of_main.extend(self.main.fragments.iter().map(|fragment| (fragment.span.start, fragment.name.name)));
         of_main.sort_unstable();
-        let others = self.fragments[..self.before_main].iter().map(|info| info.name);
+        let others = self.fragments.iter().take(self.before_main).map(|info| info.name);
         others.chain(of_main.into_iter().map(|(_, name)| name)).collect()
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod forms;
 mod fragments;
 mod graph;
 pub mod labels;
+mod library;
 mod loops;
 mod operators;
 pub(crate) mod routine;
@@ -22,6 +23,7 @@ mod state;
 use std::num::NonZeroU32;
 
 use forms::KnownForms;
+pub use fragments::Fragments;
 pub(crate) use loops::iterated;
 use routine::{RoutineId, Routines};
 use rustc_hash::FxHashSet;
@@ -281,7 +283,7 @@ pub struct Checked<'d> {
     /// The document itself, in which fragments may be told by their spelling.
     main: &'d Module,
     /// All fragments but those that are told by their spelling.
-    pub fragments: Vec<FragmentInfo>,
+    pub fragments: Fragments,
     /// How many of them the libraries have.
     before_main: usize,
     /// The types that occur.
@@ -377,7 +379,7 @@ fn begin_with<'d>(document: &'d Document, options: &Options, main: &'d Module) -
         document,
         main,
         before_main: 0,
-        fragments: Vec::new(),
+        fragments: Fragments::default(),
         types: Types::default(),
         modules: Vec::new(),
         statements: ModuleInfo::default(),

@@ -89,7 +89,7 @@ impl FromIterator<Name> for Positions {
 }
 
 /// The fragments that names mean: a table over names, up to the last one that means any.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Declared(Vec<Option<FragmentId>>);
 
 impl Declared {

@@ -12,6 +12,7 @@ use crate::nnef::grammar::numbers;
 use crate::nnef::lexer::Kind;
 use crate::nnef::literals::plain_len;
 use crate::nnef::operators::{BinaryInfo, UNARY};
+use crate::room;
 use crate::source::Span;
 
 /// How deep expressions can nest in a plain statement.
@@ -186,8 +187,9 @@ impl Statement<'_, '_, '_> {
         let span = self.since(name.span);
         let PlainReader { ast, args, .. } = &mut *self.reader;
         let range = ListRange { start: ast.args.len() as u32, len: (args.len() - base) as u32 };
+        room::reserve(&mut ast.args, args.len() - base);
         ast.args.extend(args.drain(base..));
-        ast.calls.push(Call { name, generic, args: range });
+        room::push(&mut ast.calls, Call { name, generic, args: range });
         let call = CallId(ast.calls.len() as u32 - 1);
         Some(self.push(Expr::Call(call), span))
     }

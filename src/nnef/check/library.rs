@@ -1,0 +1,39 @@
+//! The declarations of the standard library. They are the same for all documents of a dialect, and
+//! more than most documents have of their own: a process makes them once.
+
+use std::sync::OnceLock;
+
+use super::fragments::Fragments;
+use super::scope::Declared;
+use super::{Checker, FragmentInfo};
+use crate::nnef::dialect::Dialect;
+use crate::nnef::document::ModuleId;
+use crate::nnef::types::Types;
+
+/// The standard library of a dialect, declared.
+struct Declarations {
+    fragments: Vec<FragmentInfo>,
+    types: Types,
+    scope: Declared,
+}
+
+/// Those of version 1.0 and of the draft. Names and nodes are the same whenever a library is read.
+static DECLARED: [OnceLock<Declarations>; 2] = [const { OnceLock::new() }; 2];
+
+impl Checker<'_> {
+    /// Declares the standard library, the first one of all modules.
+    pub(super) fn declare_standard(&mut self) {
+        let declared = &DECLARED[usize::from(self.checked.document.dialect() == Dialect::Draft)];
+        let Declarations { fragments, types, scope } = declared.get_or_init(|| {
+            self.declare_module(ModuleId::STANDARD);
+            Declarations {
+                fragments: self.checked.fragments.take(),
+                types: self.checked.types.clone(),
+                scope: self.checked.standard_scope.clone(),
+            }
+        });
+        self.checked.fragments = Fragments::beside(fragments);
+        self.checked.bodies.resize(fragments.len(), None);
+        (self.checked.types, self.checked.standard_scope) = (types.clone(), scope.clone());
+    }
+}
