@@ -9,6 +9,7 @@ use crate::nnef::ast::{
     Iterator, ListRange, Loop, LoopId, Marks, Recurrence, TypeSpecId, UnaryOp,
 };
 use crate::nnef::names::Name;
+use crate::room;
 use crate::source::Span;
 
 /// How a statement begins: its form, and where it stands.
@@ -177,6 +178,9 @@ impl Unpacker<'_> {
         let (lists, ints, scalars, calls) = (count(0), count(1), count(2), count(3));
         let (args, comprehensions, iterators) = (count(4), count(5), count(6));
         let (loops, recurrences) = if present & LOOPS != 0 { (self.number(), self.number()) } else { (0, 0) };
+        let room = self.bytes.len().min(exprs as usize);
+        room::reserve(&mut ast.exprs, room);
+        room::reserve(&mut ast.spans, room);
         for _ in 0..exprs {
             let expr = self.expr();
             ast.exprs.push(expr);
