@@ -7,6 +7,8 @@
 //! copying. So a table that is no longer small gets as much room as no allocator takes for small.
 //! Room that nothing is written to takes no memory.
 
+use std::sync::OnceLock;
+
 /// Tables of fewer bytes double as all vectors do.
 const SMALL: usize = 64 << 10;
 
@@ -16,8 +18,16 @@ const LARGE: usize = 33 << 20;
 /// So much free memory is kept for the next document, twice at most.
 const KEPT: usize = 4 << 20;
 
-/// Whether there are addresses to spare, and memory is taken only where it is written to.
-const HAS_ADDRESSES: bool = cfg!(all(unix, target_pointer_width = "64"));
+/// More bytes than all the room that tables are given and do not need.
+const PLENTY: usize = (4u64 << 30) as usize;
+
+/// Whether there are addresses to spare, and memory is taken only where it is written to. Where
+/// somebody limits what a process may ask for, or the system counts that, they are to be saved.
+fn has_addresses() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    let is_there = || std::hint::black_box(Vec::<u8>::new()).try_reserve_exact(PLENTY).is_ok();
+    cfg!(all(unix, target_pointer_width = "64")) && *HAS.get_or_init(is_there)
+}
 
 /// Has the allocator keep memory that is free, for the rest of the process.
 ///
@@ -70,7 +80,7 @@ pub(crate) fn zeroed(mut room: Vec<u32>, count: usize) -> Vec<u32> {
 fn make<T>(table: &mut Vec<T>, items: usize) {
     let large = LARGE / size_of::<T>().max(1);
     let is_medium = (SMALL..LARGE).contains(&(table.capacity() * size_of::<T>()));
-    if HAS_ADDRESSES && is_medium && table.len() + items < large {
+    if is_medium && table.len() + items < large && has_addresses() {
         // It is no matter if this fails: what is needed is asked for again.
         let _ = table.try_reserve_exact(large - table.len());
     }
@@ -93,7 +103,7 @@ mod tests {
         }
         assert!(table.iter().copied().eq(0..table.len() as u64));
         assert_eq!(capacities[..4], [4, 8, 16, 32]);
-        if HAS_ADDRESSES {
+        if has_addresses() {
             assert_eq!(capacities[capacities.len() - 3..], [SMALL / 8, LARGE / 8, 2 * LARGE / 8]);
         }
     }

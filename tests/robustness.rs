@@ -148,3 +148,24 @@ fn a_large_graph_is_written_where_no_threads_are_to_be_had() {
     let expected = common::flat_text(&run(&text, &Options::default()).unwrap().graph);
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), expected.lines().count());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_may_have_few_addresses_needs_no_more_than_it_uses() {
+    let mut text = String::from("version 1.0;\nextension KHR_enable_fragment_definitions;\n");
+    text.push_str("fragment f(x: tensor<scalar>) -> (y: tensor<scalar>)\n{\n    t0 = tanh(x);\n");
+    for i in 1..100_000 {
+        text.push_str(&format!("    t{i} = tanh(t{});\n", i - 1));
+    }
+    text.push_str("    y = tanh(t99999);\n}\n");
+    text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f(x); }\n");
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("graph.nnef");
+    std::fs::write(&source, &text).unwrap();
+    let limited = "ulimit -v 100000 && exec \"$0\" \"$@\"";
+    let program = env!("CARGO_BIN_EXE_nnef-flatten");
+    let output = std::process::Command::new("sh").args(["-c", limited, program, "-q"]).arg(&source).output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains("tanh(")).count(), 100_001);
+}
