@@ -100,6 +100,15 @@ fn conformance_sources() {
     }
 }
 
+/// A document in a file, and the folder that lives as long as it is needed.
+#[cfg(target_os = "linux")]
+fn written(text: &str) -> std::io::Result<(tempfile::TempDir, std::path::PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let source = folder.path().join("graph.nnef");
+    std::fs::write(&source, text)?;
+    Ok((folder, source))
+}
+
 /// A command that may start no threads and no other processes. The system grants them to its
 /// superuser all the same, who runs it as somebody else.
 #[cfg(target_os = "linux")]
@@ -133,9 +142,7 @@ fn a_large_graph_is_written_where_no_threads_are_to_be_had() {
         ));
     }
     text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f16(x); }\n");
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("graph.nnef");
-    std::fs::write(&source, &text).unwrap();
+    let (folder, source) = written(&text).unwrap();
     let run_with = |argument: &std::ffi::OsStr| without_threads(folder.path())?.arg(argument).output().ok();
     // This starts no threads anywhere: where it fails, nobody else can be run, or not from here.
     if !run_with("--version".as_ref()).is_some_and(|output| output.status.success()) {
@@ -159,9 +166,7 @@ fn a_process_that_may_have_few_addresses_needs_no_more_than_it_uses() {
     }
     text.push_str("    y = tanh(t99999);\n}\n");
     text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f(x); }\n");
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("graph.nnef");
-    std::fs::write(&source, &text).unwrap();
+    let (_folder, source) = written(&text).unwrap();
     let limited = "ulimit -v 100000 && exec \"$0\" \"$@\"";
     let program = env!("CARGO_BIN_EXE_nnef-flatten");
     let output = std::process::Command::new("sh").args(["-c", limited, program, "-q"]).arg(&source).output().unwrap();

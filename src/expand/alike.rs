@@ -2,7 +2,6 @@
 //! where it stands, and which fragments are called.
 
 use super::code::Site;
-use super::frame::Frame;
 use super::machine::Machine;
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
@@ -19,11 +18,11 @@ impl Machine<'_, '_> {
     /// What a site of the running body calls: the fragment, its name, and the type argument.
     #[inline]
     pub(super) fn called_at(&self, index: u32) -> (Option<FragmentId>, Name, Option<Primitive>) {
-        let is_alike = |frame: &Frame| frame.fragment.is_some_and(|id| self.checked.alike_index(id).is_some());
+        let site = &self.program.sites[index as usize];
         let called = |site: &Site| (site.fragment, site.name, site.generic);
-        match self.frames.last().is_some_and(is_alike) {
-            true => called(&self.site(index)),
-            false => called(&self.program.sites[index as usize]),
+        match self.frames.last().and_then(|frame| self.checked.alike_index(frame.fragment?)) {
+            Some(alike) => called(&self.moved(*site, alike)),
+            None => called(site),
         }
     }
 

@@ -106,13 +106,16 @@ impl Machine<'_, '_> {
     }
 
     fn push_item(&mut self, slot: u32, index: usize) {
-        let is_there = match &self.slots[(self.base + slot) as usize] {
-            Slot::Ready(Value::Array(list) | Value::Tuple(list)) => list.push_item(index, &mut self.stack),
-            _ => false,
+        let item = match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Array(list) | Value::Tuple(list)) => list.get(index),
+            _ => None,
         };
-        match is_there {
-            true => self.pc += 2,
-            false => self.load(slot),
+        match item {
+            Some(item) => {
+                self.stack.push(item);
+                self.pc += 2;
+            }
+            None => self.load(slot),
         }
     }
 

@@ -237,20 +237,6 @@ impl List {
         self.buffer.cells.borrow().get(self.base() + i)
     }
 
-    /// Adds an item to a stack; false where there is none.
-    pub fn push_item(&self, i: usize, stack: &mut Vec<Value>) -> bool {
-        if i >= self.len() {
-            return false;
-        }
-        let at = self.base() + i;
-        match &*self.buffer.cells.borrow() {
-            Cells::Tensors(items) => stack.push(Value::Tensor(items[at])),
-            Cells::Scalars(items) => stack.push(Value::Scalar(items[at])),
-            cells => stack.extend(cells.get(at)),
-        }
-        true
-    }
-
     /// The items `begin..end`, which must lie within the list.
     pub fn slice(&self, begin: usize, end: usize) -> List {
         let end = end.min(self.len());
