@@ -9,8 +9,12 @@
 
 use std::sync::OnceLock;
 
-/// Tables of fewer bytes double as all vectors do.
+/// Tables of fewer bytes are small: each time they are full they get four times the room, as much
+/// as this at most.
 const SMALL: usize = 64 << 10;
+
+/// The bytes that a table starts with.
+const FIRST: usize = 512;
 
 /// Blocks larger than 32 MB are never small to the GNU allocator, others draw the line lower.
 const LARGE: usize = 33 << 20;
@@ -78,11 +82,16 @@ pub(crate) fn zeroed(mut room: Vec<u32>, count: usize) -> Vec<u32> {
 #[cold]
 #[inline(never)]
 fn make<T>(table: &mut Vec<T>, items: usize) {
-    let large = LARGE / size_of::<T>().max(1);
-    let is_medium = (SMALL..LARGE).contains(&(table.capacity() * size_of::<T>()));
-    if is_medium && table.len() + items < large && has_addresses() {
+    let bytes = table.capacity() * size_of::<T>();
+    let wanted = match bytes {
+        0..SMALL => (4 * bytes).clamp(FIRST, SMALL),
+        SMALL..LARGE if has_addresses() => LARGE,
+        _ => 0,
+    };
+    let wanted = wanted / size_of::<T>().max(1);
+    if table.len() + items <= wanted {
         // It is no matter if this fails: what is needed is asked for again.
-        let _ = table.try_reserve_exact(large - table.len());
+        let _ = table.try_reserve_exact(wanted - table.len());
     }
     table.reserve(items);
 }
@@ -92,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_double_until_they_are_of_some_size_and_then_have_room() {
+    fn tables_grow_fast_until_they_are_of_some_size_and_then_have_room() {
         let mut table: Vec<u64> = Vec::new();
         let mut capacities = Vec::new();
         for i in 0..(LARGE / 8 + 10) as u64 {
@@ -102,7 +111,7 @@ mod tests {
             }
         }
         assert!(table.iter().copied().eq(0..table.len() as u64));
-        assert_eq!(capacities[..4], [4, 8, 16, 32]);
+        assert_eq!(capacities[..4], [64, 256, 1024, 4096]);
         if has_addresses() {
             assert_eq!(capacities[capacities.len() - 3..], [SMALL / 8, LARGE / 8, 2 * LARGE / 8]);
         }

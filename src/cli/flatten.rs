@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
-use nnef_flatten::graph::{pieces, source_map};
+use nnef_flatten::graph::source_map;
 use nnef_flatten::nnef::dialect::Dialect;
 use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
@@ -107,7 +107,7 @@ fn finish(
         }
         Some(graph) => {
             let written = match whole {
-                Some(whole) => whole.write(graph, output.threads.unwrap_or_else(pieces::all_threads), reporter),
+                Some(whole) => whole.write(graph, output.threads, reporter),
                 None => write(graph, picture.as_ref(), output, to),
             };
             let written = written.and_then(|()| write_source_map(graph, sources, output));
@@ -222,13 +222,12 @@ fn notation(output: &args::Output) -> To {
 
 /// Writes the graph or its picture.
 fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: To) -> Result<(), Failure> {
-    let threads = output.threads.unwrap_or_else(pieces::all_threads);
     let mut content = |out: &mut dyn std::io::Write| match (picture, to) {
         (Some(picture), To::Dot) => picture.write_dot(out),
         (Some(picture), To::Svg) => picture.write_svg(out),
         (Some(picture), _) => picture.write_html(out),
-        (None, To::Json) => graph.write_json_with(threads, out),
-        (None, _) => graph.write_nnef_with(threads, out),
+        (None, To::Json) => graph.write_json_with(output.threads, out),
+        (None, _) => graph.write_nnef_with(output.threads, out),
     };
     match path(output) {
         Some(path) => io::write_file(path, &mut content),

@@ -63,7 +63,7 @@ pub fn open(path: &Path) -> Result<Opened, Unread> {
         let metadata = file.metadata().map_err(fail)?;
         (Box::new(file), Some(metadata).filter(fs::Metadata::is_file))
     };
-    let mut first = Vec::new();
+    let mut first = Vec::with_capacity(FIRST as usize);
     stream.as_mut().take(FIRST).read_to_end(&mut first).map_err(fail)?;
     if model::is_archive(&first) || model::has_archive_name(path) {
         let archive = match file {
@@ -183,7 +183,7 @@ impl Whole {
     }
 
     /// Writes it.
-    pub fn write(self, graph: &Graph, threads: NonZeroUsize, reporter: &mut Reporter) -> Result<(), Failure> {
+    pub fn write(self, graph: &Graph, threads: Option<NonZeroUsize>, reporter: &mut Reporter) -> Result<(), Failure> {
         let variables = check::count_variables(graph);
         if self.model.is_none() && variables > 0 {
             let are = if variables == 1 { "variable has" } else { "variables have" };

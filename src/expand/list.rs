@@ -31,9 +31,11 @@ enum Cells {
     Chars(VecDeque<char>),
     Bytes(VecDeque<u8>),
     Values(VecDeque<Value>),
-    /// The numbers of a literal. They never grow, and the graph may share them.
+    /// The items of a literal. They never grow, and the graph may share them.
     FixedInts(Arc<[i64]>),
     FixedScalars(Arc<[f64]>),
+    /// ASCII only, so that a byte is a character.
+    FixedText(Arc<str>),
 }
 
 macro_rules! with_cells {
@@ -48,6 +50,7 @@ macro_rules! with_cells {
             Cells::Values($items) => $body,
             Cells::FixedInts($items) => $body,
             Cells::FixedScalars($items) => $body,
+            Cells::FixedText($items) => $body,
         }
     };
 }
@@ -84,13 +87,14 @@ impl Cells {
             Cells::Values(items) => items.get(i)?.clone(),
             Cells::FixedInts(items) => Value::Int(*items.get(i)?),
             Cells::FixedScalars(items) => Value::Scalar(*items.get(i)?),
+            Cells::FixedText(text) => Value::String(List::from_char(char::from(*text.as_bytes().get(i)?))),
         })
     }
 
     /// What a cell weighs, for the budget.
     fn weight(&self) -> u64 {
         match self {
-            Cells::Bytes(_) | Cells::Logicals(_) => 1,
+            Cells::Bytes(_) | Cells::Logicals(_) | Cells::FixedText(_) => 1,
             Cells::Tensors(_) | Cells::Chars(_) => 4,
             Cells::Ints(_) | Cells::Scalars(_) | Cells::FixedInts(_) | Cells::FixedScalars(_) => 8,
             Cells::Values(_) => 24,
@@ -202,11 +206,12 @@ impl List {
 
     /// A string, whose items are characters.
     pub fn from_text(text: &str, meter: Option<&Rc<Meter>>) -> List {
-        if text.is_ascii() {
-            List::new(Cells::Bytes(text.bytes().collect()), meter)
-        } else {
-            List::new(Cells::Chars(text.chars().collect()), meter)
-        }
+        let cells = match (text.is_ascii(), meter) {
+            (true, None) => Cells::FixedText(text.into()),
+            (true, Some(_)) => Cells::Bytes(text.bytes().collect()),
+            (false, _) => Cells::Chars(text.chars().collect()),
+        };
+        List::new(cells, meter)
     }
 
     fn from_char(c: char) -> List {
@@ -294,7 +299,16 @@ impl List {
         match &*self.buffer.cells.borrow() {
             Cells::Bytes(items) => items.range(range).map(|&byte| char::from(byte)).collect(),
             Cells::Chars(items) => items.range(range).collect(),
+            Cells::FixedText(text) => text[range].to_owned(),
             _ => String::new(),
+        }
+    }
+
+    /// The characters of a string, in memory that they may share with a literal.
+    pub fn to_shared_text(&self) -> Arc<str> {
+        match &*self.buffer.cells.borrow() {
+            Cells::FixedText(text) if text.len() == self.len() => Arc::clone(text),
+            _ => self.text().into(),
         }
     }
 
@@ -336,6 +350,7 @@ impl List {
         match (&mut *cells, &*added) {
             (Cells::Ints(x), Cells::FixedInts(y)) => x.extend(&y[range]),
             (Cells::Scalars(x), Cells::FixedScalars(y)) => x.extend(&y[range]),
+            (Cells::Bytes(x), Cells::FixedText(y)) => x.extend(y[range].as_bytes()),
             (x, y) => with_same_cells!(x, y, (x, y) => x.extend(y.range(range).cloned()), else return false),
         }
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
@@ -349,6 +364,7 @@ impl List {
         match (&mut *cells, &*added) {
             (Cells::Ints(x), Cells::FixedInts(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
             (Cells::Scalars(x), Cells::FixedScalars(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
+            (Cells::Bytes(x), Cells::FixedText(y)) => y[range].bytes().rev().for_each(|byte| x.push_front(byte)),
             (x, y) => with_same_cells!(x, y, (x, y) => {
                 y.range(range).rev().cloned().for_each(|item| x.push_front(item));
             }, else return false),
@@ -391,6 +407,7 @@ impl List {
         let cells = match &*self.buffer.cells.borrow() {
             Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
             Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
+            Cells::FixedText(text) => Cells::Bytes(text[range].as_bytes().to_vec().into()),
             _ => return Cow::Borrowed(self),
         };
         Cow::Owned(List::new(cells, None))
@@ -412,7 +429,7 @@ impl List {
                         Cells::$kind(all)
                     })*
                     // There are none of these in what is growable.
-                    Cells::FixedInts(_) | Cells::FixedScalars(_) => Cells::Values(VecDeque::new()),
+                    Cells::FixedInts(_) | Cells::FixedScalars(_) | Cells::FixedText(_) => Cells::Values(VecDeque::new()),
                 }
             };
         }

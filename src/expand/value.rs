@@ -134,7 +134,7 @@ impl Value {
             Value::Tensor(t) => graph::Value::Tensor(*t),
             Value::Symbol(symbolic) if symbolic.is_unknown() => return Err(unknown_extent()),
             Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
-            Value::String(list) => graph::Value::String(list.text().into()),
+            Value::String(list) => graph::Value::String(list.to_shared_text()),
             Value::Array(list) => match list.packed() {
                 Some(packed) => packed,
                 None => graph::Value::Array(items(list)?),

@@ -12,7 +12,7 @@ use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value, piec
 use crate::nnef::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
-pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
+pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
     let mut head = String::from("{\"name\": ");
     let mut json = Json::new(graph, &mut head);
     json.string(graph.text_of(graph.name));

@@ -473,22 +473,22 @@ impl Graph {
 
     /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
     pub fn write_nnef(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_nnef_with(pieces::all_threads(), out)
+        self.write_nnef_with(None, out)
     }
 
-    /// The same with so many threads; the text does not depend on their number.
-    pub fn write_nnef_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+    /// The same with so many threads, or all; the text does not depend on their number.
+    pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn io::Write) -> io::Result<()> {
         text::write_document(self, out, threads)
     }
 
     /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
     /// as the machine runs.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_json_with(pieces::all_threads(), out)
+        self.write_json_with(None, out)
     }
 
-    /// The same with so many threads; the text does not depend on their number.
-    pub fn write_json_with(&self, threads: NonZeroUsize, out: &mut dyn io::Write) -> io::Result<()> {
+    /// The same with so many threads, or all; the text does not depend on their number.
+    pub fn write_json_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn io::Write) -> io::Result<()> {
         json::write_graph(self, out, threads)
     }
 }

@@ -10,23 +10,30 @@ use std::thread::Scope;
 const SMALL: usize = 512;
 /// How many, when there are several.
 const LARGE: usize = 8192;
+/// The bytes that an item takes, or so.
+const ITEM: usize = 64;
 /// With fewer items, other threads are not worth their start.
 const MANY: usize = 4 * LARGE;
 
-/// As many threads as the machine runs at once.
-pub fn all_threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+/// How many other threads make the text of so many items: no more than these, or as many as the
+/// machine runs at once, which takes some time to find out.
+fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
+    if count < MANY {
+        return 0;
+    }
+    let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+    threads.map(NonZeroUsize::get).filter(|&threads| threads > 1).unwrap_or(0)
 }
 
-/// Writes what `make` adds to a buffer for each range of `count` items, in order. The text is the
-/// same for any number of threads.
+/// Writes what `make` adds to a buffer for each range of `count` items, in order, with so many
+/// threads or all of the machine. The text is the same for any number of threads.
 pub fn write(
     out: &mut dyn Write,
     count: usize,
-    threads: NonZeroUsize,
+    threads: Option<NonZeroUsize>,
     make: impl Fn(Range<usize>, &mut String) + Sync,
 ) -> io::Result<()> {
-    let others = if count < MANY || threads.get() == 1 { 0 } else { threads.get() };
+    let others = others(count, threads);
     let make = &make;
     std::thread::scope(|scope| {
         // Where the system refuses threads, those that it granted do the work, or this one.
@@ -41,7 +48,7 @@ fn pieces(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn write_alone(out: &mut dyn Write, count: usize, make: impl Fn(Range<usize>, &mut String)) -> io::Result<()> {
-    let mut buffer = String::new();
+    let mut buffer = String::with_capacity(count.min(SMALL) * ITEM);
     for piece in pieces(count, SMALL) {
         make(piece, &mut buffer);
         out.write_all(buffer.as_bytes())?;
@@ -112,12 +119,12 @@ mod tests {
                 let make = |range: Range<usize>, buffer: &mut String| {
                     range.for_each(|i| buffer.push_str(&format!("{i};")));
                 };
-                write(&mut out, count, NonZeroUsize::new(threads).unwrap(), make).unwrap();
+                write(&mut out, count, NonZeroUsize::new(threads), make).unwrap();
                 out
             };
             let one = text(1);
             assert_eq!(one.iter().filter(|byte| **byte == b';').count(), count);
-            assert!([2, 3, 7].into_iter().all(|threads| text(threads) == one));
+            assert!([0, 2, 3, 7].into_iter().all(|threads| text(threads) == one));
         }
     }
 
@@ -136,7 +143,7 @@ mod tests {
         }
         let make = |range: Range<usize>, buffer: &mut String| range.for_each(|_| buffer.push('x'));
         for threads in [1, 2, 5] {
-            let threads = NonZeroUsize::new(threads).unwrap();
+            let threads = NonZeroUsize::new(threads);
             let refused = write(&mut Full(3 * LARGE), 20 * LARGE, threads, make);
             assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::WriteZero);
             assert!(write(&mut Full(20 * LARGE), 20 * LARGE, threads, make).is_ok());

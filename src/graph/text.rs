@@ -10,7 +10,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
-pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
+pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
     let mut head = String::new();
     graph.comments.iter().for_each(|line| push(&mut head, &[line, "\n"]));
     head.push_str(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });
@@ -42,7 +42,7 @@ pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize)
     out.write_all(b"}\n")
 }
 
-fn operations(graph: &Graph, out: &mut dyn Write, threads: NonZeroUsize) -> io::Result<()> {
+fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut text = Text::new(graph, buffer);
         text.buffer.push_str(INDENT);

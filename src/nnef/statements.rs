@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Assignment, Ast};
 use super::names::Name;
+use crate::room;
 use crate::source::Span;
 pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
 
@@ -218,7 +219,7 @@ impl Reader<'_> {
                     if leaves(form) { Statement::Like(like) } else { chunk.whole(like, self.forms) }
                 }
             };
-            chunk.statements.push(statement);
+            room::push(&mut chunk.statements, statement);
         }
         self.bytes.len() < before
     }

@@ -55,6 +55,24 @@ fn text_is_indexed_by_characters() {
 }
 
 #[test]
+fn literal_text_is_shared_where_it_is_all_of_it() {
+    let meter = Rc::new(Meter::default());
+    let literal = List::from_text("label", None);
+    assert!(Arc::ptr_eq(&literal.to_shared_text(), &literal.to_shared_text()));
+    assert_eq!(&*literal.slice(1, 3).to_shared_text(), "ab");
+    let counted = |text: &str| List::from_text(text, Some(&meter));
+    for other in [&counted("x"), &counted("é"), &List::from_text("é", None), &literal.slice(0, 1)] {
+        let other_text = other.text();
+        assert_eq!(literal.concat(other, &meter).text(), format!("label{other_text}"));
+        assert_eq!(other.concat(&literal, &meter).text(), format!("{other_text}label"));
+        assert_eq!(other.concat(&literal.slice(1, 3), &meter).text(), format!("{other_text}ab"));
+    }
+    assert_eq!(literal.repeat(2, &meter).text(), "labellabel");
+    assert!(matches!(literal.get(4), Some(Value::String(last)) if last.text() == "l"));
+    assert_eq!(literal.text(), "label");
+}
+
+#[test]
 fn deep_nesting_drops_without_recursion() {
     let meter = Rc::new(Meter::default());
     let mut list = List::from_values(vec![], Some(&meter));

@@ -6,21 +6,29 @@
 use super::distinct::FIRST_SUFFIX;
 use super::hashing::Spelling;
 
-/// How many names are remembered. A power of two.
+/// The most names that are remembered. A power of two.
 const REMEMBERED: usize = 4096;
 
 /// Names that were met not long ago, and the suffixes that they got, or 1.
-pub struct Guesses(Box<[(Spelling, u32); REMEMBERED]>);
+pub struct Guesses(Vec<(Spelling, u32)>);
 
 impl Guesses {
-    pub fn new() -> Self {
-        Guesses(Box::new([(0, 0); REMEMBERED]))
+    /// No guesses yet, in a table of so many names.
+    pub fn new(names: usize) -> Self {
+        Guesses(vec![(0, 0); names.next_power_of_two().min(REMEMBERED)])
+    }
+
+    /// What is remembered in the place of a name.
+    #[inline]
+    fn at(&mut self, name: Spelling) -> &mut (Spelling, u32) {
+        let mask = self.0.len() - 1;
+        &mut self.0[name as usize & mask]
     }
 
     /// The suffix that a name is about to get, or 0. The next one of this name gets the one after it.
     #[inline]
     pub fn next(&mut self, name: Spelling) -> u32 {
-        let (known, suffix) = &mut self.0[name as usize % REMEMBERED];
+        let (known, suffix) = self.at(name);
         if *known == name {
             *suffix += 1;
             return *suffix;
@@ -31,7 +39,7 @@ impl Guesses {
 
     /// Notes the suffix that a name got, or 0, where that was not guessed.
     pub fn correct(&mut self, name: Spelling, suffix: u32) {
-        self.0[name as usize % REMEMBERED] = (name, suffix.max(FIRST_SUFFIX - 1));
+        *self.at(name) = (name, suffix.max(FIRST_SUFFIX - 1));
     }
 }
 
@@ -41,7 +49,7 @@ mod tests {
 
     #[test]
     fn names_are_expected_to_count_on() {
-        let mut guesses = Guesses::new();
+        let mut guesses = Guesses::new(16);
         assert_eq!([7, 8, 7, 7].map(|name| guesses.next(name)), [0, 0, 2, 3]);
         guesses.correct(7, 12);
         guesses.correct(8, 0);

@@ -98,7 +98,7 @@ impl<'n> Settling<'n> {
             }
             if is_ahead && vain > BLOCK / 4 {
                 skipped = if self.guesses.is_some() { SKIPPED } else { 0 };
-                self.guesses.get_or_insert_with(Guesses::new);
+                self.guesses.get_or_insert_with(|| Guesses::new(self.hashes.len()));
             }
         }
         all & bits::INNER != 0

@@ -23,8 +23,6 @@ mod tests;
 mod vendor;
 mod window;
 
-use smallvec::SmallVec;
-
 use super::{Graph, KindId, OperationId};
 use crate::diagnostics::Code;
 use call::{Call, ROLE_COUNT, ROLES};
@@ -59,7 +57,7 @@ pub enum Inferred {
     /// All the same.
     Same(Option<Shape>),
     /// One for each.
-    Each(SmallVec<[Option<Shape>; 4]>),
+    Each(Vec<Option<Shape>>),
 }
 
 impl Inferred {

@@ -1,7 +1,5 @@
 //! Parts of tensors put together and taken apart (H7, H8, H10).
 
-use smallvec::SmallVec;
-
 use super::call::{Call, Extents, MAX_RANK, Role, Shown};
 use super::shape::{Extent, Shape};
 use super::window::check_positive;
@@ -143,6 +141,5 @@ pub fn split(call: &Call) -> Outcome {
         part[axis] = unit.zip(ratio).and_then(|(unit, ratio)| unit.checked_mul(ratio)).into();
         Some(Shape::new(&part))
     };
-    let parts: SmallVec<[Option<Shape>; 4]> = (0..call.outputs()).map(part).collect();
-    Ok(Inferred::Each(parts))
+    Ok(Inferred::Each((0..call.outputs()).map(part).collect()))
 }

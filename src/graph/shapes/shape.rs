@@ -1,7 +1,8 @@
 //! Shapes whose extents may be unknown.
 
 use std::fmt;
-use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 /// The extent of a tensor along an axis, which may be unknown. One machine word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,20 +63,26 @@ impl fmt::Debug for Extent {
     }
 }
 
-/// The extents of a tensor. The number of axes is known. Clones share their memory, and a shape is
-/// one word.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub struct Shape(Arc<Box<[Extent]>>);
+/// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
+/// their own.
+#[derive(PartialEq, Eq, Hash, Default)]
+pub struct Shape(SmallVec<[Extent; 4]>);
+
+impl Clone for Shape {
+    fn clone(&self) -> Self {
+        Shape::new(&self.0)
+    }
+}
 
 impl Shape {
     /// A shape of these extents.
     pub fn new(extents: &[Extent]) -> Self {
-        Shape(Arc::new(extents.into()))
+        Shape(SmallVec::from_slice(extents))
     }
 
     /// A shape of which everything is known.
     pub fn of(extents: &[i64]) -> Self {
-        Shape(Arc::new(extents.iter().map(|&extent| Extent::new(extent)).collect()))
+        Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())
     }
 
     /// The number of axes.

@@ -13,6 +13,7 @@ use super::routine::{Application, Routine, RoutineId, is_right_label};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::statements::{Form, FormId, Like, Word};
 use crate::nnef::types::Type;
+use crate::room;
 use crate::source::Span;
 
 /// How often something is learnt of a form, before looking for something else at each turn costs
@@ -206,7 +207,7 @@ impl BodyCheck<'_, '_> {
         if !self.is_free(&target) {
             return false;
         }
-        self.checker.checked.statements.slots.push(self.slots.len() as u32);
+        room::push(&mut self.checker.checked.statements.slots, self.slots.len() as u32);
         for operand in &form.operands {
             let fits = match *operand {
                 FormOperand::Constant(_) => true,
@@ -217,7 +218,7 @@ impl BodyCheck<'_, '_> {
                 return false;
             }
         }
-        self.checker.checked.statements.routines.push(Some(form.routine));
+        room::push(&mut self.checker.checked.statements.routines, Some(form.routine));
         let span = Span { start: like.start, end: like.start + target.len };
         self.add_slot(Ident { name: target.name, span }, form.result);
         true

@@ -18,6 +18,7 @@ use crate::nnef::dialect::Dialect;
 use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, Like, Statement, Word};
 use crate::nnef::types::{Fit, Type};
+use crate::room;
 use crate::source::Span;
 
 /// The most kinds of statements kept for one operation: each is compared with.
@@ -162,12 +163,12 @@ impl BodyCheck<'_, '_> {
         let found = self.findings();
         let routine = match application.as_ref().and_then(|application| self.find_routine(application)) {
             Some((id, ty)) => {
-                self.checker.checked.statements.routines.push(Some(id));
+                room::push(&mut self.checker.checked.statements.routines, Some(id));
                 self.assign(assignment.target, ty, assignment.value);
                 Some(id)
             }
             None => {
-                self.checker.checked.statements.routines.push(None);
+                room::push(&mut self.checker.checked.statements.routines, None);
                 self.assignment(assignment);
                 let application = application.filter(|_| self.findings() == found);
                 application.and_then(|application| self.learn_routine(assignment.value, &application))

@@ -40,6 +40,7 @@ impl Reader<'_> {
     /// Unpacks the names of a statement of a form behind others.
     pub(super) fn words(&mut self, form: &Form, words: &mut Vec<Word>) {
         let (packed, rest) = self.bytes.split_at((form.names() * Word::SIZE).min(self.bytes.len()));
+        room::reserve(words, form.names());
         words.extend(packed.as_chunks().0.iter().copied().map(Word::from_bytes));
         self.bytes = rest;
     }
@@ -171,7 +172,6 @@ impl Unpacker<'_> {
     }
 
     fn tables(&mut self, ast: &mut Ast) {
-        let marks = self.marks;
         let exprs = self.number();
         let present = self.byte();
         let mut count = |bit: u8| if present & (1 << bit) != 0 { self.number() } else { 0 };
@@ -186,19 +186,34 @@ impl Unpacker<'_> {
             ast.exprs.push(expr);
             ast.spans.push(self.span());
         }
-        ast.lists.extend((0..lists).map(|_| self.expr_id()));
-        ast.ints.extend((0..ints).map(|_| self.signed()));
-        ast.scalars.extend((0..scalars).map(|_| self.scalar()));
-        ast.calls.extend((0..calls).map(|_| self.call()));
-        ast.args.extend((0..args).map(|_| self.arg()));
-        ast.comprehensions.extend((0..comprehensions).map(|_| Comprehension {
-            iterators: self.range(marks.iterators),
-            filter: self.maybe(),
-            item: self.expr_id(),
-        }));
-        ast.iterators.extend((0..iterators).map(|_| Iterator { name: self.ident(), iterable: self.expr_id() }));
-        ast.loops.extend((0..loops).map(|_| self.loop_of()));
-        ast.recurrences.extend((0..recurrences).map(|_| self.recurrence()));
+        self.fill(&mut ast.lists, lists, Self::expr_id);
+        self.fill(&mut ast.ints, ints, Self::signed);
+        self.fill(&mut ast.scalars, scalars, Self::scalar);
+        self.fill(&mut ast.calls, calls, Self::call);
+        self.fill(&mut ast.args, args, Self::arg);
+        self.fill(&mut ast.comprehensions, comprehensions, Self::comprehension);
+        self.fill(&mut ast.iterators, iterators, Self::iterator);
+        self.fill(&mut ast.loops, loops, Self::loop_of);
+        self.fill(&mut ast.recurrences, recurrences, Self::recurrence);
+    }
+
+    /// Adds so many items to a table.
+    #[inline(always)]
+    fn fill<T>(&mut self, table: &mut Vec<T>, items: u64, mut next: impl FnMut(&mut Self) -> T) {
+        if items > 0 {
+            // An item takes a byte at least.
+            room::reserve(table, self.bytes.len().min(items as usize));
+            table.extend((0..items).map(|_| next(self)));
+        }
+    }
+
+    fn comprehension(&mut self) -> Comprehension {
+        let iterators = self.range(self.marks.iterators);
+        Comprehension { iterators, filter: self.maybe(), item: self.expr_id() }
+    }
+
+    fn iterator(&mut self) -> Iterator {
+        Iterator { name: self.ident(), iterable: self.expr_id() }
     }
 
     fn recurrence(&mut self) -> Recurrence {
