@@ -12,6 +12,7 @@ pub mod literals;
 pub mod names;
 pub mod operators;
 pub mod print;
+pub(crate) mod short;
 pub mod standard;
 pub mod statements;
 pub mod types;

@@ -5,10 +5,15 @@
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
+use super::short::{self, HEAD, Head};
 use crate::room;
+
+/// What stands behind all texts.
+const BEHIND: &str = "\0\0\0\0\0\0\0\0";
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,63 +32,90 @@ impl Name {
 }
 
 /// The table of interned names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Names {
-    /// All texts.
+    /// All texts, and a few bytes behind them: those of a head can be read wherever a text starts.
     text: String,
-    /// Where each text ends; it starts where the one before it ends.
-    ends: Vec<u32>,
+    /// Where each text starts: where the one before it ends. The last place is the end of them all.
+    starts: Vec<u32>,
     /// Open addressing, as many slots as a power of two. A slot has the number of a name in as
     /// many low bits as the position needs, and bits of its hash in the others; 0 is free.
     slots: Vec<u32>,
 }
 
+impl Default for Names {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Names {
     /// An empty table.
     pub fn new() -> Self {
-        Self::default()
+        Names { text: String::new(), starts: vec![0], slots: Vec::new() }
     }
 
     /// Makes room for so many further names. Room that is not used is never touched.
     pub fn reserve(&mut self, count: usize) {
-        self.ends.reserve(count);
+        self.starts.reserve(count);
         self.text.reserve(count.saturating_mul(8));
         self.resize(self.len().saturating_add(count));
     }
 
     /// The name of a text, added when new.
     pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(name) = self.newest(text) {
+        self.intern_within(text, 0..text.len())
+    }
+
+    /// The same for a part of a text, or for the empty one where there is no such part.
+    #[inline]
+    pub(crate) fn intern_within(&mut self, text: &str, part: Range<usize>) -> Name {
+        let wanted = Wanted::new(text, part);
+        if let Some(name) = self.newest(&wanted) {
             return name;
         }
-        let hash = Hash::of(text);
-        self.find(text, hash).unwrap_or_else(|slot| self.add(text, hash, slot))
+        let hash = wanted.hash();
+        self.find(&wanted, hash).unwrap_or_else(|slot| self.add(&wanted, hash, slot))
     }
 
     /// The name of a text, if it is the last one but one. What a statement defines is mostly used by
     /// the one behind it, which defines another one first.
     #[inline]
-    fn newest(&self, text: &str) -> Option<Name> {
-        let index = self.len().checked_sub(2)?;
-        let name = Name::new(index);
-        (self.text.as_bytes().get(self.range(name)) == Some(text.as_bytes())).then_some(name)
+    fn newest(&self, wanted: &Wanted) -> Option<Name> {
+        let name = Name::new(self.len().checked_sub(2)?);
+        self.is(name, wanted).then_some(name)
     }
 
-    fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
+    /// Whether a text has this name.
+    #[inline(always)]
+    fn is(&self, name: Name, wanted: &Wanted) -> bool {
+        let range = self.range(name);
+        let text = (wanted.text.as_bytes(), wanted.start);
+        range.len() == wanted.len && short::is_same((self.text.as_bytes(), range.start), text, wanted.head, wanted.len)
+    }
+
+    fn add(&mut self, wanted: &Wanted, hash: Hash, mut slot: usize) -> Name {
         let name = Name::new(self.len());
         if is_full(self.len() + 1, self.slots.len()) {
             self.resize(self.len() + 1);
             slot = self.free(hash);
         }
-        self.text.push_str(text);
-        room::push(&mut self.ends, self.text.len() as u32);
+        let start = self.bytes();
+        self.text.truncate(start);
+        // Mostly the bytes of a head are enough, and so many bytes are copied faster than any number.
+        let head = wanted.text.get(wanted.start..wanted.start + HEAD).filter(|_| wanted.len <= HEAD);
+        self.text.push_str(head.unwrap_or(wanted.part()));
+        self.text.truncate(start + wanted.len);
+        self.text.push_str(BEHIND);
+        room::push(&mut self.starts, (start + wanted.len) as u32);
         self.slots[slot] = self.entry(hash, name);
         name
     }
 
     /// The name of a text, if it was ever interned.
     pub fn get(&self, text: &str) -> Option<Name> {
-        self.find(text, Hash::of(text)).ok()
+        let wanted = Wanted::new(text, 0..text.len());
+        self.find(&wanted, wanted.hash()).ok()
     }
 
     /// The text of a name.
@@ -94,37 +126,35 @@ impl Names {
     /// How many bytes a name has.
     #[inline]
     pub fn text_len(&self, name: Name) -> u32 {
-        let end = |index: usize| self.ends.get(index).copied().unwrap_or(0);
-        end(name.index()) - name.index().checked_sub(1).map_or(0, end)
+        self.range(name).len() as u32
     }
 
     #[inline]
-    fn range(&self, name: Name) -> std::ops::Range<usize> {
-        match (name.index(), self.ends.get(name.index())) {
-            (_, None) => 0..0,
-            (0, Some(&end)) => 0..end as usize,
-            (index, Some(&end)) => self.ends[index - 1] as usize..end as usize,
+    fn range(&self, name: Name) -> Range<usize> {
+        match self.starts.get(name.index()..).and_then(<[u32]>::first_chunk) {
+            Some(&[start, end]) => start as usize..end as usize,
+            None => 0..0,
         }
     }
 
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.starts.len() - 1
     }
 
     /// Whether no name was interned.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// How many bytes the texts of all names have. No more than 4 GB are kept.
     pub fn bytes(&self) -> usize {
-        self.text.len()
+        self.starts[self.len()] as usize
     }
 
     /// The name of a text, or the slot for it.
-    #[inline]
-    fn find(&self, text: &str, hash: Hash) -> Result<Name, usize> {
+    #[inline(always)]
+    fn find(&self, wanted: &Wanted, hash: Hash) -> Result<Name, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
         let tag = hash.tag & !(mask as u32);
         let mut at = hash.position & mask;
@@ -135,7 +165,7 @@ impl Names {
             }
             if slot & !(mask as u32) == tag {
                 let name = Name::new((slot & mask as u32) as usize - 1);
-                if self.text.as_bytes().get(self.range(name)) == Some(text.as_bytes()) {
+                if self.is(name, wanted) {
                     return Ok(name);
                 }
             }
@@ -160,7 +190,7 @@ impl Names {
         self.slots = vec![0; size];
         for index in 0..self.len() {
             let name = Name::new(index);
-            let hash = Hash::of(self.text(name));
+            let hash = Wanted::new(&self.text, self.range(name)).hash();
             let slot = self.free(hash);
             self.slots[slot] = self.entry(hash, name);
         }
@@ -193,12 +223,43 @@ struct Hash {
     tag: u32,
 }
 
-impl Hash {
-    fn of(text: &str) -> Self {
-        let (last, others) = text.as_bytes().split_last().unwrap_or((&0, &[]));
-        let mut hasher = FxHasher::default();
-        hasher.write(others);
-        let hash = hasher.finish();
+/// The hash of a text whose head has this one.
+#[inline(never)]
+fn continued(head: u64, rest: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(head);
+    hasher.write(rest);
+    hasher.finish()
+}
+
+/// A text that is looked for.
+struct Wanted<'t> {
+    /// It starts somewhere in this one.
+    text: &'t str,
+    start: usize,
+    len: usize,
+    head: Head,
+}
+
+impl<'t> Wanted<'t> {
+    /// A part of a text, or the empty one where there is no such part.
+    #[inline]
+    fn new(text: &'t str, part: Range<usize>) -> Self {
+        let (start, len) = if part.end <= text.len() { (part.start, part.len()) } else { (0, 0) };
+        Wanted { text, start, len, head: Head::of(text.as_bytes(), start, len) }
+    }
+
+    #[inline]
+    fn part(&self) -> &'t str {
+        self.text.get(self.start..self.start + self.len).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn hash(&self) -> Hash {
+        let bytes = &self.text.as_bytes()[self.start..self.start + self.len];
+        let (last, others) = bytes.split_last().unwrap_or((&0, &[]));
+        let head = self.head.cut(others.len()).mixed();
+        let hash = if others.len() > HEAD { continued(head, &others[HEAD..]) } else { head };
         let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
         Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
     }

@@ -17,14 +17,37 @@ const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0a3b_1c5d_7e9f_2461 % PRIME;
 
 /// `a * b + c`, modulo the prime.
-fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b) + u128::from(c);
+const fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
+    let product = a as u128 * b as u128 + c as u128;
     let folded = (product as u64 & PRIME) + (product >> 61) as u64;
     if folded >= PRIME { folded - PRIME } else { folded }
 }
 
 pub(super) fn push_byte(hash: Spelling, byte: u8) -> Spelling {
     multiply_add(hash, BASE, u64::from(byte) + 1)
+}
+
+fn push_bytes(hash: Spelling, bytes: &[u8]) -> Spelling {
+    bytes.iter().fold(hash, |hash, &byte| push_byte(hash, byte))
+}
+
+/// The base to the power of small numbers.
+const POWERS: [u64; 64] = {
+    let mut powers = [1; 64];
+    let mut i = 1;
+    while i < powers.len() {
+        powers[i] = multiply_add(powers[i - 1], BASE, 0);
+        i += 1;
+    }
+    powers
+};
+
+/// The base to the power of a number.
+fn power(number: usize) -> u64 {
+    match POWERS.get(number) {
+        Some(power) => *power,
+        None => (0..number).fold(1, |power, _| multiply_add(power, BASE, 0)),
+    }
 }
 
 /// How many numbers are remembered. A power of two.
@@ -77,6 +100,17 @@ impl Numbers {
         }
         push_byte(multiply_add(hash, digits.power, digits.hash), b'0' + (number % 10) as u8)
     }
+
+    /// The spelling of a name with the rest of a text behind it, which [`split`] gives with the number.
+    fn push_rest(&mut self, hash: Spelling, rest: &[u8], number: u32) -> Spelling {
+        // Names are mostly numbered one after the other, and then no digits are left but the last.
+        let is_plain = |digits: &[u8]| matches!(digits, [b'1'..=b'9', rest @ ..] if rest.len() < 9);
+        match rest {
+            [b'_', digits @ ..] if is_plain(digits) => self.push(push_byte(hash, b'_'), number),
+            digits if is_plain(digits) => self.push(hash, number),
+            _ => push_bytes(hash, rest),
+        }
+    }
 }
 
 /// A name as it is looked up.
@@ -109,10 +143,6 @@ struct Part {
 impl Part {
     const EMPTY: Part = Part { hash: 0, power: 1 };
 
-    fn push(self, byte: u8) -> Self {
-        Part { hash: push_byte(self.hash, byte), power: multiply_add(self.power, BASE, 0) }
-    }
-
     /// The hash of a name that ends with these.
     #[inline]
     fn after(self, front: Spelling) -> Spelling {
@@ -142,10 +172,11 @@ impl End {
     const EMPTY: End = End { whole: Part::EMPTY, base: Part::EMPTY, number: 0 };
 
     /// Some letters, and a text behind them that does not begin with a digit.
-    fn of(front: Part, text: &[u8]) -> Self {
+    fn of(front: &[u8], text: &[u8], numbers: &mut Numbers) -> Self {
         let (base, rest, number) = split(text);
-        let base = base.iter().fold(front, |part, &byte| part.push(byte));
-        End { whole: rest.iter().fold(base, |part, &byte| part.push(byte)), base, number }
+        let hash = push_bytes(push_bytes(0, front), base);
+        let part = |hash, len| Part { hash, power: power(front.len() + len) };
+        End { whole: part(numbers.push_rest(hash, rest, number), text.len()), base: part(hash, base.len()), number }
     }
 
     /// A name that ends with this, and with a further number unless that is 0.
@@ -180,14 +211,13 @@ impl Segment {
     const NONE: Segment = Segment { name: None, number: 0, end: End::EMPTY };
 
     #[inline(never)]
-    fn of(name: Name, number: u32, text: &str) -> Self {
-        let line = Part::EMPTY.push(b'_');
+    fn of(name: Name, number: u32, text: &str, numbers: &mut Numbers) -> Self {
         if number == 0 && text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            return Segment { name: Some(name), number, end: End::of(line, text.as_bytes()) };
+            return Segment { name: Some(name), number, end: End::of(b"_", text.as_bytes(), numbers) };
         }
         let digit = (number > 0).then_some(b'0' + number as u8);
         let text: SmallVec<[u8; 64]> = [b'_'].into_iter().chain(text.bytes()).chain(digit).collect();
-        Segment { name: Some(name), number, end: End::of(Part::EMPTY, &text) }
+        Segment { name: Some(name), number, end: End::of(b"", &text, numbers) }
     }
 }
 
@@ -203,7 +233,7 @@ impl<'n> Segments<'n> {
         let (small, large) = if ordinal < SMALL_NUMBERS { (ordinal, 0) } else { (0, ordinal) };
         let segment = &mut self.recent[(name.index() + 29 * small as usize) % RECENT_SEGMENTS];
         if segment.name != Some(name) || segment.number != small {
-            *segment = Segment::of(name, small, self.names.text(name));
+            *segment = Segment::of(name, small, self.names.text(name), &mut self.numbers);
         }
         segment.end.after(parent, large, &mut self.numbers)
     }
@@ -218,15 +248,8 @@ impl<'n> Segments<'n> {
     #[inline(never)]
     fn spell_first(&mut self, name: Name, ordinal: u32) -> Spelled {
         let (base, rest, number) = split(self.names.text(name).as_bytes());
-        let push = |hash, bytes: &[u8]| bytes.iter().fold(hash, |hash, &byte| push_byte(hash, byte));
-        let base = push(0, base);
-        // Names are mostly numbered one after the other, and then no digits are left but the last.
-        let is_plain = |digits: &[u8]| matches!(digits, [b'1'..=b'9', rest @ ..] if rest.len() < 9);
-        let hash = match rest {
-            [b'_', digits @ ..] if is_plain(digits) => self.numbers.push(push_byte(base, b'_'), number),
-            digits if is_plain(digits) => self.numbers.push(base, number),
-            _ => push(base, rest),
-        };
+        let base = push_bytes(0, base);
+        let hash = self.numbers.push_rest(base, rest, number);
         let part = |hash| Part { hash, power: 1 };
         End { whole: part(hash), base: part(base), number }.after(0, ordinal, &mut self.numbers)
     }
@@ -240,8 +263,9 @@ mod tests {
     fn spellings_do_not_depend_on_how_a_name_is_made_of_segments() {
         let mut names = Names::new();
         let h = names.intern("h");
+        let long = "long_name".repeat(12);
         let segments =
-            ["add", "r_t", "conv2", "_", "_1", "a_", "x_3", "", "a__7", "n0042", "n123456789", "n1234567890"];
+            ["add", "r_t", "conv2", "_", "_1", "a_", "x_3", "", "a__7", "n0042", "n123456789", "n1234567890", &long];
         for (segment, ordinal) in
             segments.iter().flat_map(|segment| [0, 1, 9, 10, 11, 109, 110, u32::MAX, 7].map(|i| (*segment, i)))
         {

@@ -197,7 +197,8 @@ impl<'s, 't, 'n> Statement<'s, 't, 'n> {
         if self.kind != Kind::Ident {
             return None;
         }
-        let ident = Ident { name: self.reader.names.intern(self.lexer.slice()), span: self.span };
+        let ident =
+            Ident { name: self.reader.names.intern_within(self.lexer.source(), self.lexer.span()), span: self.span };
         self.advance()?;
         Some(ident)
     }

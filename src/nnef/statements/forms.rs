@@ -293,7 +293,7 @@ impl FormReader {
         self.found += 1;
         self.words.clear();
         for &(from, to) in self.spelling.names() {
-            let name = names.intern(text.get(from as usize..to as usize).unwrap_or_default());
+            let name = names.intern_within(text, from as usize..to as usize);
             self.words.push(Word { name, len: to - from });
         }
         let (start, targets) = (self.spelling.start(), self.forms.get(form).targets());

@@ -4,11 +4,14 @@
 //! is spelled like one that was read needs no parsing: its names are found where they must stand.
 //! The variables of comprehensions are no such names: they are spelled out.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::nnef::lexer::is_reserved;
 use crate::nnef::literals::plain_len;
 use crate::nnef::names::Names;
+use crate::nnef::short::{self, Head};
 
 /// The most names of a statement, and the most bytes of it and of a name.
 const MAX_NAMES: usize = 64;
@@ -131,10 +134,36 @@ pub(crate) struct Spelling {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     bytes: Box<[u8]>,
-    /// Where what stands between names and labels ends.
-    ends: SmallVec<[u32; 4]>,
+    /// What stands in front of the first name.
+    first: Piece,
+    /// Names and labels.
+    parts: SmallVec<[Part; 4]>,
     /// The variables of comprehensions. A name that is one of them may be spelled out.
     variables: Vec<Box<[u8]>>,
+}
+
+/// A name or a label of a [`Key`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    kind: HoleKind,
+    /// The words by which it is declared if it is called.
+    words: Option<u32>,
+    /// What stands behind it.
+    then: Piece,
+}
+
+/// Some bytes of a [`Key`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Piece {
+    start: u32,
+    len: u32,
+    head: Head,
+}
+
+impl Piece {
+    fn new(bytes: &[u8], part: Range<usize>) -> Self {
+        Piece { start: part.start as u32, len: part.len() as u32, head: Head::of(bytes, part.start, part.len()) }
+    }
 }
 
 impl Key {
@@ -148,30 +177,36 @@ impl Key {
         !is_reserved(word) && !self.variables.iter().any(|variable| **variable == *word)
     }
 
-    /// What stands in front of the first name.
-    fn head(&self) -> &[u8] {
-        &self.bytes[..self.ends[0] as usize]
+    /// Where a piece ends that stands at a place of a text; nothing if it does not.
+    #[inline]
+    fn end_of(&self, piece: Piece, text: &[u8], at: usize) -> Option<usize> {
+        let len = piece.len as usize;
+        let is_there =
+            at + len <= text.len() && short::is_same((text, at), (&self.bytes, piece.start as usize), piece.head, len);
+        is_there.then_some(at + len)
     }
+}
 
-    /// Names and labels, each with the words by which it is declared if it is called, and with what
-    /// stands behind it.
-    fn parts(&self) -> impl Iterator<Item = (HoleKind, Option<u32>, &[u8])> {
-        let part = |ends: &[u32]| (ends[0] as usize, ends[1] as usize);
-        self.ends.windows(2).map(part).map(|(mark, end)| {
-            let (kind, part) = (HoleKind::of(self.bytes[mark]), &self.bytes[mark + 1..end]);
-            let digits = if kind == HoleKind::Called { skip(part, 0, |class| class == Class::Digit) } else { 0 };
-            let words = str::from_utf8(&part[..digits]).ok().and_then(|words| words.parse().ok());
-            (kind, words, &part[digits..])
-        })
+impl Part {
+    /// The name or label that a byte of a key stands for, up to the next one or the end.
+    fn of(bytes: &[u8], mark: usize, end: usize) -> Self {
+        let kind = HoleKind::of(bytes[mark]);
+        let behind = &bytes[mark + 1..end];
+        let digits = if kind == HoleKind::Called { skip(behind, 0, |class| class == Class::Digit) } else { 0 };
+        let words = str::from_utf8(&behind[..digits]).ok().and_then(|words| words.parse().ok());
+        Part { kind, words, then: Piece::new(bytes, mark + 1 + digits..end) }
     }
 }
 
 impl Spelling {
     /// The key, to be kept.
     pub fn to_key(&self) -> Key {
-        let names = self.key.iter().zip(0..).filter(|(byte, _)| is_mark(**byte)).map(|(_, at)| at);
-        let ends = names.chain([self.key.len() as u32]).collect();
-        Key { bytes: self.key.as_slice().into(), ends, variables: self.variables.clone() }
+        let bytes = &self.key;
+        let mut ends: SmallVec<[usize; 8]> = (0..bytes.len()).filter(|&at| is_mark(bytes[at])).collect();
+        ends.push(bytes.len());
+        let parts = ends.windows(2).map(|ends| Part::of(bytes, ends[0], ends[1])).collect();
+        let first = Piece::new(bytes, 0..ends[0]);
+        Key { bytes: bytes.as_slice().into(), first, parts, variables: self.variables.clone() }
     }
 
     /// What two statements have in common if they differ in their names only.
@@ -212,24 +247,24 @@ impl Spelling {
         let start = skip(text.as_bytes(), 0, |class| class == Class::Space);
         let text = &text.as_bytes()[start..text.len().min(start + MAX_LENGTH)];
         self.start = start as u32;
-        let mut at = Some(wanted.head()).filter(|head| text.starts_with(head))?.len();
-        for (kind, words, part) in wanted.parts() {
-            let end = match kind {
+        let mut at = wanted.end_of(wanted.first, text, 0)?;
+        for part in &wanted.parts {
+            let end = match part.kind {
                 HoleKind::Label => plain_end(text, at),
                 HoleKind::Name | HoleKind::Called => skip(text, at, is_word),
             };
             let word = &text[at.min(end)..end];
-            let fits = match kind {
+            let fits = match part.kind {
                 HoleKind::Label => true,
                 // Where a name must stand there may be another kind of word.
                 HoleKind::Name => class(*text.get(at)?) == Class::Word && wanted.can_name(word),
-                HoleKind::Called => callees.words_of(word) == words,
+                HoleKind::Called => callees.words_of(word) == part.words,
             };
-            if !fits || end - at > MAX_NAME || !text[end..].starts_with(part) {
+            if !fits || end - at > MAX_NAME {
                 return None;
             }
             self.names.push((self.start + at as u32, self.start + end as u32));
-            at = end + part.len();
+            at = wanted.end_of(part.then, text, end)?;
         }
         (text.get(at) == Some(&b';')).then(|| self.start + at as u32 + 1)
     }
