@@ -11,6 +11,7 @@ use crate::graph::{Graph, Operand, Operation, OperationId, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
 use crate::nnef::dialect::Dialect;
+use crate::nnef::names::Name;
 use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 
 /// A rule on the operations of one name.
@@ -31,8 +32,17 @@ const RULES: &[(&str, &[Rule])] = &[
     (UPDATE, &[|check, operation| check.update(operation)]),
 ];
 
+/// The names of the arguments that there are rules on, where the graph has them.
+struct Words {
+    shape: Option<Name>,
+    label: Option<Name>,
+    value: Option<Name>,
+    variable: Option<Name>,
+}
+
 struct Check<'a> {
     checked: &'a Checked<'a>,
+    words: Words,
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
@@ -51,8 +61,10 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
             RULES.iter().find(|(of, _)| kind.standard && *of == name).map(|(_, rules)| *rules)
         })
         .collect();
+    let [shape, label, value, variable] = ["shape", "label", "value", "variable"].map(|word| graph.symbols.get(word));
     let mut check = Check {
         checked,
+        words: Words { shape, label, value, variable },
         graph,
         diagnostics,
         draft: graph.dialect == Dialect::Draft,
@@ -116,7 +128,11 @@ impl<'a> Check<'a> {
     }
 
     fn shape(&self, operation: &Operation) -> Option<&'a [i64]> {
-        self.graph.attribute(operation, "shape").and_then(Value::as_integers)
+        attribute(self.graph, operation, self.words.shape).and_then(Value::as_integers)
+    }
+
+    fn label_text(&self, operation: &Operation) -> Option<&'a str> {
+        text(self.graph, operation, self.words.label)
     }
 
     /// G4: extents are positive; the draft has 0 for an extent of an external that is not known.
@@ -133,9 +149,8 @@ impl<'a> Check<'a> {
         if self.checked.wrong_labels.contains(&operation.at) {
             return;
         }
-        let problem =
-            label_text(self.graph, operation).and_then(|label| label_problem(label, self.checked.document.dialect()));
-        if let Some((code, message)) = problem {
+        let dialect = self.checked.document.dialect();
+        if let Some((code, message)) = self.label_text(operation).and_then(|label| label_problem(label, dialect)) {
             self.report(operation, code, message);
         }
     }
@@ -143,11 +158,11 @@ impl<'a> Check<'a> {
     /// G3: variables of one label share their data, so they have one shape. Labels are file
     /// names: the 1.0 text compares them without regard to case.
     fn shared_label(&mut self, operation: &Operation) {
-        let (Some(label), Some(shape)) = (label_text(self.graph, operation), self.shape(operation)) else { return };
-        let (graph, draft) = (self.graph, self.draft);
+        let (Some(label), Some(shape)) = (self.label_text(operation), self.shape(operation)) else { return };
+        let (graph, draft, word) = (self.graph, self.draft, self.words.label);
         let key = same_case(label, draft);
         let is_label = |other: OperationId| {
-            let other = label_text(graph, &graph.operations[other.index()]);
+            let other = text(graph, &graph.operations[other.index()], word);
             other.is_some_and(|other| same_case(other, draft) == key)
         };
         let first = self.labels.first(&key, self.current, is_label);
@@ -162,7 +177,7 @@ impl<'a> Check<'a> {
 
     /// G5: one value for each item, or one for all.
     fn constant_length(&mut self, operation: &Operation) {
-        let count = match self.graph.attribute(operation, "value") {
+        let count = match attribute(self.graph, operation, self.words.value) {
             Some(Value::Integers(items)) => items.len(),
             Some(Value::Scalars(items)) => items.len(),
             Some(Value::Array(items)) => items.len(),
@@ -179,7 +194,8 @@ impl<'a> Check<'a> {
 
     /// G6 and G7: a variable is updated, and once.
     fn update(&mut self, operation: &Operation) {
-        let Some(Operand::Tensor(target)) = self.graph.argument(operation, "variable") else { return };
+        let target = self.words.variable.and_then(|variable| self.graph.argument_named(operation, variable));
+        let Some(Operand::Tensor(target)) = target else { return };
         let producer = self.graph.tensors[target.index()].producer;
         let variable = producer
             .is_some_and(|producer| self.graph.operation_name(&self.graph.operations[producer.index()]) == VARIABLE);
@@ -192,8 +208,12 @@ impl<'a> Check<'a> {
     }
 }
 
-fn label_text<'g>(graph: &'g Graph, operation: &Operation) -> Option<&'g str> {
-    match graph.attribute(operation, "label") {
+fn attribute<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) -> Option<&'g Value> {
+    graph.argument_named(operation, name?)?.value()
+}
+
+fn text<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) -> Option<&'g str> {
+    match attribute(graph, operation, name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     }

@@ -455,13 +455,18 @@ impl Graph {
 
     /// An argument of an operation by the name of its parameter, or that parameter's default.
     pub fn argument<'a>(&'a self, operation: &Operation, name: &str) -> Option<Operand<'a>> {
+        self.argument_named(operation, self.symbols.get(name)?)
+    }
+
+    /// The same by a name of the graph's table.
+    pub fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
         let kind = self.kind(operation);
         let named = |(key, _): &(Key, Operand)| match key {
-            Key::Param(i) => self.symbols.text(kind.params[*i as usize].name) == name,
-            Key::Named(key) => self.symbols.text(*key) == name,
+            Key::Param(i) => kind.params[*i as usize].name == name,
+            Key::Named(key) => *key == name,
             Key::Positional => false,
         };
-        let default = || kind.params.iter().find(|param| self.symbols.text(param.name) == name)?.default.as_ref();
+        let default = || kind.params.iter().find(|param| param.name == name)?.default.as_ref();
         let given = self.arguments(operation).find(named).map(|(_, value)| value);
         given.or_else(|| default().map(Operand::from))
     }

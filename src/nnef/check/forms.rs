@@ -11,7 +11,7 @@ use super::bodies::BodyCheck;
 use super::compound::Compound;
 use super::routine::{Application, Routine, RoutineId, is_right_label};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
-use crate::nnef::statements::{Form, FormId, Like, Word};
+use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
 use crate::nnef::types::Type;
 use crate::room;
 use crate::source::Span;
@@ -173,17 +173,28 @@ impl BodyCheck<'_, '_> {
         self.checker.checked.forms.learnt.push((id, known));
     }
 
-    /// Checks a statement of a form about which all is known; false where it is not.
-    pub(super) fn like_statement(&mut self, like: &Like, words: &[Word]) -> bool {
+    /// Checks statements of forms about which all is known, up to the first that is none; tells how
+    /// many there were.
+    pub(super) fn like_statements(&mut self, chunk: &Chunk, from: usize) -> usize {
         // What is known stays where it is while statements are checked.
         let forms = std::mem::take(&mut self.checker.checked.forms);
+        let is_like = |statement: &&Statement| match statement {
+            Statement::Like(like) => self.like_statement(&forms, like, chunk.words_of(like)),
+            Statement::Whole(..) => false,
+        };
+        let checked = chunk.statements[from..].iter().take_while(is_like).count();
+        self.checker.checked.forms = forms;
+        checked
+    }
+
+    /// Checks a statement of a form about which all is known; false where it is not.
+    fn like_statement(&mut self, forms: &KnownForms, like: &Like, words: &[Word]) -> bool {
         let before = self.checker.checked.statements.slots.len();
         let fits = match forms.get(like.form) {
             Some(Known::Routine(routine)) => self.like_routine(routine, like, words),
             Some(Known::Compound(compound)) => self.like_compound(compound, like, words),
             None => false,
         };
-        self.checker.checked.forms = forms;
         if !fits {
             self.checker.checked.statements.slots.truncate(before);
         }

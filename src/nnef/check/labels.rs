@@ -8,13 +8,28 @@ use crate::nnef::ast::{Call, Expr, ExprId};
 use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 
+/// The bytes that a label can have. A table, as labels are long and networks have many.
+const ALLOWED: [bool; 256] = {
+    let mut allowed = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        allowed[byte] = matches!(
+            byte as u8,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/' | b'\\'
+        );
+        byte += 1;
+    }
+    allowed
+};
+
 /// What is wrong with a label, if anything is.
 pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
-    let allowed = |c: char| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | '/' | '\\');
+    let is_odd = |byte: &u8| !ALLOWED[usize::from(*byte)];
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
     }
-    let odd = label.chars().find(|&c| !allowed(c)).filter(|_| dialect == Dialect::V1)?;
+    let at = label.as_bytes().iter().position(is_odd).filter(|_| dialect == Dialect::V1)?;
+    let odd = label[at..].chars().next()?;
     Some((Code::LabelCharacters, format!("`{odd}` is not allowed in the label '{label}'")))
 }
 

@@ -141,17 +141,20 @@ impl BodyCheck<'_, '_> {
     /// Checks statements of the graph; tells at which one its nodes are missing.
     pub(super) fn graph_statements(&mut self, chunk: &Chunk, from: usize) -> Option<usize> {
         debug_assert_eq!(self.place, Place::Graph);
-        for (i, statement) in chunk.statements.iter().enumerate().skip(from) {
-            match statement {
+        let mut at = from;
+        loop {
+            match chunk.statements.get(at)? {
                 Statement::Whole(assignment, like) => {
                     let like = like.map(|like| (like, chunk.words_of(&like)));
                     self.graph_statement(assignment, like);
+                    at += 1;
                 }
-                Statement::Like(like) if self.like_statement(like, chunk.words_of(like)) => {}
-                Statement::Like(_) => return Some(i),
+                Statement::Like(_) => match self.like_statements(chunk, at) {
+                    0 => return Some(at),
+                    checked => at += checked,
+                },
             }
         }
-        None
     }
 
     /// Checks a statement, with less work where it is like an earlier one.
