@@ -294,7 +294,7 @@ impl TensorNames {
     /// Adds the last part of a name to a text. Returns where its last number starts, or would.
     fn write_part(&self, names: &Names, id: NameId, out: &mut String) -> usize {
         let entry = &self.entries[id.0 as usize];
-        out.push_str(names.text(entry.segment));
+        names.push(entry.segment, out);
         let Suffixed { ordinal, suffix } = self.numbers(entry);
         let mut number = out.len();
         if ordinal > 0 {

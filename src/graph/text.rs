@@ -8,6 +8,7 @@ use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Valu
 use crate::nnef::ast::Primitive;
 use crate::nnef::dialect::Dialect;
 use crate::nnef::literals::{push_int, push_scalar, push_string};
+use crate::nnef::short::{self, BEHIND};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
 pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
@@ -65,6 +66,7 @@ fn push(buffer: &mut String, parts: &[&str]) {
 struct Forms {
     /// The forms met last, by signature.
     known: Vec<Option<Form>>,
+    /// The pieces, and a few bytes behind them.
     text: String,
     /// Where a piece ends in `text`; it starts where the one before it ends.
     ends: Vec<u32>,
@@ -100,6 +102,7 @@ impl Forms {
 
     fn add(&mut self, graph: &Graph, operation: &Operation, dtype: Option<Primitive>) {
         let text = &mut self.text;
+        text.truncate(self.ends.last().map_or(0, |end| *end as usize));
         push(text, &[" = ", graph.operation_name(operation)]);
         if let Some(dtype) = dtype {
             push(text, &["<", dtype.text(), ">"]);
@@ -127,13 +130,14 @@ impl Forms {
         }
         push(text, &[");\n", INDENT]);
         self.ends.push(text.len() as u32);
+        text.push_str(BEHIND);
     }
 
-    /// A piece.
+    /// Adds a piece to a text.
     #[inline]
-    fn piece(&self, piece: usize) -> &str {
+    fn push(&self, piece: usize, out: &mut String) {
         let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start as usize..self.ends[piece] as usize]
+        short::push(out, &self.text, start as usize..self.ends[piece] as usize);
     }
 }
 
@@ -168,14 +172,14 @@ impl<'g, 'b> Text<'g, 'b> {
         let form = self.forms.of(self.graph, operation);
         self.targets(self.graph.outputs_of(operation));
         for (i, value) in self.graph.operands_of(operation).enumerate() {
-            self.buffer.push_str(self.forms.piece(form + i));
+            self.forms.push(form + i, self.buffer);
             match value {
                 Operand::Tensor(tensor) => self.tensor(tensor),
                 Operand::Tensors(tensors) => self.array(tensors),
                 Operand::Value(value) => self.value(value),
             }
         }
-        self.buffer.push_str(self.forms.piece(form + self.graph.keys(operation).len()));
+        self.forms.push(form + self.graph.keys(operation).len(), self.buffer);
     }
 
     fn targets<'o>(&mut self, outputs: impl ExactSizeIterator<Item = Output<'o>>) {

@@ -9,11 +9,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
-use super::short::{self, HEAD, Head};
+use super::short::{self, BEHIND, HEAD, Head};
 use crate::room;
-
-/// What stands behind all texts.
-const BEHIND: &str = "\0\0\0\0\0\0\0\0";
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,14 +97,10 @@ impl Names {
             self.resize(self.len() + 1);
             slot = self.free(hash);
         }
-        let start = self.bytes();
-        self.text.truncate(start);
-        // Mostly the bytes of a head are enough, and so many bytes are copied faster than any number.
-        let head = wanted.text.get(wanted.start..wanted.start + HEAD).filter(|_| wanted.len <= HEAD);
-        self.text.push_str(head.unwrap_or(wanted.part()));
-        self.text.truncate(start + wanted.len);
+        self.text.truncate(self.bytes());
+        short::push(&mut self.text, wanted.text, wanted.start..wanted.start + wanted.len);
+        room::push(&mut self.starts, self.text.len() as u32);
         self.text.push_str(BEHIND);
-        room::push(&mut self.starts, (start + wanted.len) as u32);
         self.slots[slot] = self.entry(hash, name);
         name
     }
@@ -116,6 +109,12 @@ impl Names {
     pub fn get(&self, text: &str) -> Option<Name> {
         let wanted = Wanted::new(text, 0..text.len());
         self.find(&wanted, wanted.hash()).ok()
+    }
+
+    /// Adds the text of a name to another one.
+    #[inline]
+    pub(crate) fn push(&self, name: Name, out: &mut String) {
+        short::push(out, &self.text, self.range(name));
     }
 
     /// The text of a name.
@@ -247,11 +246,6 @@ impl<'t> Wanted<'t> {
     fn new(text: &'t str, part: Range<usize>) -> Self {
         let (start, len) = if part.end <= text.len() { (part.start, part.len()) } else { (0, 0) };
         Wanted { text, start, len, head: Head::of(text.as_bytes(), start, len) }
-    }
-
-    #[inline]
-    fn part(&self) -> &'t str {
-        self.text.get(self.start..self.start + self.len).unwrap_or_default()
     }
 
     #[inline(always)]

@@ -1,11 +1,48 @@
-//! Short texts, compared without a branch for each length.
+//! Short texts, compared and copied without a branch for each length.
 //!
 //! Names have a few bytes, each of them another number. What goes by that number is guessed wrongly
 //! by the processor again and again. So the first eight bytes of a text are compared as a number,
-//! whatever stands behind the text left out.
+//! whatever stands behind the text left out; and more bytes are copied than there are, as many for
+//! all, and the others taken away again.
+
+use std::ops::Range;
 
 /// How many bytes are compared as a number.
 pub(crate) const HEAD: usize = 8;
+
+/// How many bytes are copied at once.
+const CHUNK: usize = 32;
+
+/// What stands behind the last text of a table from which texts are copied, so that so many bytes
+/// can be copied of all.
+pub(crate) const BEHIND: &str = "                                ";
+const _: () = assert!(BEHIND.len() == CHUNK);
+
+/// Adds a part of a text to another one.
+#[inline]
+pub(crate) fn push(out: &mut String, text: &str, part: Range<usize>) {
+    let end = out.len() + part.len();
+    match text.get(part.start..part.start + CHUNK) {
+        Some(chunk) if part.len() <= CHUNK => {
+            out.push_str(chunk);
+            out.truncate(end);
+        }
+        _ => out.push_str(text.get(part).unwrap_or_default()),
+    }
+}
+
+/// Adds a part of a text to its end.
+#[inline]
+pub(crate) fn push_again(text: &mut String, part: Range<usize>) {
+    let end = text.len() + part.len();
+    let chunk = part.start..part.start + CHUNK;
+    if part.len() <= CHUNK && text.is_char_boundary(chunk.end) {
+        text.extend_from_within(chunk);
+        text.truncate(end);
+    } else {
+        text.extend_from_within(part);
+    }
+}
 
 /// The bits of so many bytes.
 #[inline]
@@ -71,5 +108,21 @@ mod tests {
             }
         }
         assert_eq!(Head::of(text, 40, 3), Head::of(b"", 0, 0));
+    }
+
+    #[test]
+    fn parts_are_copied_as_they_are() {
+        let text: String = ('a'..='z').chain("éüx".chars()).chain('A'..='Z').collect();
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        for &start in &ends {
+            for &end in ends.iter().filter(|end| **end >= start) {
+                let mut out = String::from("before ");
+                push(&mut out, &text, start..end);
+                assert_eq!(out, format!("before {}", &text[start..end]));
+                let mut out = text.clone();
+                push_again(&mut out, start..end);
+                assert_eq!(out, format!("{text}{}", &text[start..end]));
+            }
+        }
     }
 }

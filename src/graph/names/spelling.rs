@@ -3,6 +3,7 @@
 use super::{NameId, PATH, Suffixed, TensorNames};
 use crate::nnef::literals::push_int;
 use crate::nnef::names::{Name, Names};
+use crate::nnef::short;
 
 /// How many names are remembered. A power of two.
 const RECENT: usize = 512;
@@ -18,7 +19,7 @@ struct Place {
 
 impl Place {
     fn copy_to_end(self, text: &mut String) {
-        text.extend_from_within(self.start as usize..self.end as usize);
+        short::push_again(text, self.start as usize..self.end as usize);
     }
 }
 
