@@ -31,7 +31,7 @@ impl Name {
 /// The table of interned names.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// All texts, and a few bytes behind them: those of a head can be read wherever a text starts.
+    /// All texts, and [`BEHIND`] behind them.
     text: String,
     /// Where each text starts: where the one before it ends. The last place is the end of them all.
     starts: Vec<u32>,

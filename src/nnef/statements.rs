@@ -23,7 +23,7 @@ pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
 
 /// How many bytes are unpacked at a time, and a statement more: few at first, as what is learnt
 /// from one chunk makes the next ones cheaper, and then more and more.
-const FIRST_CHUNK: usize = 2 * 1024;
+const FIRST_CHUNK: usize = 256;
 const CHUNK: usize = 32 * 1024;
 
 /// The statements of a graph.

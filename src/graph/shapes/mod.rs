@@ -247,6 +247,11 @@ impl Plan {
         self.by_item
     }
 
+    /// Whether operations of the kind take no tensors. The shapes of their results are written down.
+    pub fn is_source(&self) -> bool {
+        self.tensors == 0
+    }
+
     /// The plan of a kind, if there is a rule for it.
     pub fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];

@@ -3,7 +3,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::nnef::ast::{BinaryOp, ExprId, UnaryOp};
 use crate::nnef::print::{print_expr, print_module};
-use crate::nnef::statements::Chunk;
 use crate::source::Sources;
 
 struct Parsed {
@@ -106,16 +105,11 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
     }
 }
 
-/// The first statements of the graph.
-fn first(module: &Module) -> Chunk {
-    let mut chunk = Chunk::default();
-    assert!(module.graphs[0].body.reader().next(&mut chunk));
-    chunk
-}
-
-/// The statements of a chunk.
-fn assignments(chunk: &Chunk) -> Vec<Assignment> {
-    chunk.assignments().copied().collect()
+/// The statements of the graph, with their nodes.
+fn statements(module: &Module) -> (Ast, Vec<Assignment>) {
+    let (body, mut ast) = (&module.graphs[0].body, Ast::default());
+    let statements = body.unpack_into(body.forms(), &mut ast);
+    (ast, statements)
 }
 
 /// Loops have tables of their own.
@@ -129,11 +123,11 @@ fn loops_of_graphs_come_out_as_they_went_in() {
     let head = "fragment f( a: tensor<scalar> ) -> ( g: tensor<scalar> )";
     let fragment = format!("version 1.0;\nextension flatten_loops;\n{head}\n{body}\n{}", body_of_nothing());
     let fragment = parse_as(&fragment, Dialect::V1);
-    let chunk = first(&graph.module);
+    let (ast, packed) = statements(&graph.module);
     let tell = |ast: &Ast, names: &Names, assignments: &[Assignment]| -> Vec<String> {
         assignments.iter().map(|a| format!("{} {}", tree(ast, names, a.target), tree(ast, names, a.value))).collect()
     };
-    let statements = tell(&chunk.ast, &graph.names, &assignments(&chunk));
+    let statements = tell(&ast, &graph.names, &packed);
     let wanted = &fragment.module.fragments[0].body.as_ref().unwrap().assignments;
     // The types of the fragment's header come first.
     let wanted: Vec<String> = tell(&fragment.module.ast, &fragment.names, wanted)
@@ -155,18 +149,17 @@ fn statements_of_graphs_come_out_as_they_went_in() {
     let fragment = format!("version 1.0;\nfragment f( a: integer ) -> ( b: integer )\n{body}\n{}", body_of_nothing());
     let fragment = parse_as(&fragment, Dialect::V1);
     assert!(!graph.diagnostics.has_errors() && !fragment.diagnostics.has_errors(), "{:?}", findings(&graph));
-    let chunk = first(&graph.module);
+    let (ast, packed) = statements(&graph.module);
     let plain = &fragment.module.fragments[0].body.as_ref().expect("a body").assignments;
-    let packed = assignments(&chunk);
     assert_eq!((packed.len(), graph.module.graphs[0].body.len()), (plain.len(), plain.len()));
     let moved = plain[0].span.start - packed[0].span.start;
     for (packed, plain) in packed.iter().zip(plain) {
         assert_eq!(packed.span.start + moved, plain.span.start);
         for (packed, plain) in [(packed.target, plain.target), (packed.value, plain.value)] {
-            assert_eq!(chunk.ast.span(packed).start + moved, fragment.module.ast.span(plain).start);
-            assert_eq!(chunk.ast.span(packed).end + moved, fragment.module.ast.span(plain).end);
+            assert_eq!(ast.span(packed).start + moved, fragment.module.ast.span(plain).start);
+            assert_eq!(ast.span(packed).end + moved, fragment.module.ast.span(plain).end);
             let plain = tree(&fragment.module.ast, &fragment.names, plain);
-            assert_eq!(tree(&chunk.ast, &graph.names, packed), plain);
+            assert_eq!(tree(&ast, &graph.names, packed), plain);
         }
     }
 }
@@ -178,8 +171,8 @@ fn body_of_nothing() -> &'static str {
 fn value(expr: &str) -> String {
     let parsed = parse_as(&body(&format!("y = {expr};")), Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
-    let graph = first(&parsed.module);
-    tree(&graph.ast, &parsed.names, assignments(&graph)[0].value)
+    let (ast, statements) = statements(&parsed.module);
+    tree(&ast, &parsed.names, statements[0].value)
 }
 
 fn draft_value(expr: &str) -> String {
@@ -386,8 +379,8 @@ fn deep_nesting_is_parsed_or_refused() {
     assert_eq!(places(&bad, Dialect::V1).len(), 1);
     let deep = parse_as(&body(&format!("y = {}x{};", "f(-".repeat(20_000), ")".repeat(20_000))), Dialect::V1);
     let mut out = String::new();
-    let graph = first(&deep.module);
-    print_expr(&graph.ast, &deep.names, Dialect::V1, assignments(&graph)[0].value, &mut out);
+    let (ast, statements) = statements(&deep.module);
+    print_expr(&ast, &deep.names, Dialect::V1, statements[0].value, &mut out);
     assert_eq!(out.len(), 4 * 20_000 + 1);
     let chain = body(&format!("y = x{};", " + x".repeat(100_000)));
     let long = parse_as(&chain, Dialect::V1);
@@ -488,11 +481,11 @@ proptest! {
     fn printed_expressions_parse_to_the_same_tree(text in expressions()) {
         let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
         prop_assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
-        let graph = first(&parsed.module);
-        let id = assignments(&graph)[0].value;
+        let (ast, statements) = statements(&parsed.module);
+        let id = statements[0].value;
         let mut printed = String::new();
-        print_expr(&graph.ast, &parsed.names, Dialect::V1, id, &mut printed);
-        prop_assert_eq!(value(&printed), tree(&graph.ast, &parsed.names, id), "{}", printed);
+        print_expr(&ast, &parsed.names, Dialect::V1, id, &mut printed);
+        prop_assert_eq!(value(&printed), tree(&ast, &parsed.names, id), "{}", printed);
     }
 
     #[test]
@@ -509,16 +502,12 @@ proptest! {
 #[test]
 fn operators_know_their_place() {
     let parsed = parse_as(&body("y = x + -x;"), Dialect::V1);
-    let graph = first(&parsed.module);
-    let at = graph.ast.exprs.iter().find_map(|expr| match expr {
+    let (ast, _) = statements(&parsed.module);
+    let at = ast.exprs.iter().find_map(|expr| match expr {
         Expr::Binary { op: BinaryOp::Add, at, .. } => Some(*at),
         _ => None,
     });
     assert_eq!(at.map(|at| &parsed.sources.file(parsed.module.file).text()[at as usize..][..1]), Some("+"));
-    assert!(graph.ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
-    assert_eq!(
-        (graph.ast.exprs.len(), parsed.module.ast.exprs.len()),
-        (5, 0),
-        "no node is written twice or left behind"
-    );
+    assert!(ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
+    assert_eq!((ast.exprs.len(), parsed.module.ast.exprs.len()), (5, 0), "no node is written twice or left behind");
 }
