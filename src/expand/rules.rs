@@ -32,17 +32,8 @@ const RULES: &[(&str, &[Rule])] = &[
     (UPDATE, &[|check, operation| check.update(operation)]),
 ];
 
-/// The names of the arguments that there are rules on, where the graph has them.
-struct Words {
-    shape: Option<Name>,
-    label: Option<Name>,
-    value: Option<Name>,
-    variable: Option<Name>,
-}
-
 struct Check<'a> {
     checked: &'a Checked<'a>,
-    words: Words,
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
@@ -61,10 +52,8 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
             RULES.iter().find(|(of, _)| kind.standard && *of == name).map(|(_, rules)| *rules)
         })
         .collect();
-    let [shape, label, value, variable] = ["shape", "label", "value", "variable"].map(|word| graph.symbols.get(word));
     let mut check = Check {
         checked,
-        words: Words { shape, label, value, variable },
         graph,
         diagnostics,
         draft: graph.dialect == Dialect::Draft,
@@ -128,11 +117,11 @@ impl<'a> Check<'a> {
     }
 
     fn shape(&self, operation: &Operation) -> Option<&'a [i64]> {
-        attribute(self.graph, operation, self.words.shape).and_then(Value::as_integers)
+        attribute(self.graph, operation, self.checked.words.shape).and_then(Value::as_integers)
     }
 
     fn label_text(&self, operation: &Operation) -> Option<&'a str> {
-        text(self.graph, operation, self.words.label)
+        text(self.graph, operation, self.checked.words.label)
     }
 
     /// G4: extents are positive; the draft has 0 for an extent of an external that is not known.
@@ -159,7 +148,7 @@ impl<'a> Check<'a> {
     /// names: the 1.0 text compares them without regard to case.
     fn shared_label(&mut self, operation: &Operation) {
         let (Some(label), Some(shape)) = (self.label_text(operation), self.shape(operation)) else { return };
-        let (graph, draft, word) = (self.graph, self.draft, self.words.label);
+        let (graph, draft, word) = (self.graph, self.draft, self.checked.words.label);
         let key = same_case(label, draft);
         let is_label = |other: OperationId| {
             let other = text(graph, &graph.operations[other.index()], word);
@@ -177,7 +166,7 @@ impl<'a> Check<'a> {
 
     /// G5: one value for each item, or one for all.
     fn constant_length(&mut self, operation: &Operation) {
-        let count = match attribute(self.graph, operation, self.words.value) {
+        let count = match attribute(self.graph, operation, self.checked.words.value) {
             Some(Value::Integers(items)) => items.len(),
             Some(Value::Scalars(items)) => items.len(),
             Some(Value::Array(items)) => items.len(),
@@ -194,7 +183,7 @@ impl<'a> Check<'a> {
 
     /// G6 and G7: a variable is updated, and once.
     fn update(&mut self, operation: &Operation) {
-        let target = self.words.variable.and_then(|variable| self.graph.argument_named(operation, variable));
+        let target = self.checked.words.variable.and_then(|variable| self.graph.argument_named(operation, variable));
         let Some(Operand::Tensor(target)) = target else { return };
         let producer = self.graph.tensors[target.index()].producer;
         let variable = producer

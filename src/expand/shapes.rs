@@ -92,11 +92,7 @@ impl Shapes {
     fn infer_by_rule(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
-        if plan.is_source() {
-            graph.set_shapes(id, shapes::infer(graph, id, plan)?);
-            return Ok(());
-        }
-        if let Some(shape) = self.recent.ask(graph, id) {
+        if let Some(shape) = self.recent.ask(graph, id, plan) {
             graph.set_shape_of_result(id, shape);
             return Ok(());
         }

@@ -7,6 +7,7 @@
 use smallvec::SmallVec;
 
 use super::super::{Graph, Operand, OperationId, Output, ShapeId, TensorId};
+use super::Plan;
 
 /// How many answers are remembered. A power of two.
 const SIZE: usize = 128;
@@ -27,11 +28,12 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// The shape of the result of an operation, if the same was asked before.
+    /// The shape of the result of an operation, if the same was asked before. Of sources nothing is
+    /// remembered: each has a label or a shape that others do not have.
     #[inline]
-    pub(crate) fn ask(&mut self, graph: &Graph, id: OperationId) -> Option<Option<ShapeId>> {
+    pub(crate) fn ask(&mut self, graph: &Graph, id: OperationId, plan: &Plan) -> Option<Option<ShapeId>> {
         self.question.clear();
-        if !describe(graph, id, &mut self.question) {
+        if plan.is_source() || !describe(graph, id, &mut self.question) {
             self.question.clear();
             return None;
         }
@@ -81,6 +83,6 @@ fn describe(graph: &Graph, id: OperationId, words: &mut Question) -> bool {
             Operand::Value(_) => words.push(kept.word()),
         }
     }
-    // Without tensors it is a source, and has a label or a shape that others do not have.
+    // Without tensors it is like a source.
     tensors
 }

@@ -41,7 +41,7 @@ impl BodyCheck<'_, '_> {
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {
             return;
         }
-        let label = info.params.iter().position(|param| checked.text(param.name) == "label");
+        let label = info.params.iter().position(|param| Some(param.name) == checked.words.label);
         let Some(value) = label.and_then(|i| bound[i]) else { return };
         let Expr::String(name) = self.ast.expr(value) else { return };
         let label = self.text(name);

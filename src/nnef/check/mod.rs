@@ -252,6 +252,9 @@ pub(crate) struct Words {
     pub external: Option<Name>,
     pub variable: Option<Name>,
     pub update: Option<Name>,
+    pub label: Option<Name>,
+    pub shape: Option<Name>,
+    pub value: Option<Name>,
     pub metadata: [Option<Name>; METADATA_FRAGMENTS.len()],
 }
 
@@ -261,6 +264,9 @@ impl Words {
             external: names.get(EXTERNAL),
             variable: names.get(VARIABLE),
             update: names.get(UPDATE),
+            label: names.get("label"),
+            shape: names.get("shape"),
+            value: names.get("value"),
             metadata: std::array::from_fn(|i| names.get(METADATA_FRAGMENTS[i])),
         }
     }
