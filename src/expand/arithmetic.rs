@@ -8,6 +8,7 @@ use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::symbolic::Symbolic;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
+use crate::nnef::operators::Class;
 
 /// What went wrong, without a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,50 +152,69 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
 
 /// Applies a binary operator to integers.
 pub fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {
-    let text = op.info().text;
-    let checked = match op {
+    if let Some(result) = integer(op, a, b) {
+        return Ok(Value::Int(result));
+    }
+    Err(match op {
+        BinaryOp::Div if b == 0 => Failure::new(Code::DivisionByZero, "division by zero"),
+        BinaryOp::Pow if b < 0 => {
+            let message = format!("the exponent {b} is negative; the result is no integer");
+            Failure::new(Code::IntegerRange, message).help("convert to scalars first")
+        }
+        _ if op.info().class == Class::Arithmetic => range_failure(op.info().text),
+        _ => return order(op, a.cmp(&b), true, &[&Value::Int(a), &Value::Int(b)]),
+    })
+}
+
+/// The integer that an operator gives of two; none where there is no such number.
+#[inline(always)]
+pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
         BinaryOp::Mul => a.checked_mul(b),
-        BinaryOp::Div if b == 0 => return Err(Failure::new(Code::DivisionByZero, "division by zero")),
         BinaryOp::Div => a.checked_div(b),
-        BinaryOp::Pow => return integer_power(a, b),
-        _ => return order(op, a.cmp(&b), true, &[&Value::Int(a), &Value::Int(b)]),
-    };
-    checked.map(Value::Int).ok_or_else(|| range_failure(text))
+        BinaryOp::Pow => integer_power(a, b),
+        _ => None,
+    }
 }
 
-fn integer_power(a: i64, b: i64) -> Outcome<Value> {
-    if b < 0 {
-        let message = format!("the exponent {b} is negative; the result is no integer");
-        return Err(Failure::new(Code::IntegerRange, message).help("convert to scalars first"));
-    }
-    let power = match (a, u32::try_from(b)) {
+fn integer_power(a: i64, b: i64) -> Option<i64> {
+    match (a, u32::try_from(b)) {
+        _ if b < 0 => None,
         (0 | 1, _) => Some(if b == 0 { 1 } else { a }),
         (-1, _) => Some(if b % 2 == 0 { 1 } else { -1 }),
         (_, Ok(b)) => a.checked_pow(b),
         (_, Err(_)) => None,
-    };
-    power.map(Value::Int).ok_or_else(|| range_failure("^"))
+    }
 }
 
 /// Applies a binary operator to scalars.
 pub fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
-    Ok(Value::Scalar(match op {
-        BinaryOp::Add => a + b,
-        BinaryOp::Sub => a - b,
-        BinaryOp::Mul => a * b,
-        BinaryOp::Div if b == 0.0 => return Err(Failure::new(Code::DivisionByZero, "division by zero")),
-        BinaryOp::Div => a / b,
-        BinaryOp::Pow => a.powf(b),
-        _ => {
-            let operands = [&Value::Scalar(a), &Value::Scalar(b)];
-            return match a.partial_cmp(&b) {
-                Some(ordering) => order(op, ordering, true, &operands),
-                None => order(op, Ordering::Equal, false, &operands),
-            };
-        }
-    }))
+    if let Some(result) = scalar(op, a, b) {
+        return Ok(Value::Scalar(result));
+    }
+    if op == BinaryOp::Div {
+        return Err(Failure::new(Code::DivisionByZero, "division by zero"));
+    }
+    let operands = [&Value::Scalar(a), &Value::Scalar(b)];
+    match a.partial_cmp(&b) {
+        Some(ordering) => order(op, ordering, true, &operands),
+        None => order(op, Ordering::Equal, false, &operands),
+    }
+}
+
+/// The scalar that an operator gives of two; none where there is no such number.
+#[inline(always)]
+pub fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
+    match op {
+        BinaryOp::Add => Some(a + b),
+        BinaryOp::Sub => Some(a - b),
+        BinaryOp::Mul => Some(a * b),
+        BinaryOp::Div => (b != 0.0).then(|| a / b),
+        BinaryOp::Pow => Some(a.powf(b)),
+        _ => None,
+    }
 }
 
 /// A comparison; `ordered` is false where one side is not a number.

@@ -179,6 +179,8 @@ pub struct Loop {
     pub slot: u32,
     /// Where to go when the items are used up.
     pub exit: u32,
+    /// Whether a turn is nothing but arithmetic, and none is left out; see [`super::columns`].
+    pub arithmetic: bool,
 }
 
 /// A loop of a body.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Site};
+use super::columns::is_arithmetic;
 use super::compile::Compiler;
 use super::list::List;
 use super::value::Value;
@@ -182,7 +183,7 @@ impl Compiler<'_, '_> {
         self.emit(Instr::IterBegin(count), at);
         let slot = self.checked_iterator_slot(id);
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(Loop { slot, exit: 0 });
+        self.program.loops.push(Loop { slot, exit: 0, arithmetic: false });
         let next = self.emit(Instr::IterNext(index), span) as u32;
         self.barrier();
         let skip = comprehension.filter.map(|filter| {
@@ -193,7 +194,10 @@ impl Compiler<'_, '_> {
         self.expr(comprehension.item, Hint::None);
         self.emit(Instr::Yield, span);
         self.emit(Instr::Jump(next), span);
-        self.program.loops[index as usize].exit = self.here();
+        let turn = &self.program.instrs[next as usize + 1..self.here() as usize - 2];
+        let arithmetic = turn.iter().all(|instr| is_arithmetic(*instr));
+        let exit = self.here();
+        self.program.loops[index as usize] = Loop { slot, exit, arithmetic };
         self.emit(Instr::IterEnd, span);
     }
 

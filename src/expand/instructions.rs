@@ -179,6 +179,10 @@ impl Machine<'_, '_> {
     pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
         // There is one array at least, so the number of turns is known.
         let iteration = self.iteration(count as usize, "comprehension")?;
+        if let Some(list) = self.computed(&iteration) {
+            self.stack.push(Value::Array(list));
+            return Ok(());
+        }
         self.loops.push(Running { iteration, items: Collected::new() });
         Ok(())
     }

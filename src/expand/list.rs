@@ -17,8 +17,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::columns::Column;
 use super::value::Value;
 use crate::graph::{self, TensorId};
+use crate::nnef::ast::Numbers;
 pub use meter::Meter;
 
 /// The cells of a buffer, packed by what they hold.
@@ -31,7 +33,8 @@ enum Cells {
     Chars(VecDeque<char>),
     Bytes(VecDeque<u8>),
     Values(VecDeque<Value>),
-    /// The items of a literal. They never grow, and the graph may share them.
+    /// Items that were there all at once, as those of a literal. They never grow, and the graph may
+    /// share them.
     FixedInts(Arc<[i64]>),
     FixedScalars(Arc<[f64]>),
     /// ASCII only, so that a byte is a character.
@@ -72,6 +75,13 @@ macro_rules! with_same_cells {
 }
 
 impl Cells {
+    fn of_numbers(numbers: Numbers) -> Self {
+        match numbers {
+            Numbers::Ints(items) => Cells::FixedInts(items),
+            Numbers::Scalars(items) => Cells::FixedScalars(items),
+        }
+    }
+
     fn len(&self) -> usize {
         with_cells!(self, items => items.len())
     }
@@ -199,6 +209,16 @@ impl List {
         List::new(Cells::FixedScalars(items.into()), None)
     }
 
+    /// A long literal, whose numbers it shares.
+    pub fn of_numbers(numbers: &Numbers) -> List {
+        List::new(Cells::of_numbers(numbers.clone()), None)
+    }
+
+    /// A list of numbers that were computed all at once.
+    pub fn of_results(numbers: Numbers, meter: &Rc<Meter>) -> List {
+        List::new(Cells::of_numbers(numbers), Some(meter))
+    }
+
     /// A list of tensors.
     pub fn from_tensors(items: impl IntoIterator<Item = TensorId>, meter: Option<&Rc<Meter>>) -> List {
         List::new(Cells::Tensors(items.into_iter().collect()), meter)
@@ -279,6 +299,18 @@ impl List {
             Cells::Tensors(items) => {
                 graph::Value::Array(items.range(range).copied().map(graph::Value::Tensor).collect())
             }
+            _ => return None,
+        })
+    }
+
+    /// Some of the items, if they are numbers and packed as such.
+    pub(super) fn column(&self, begin: usize, len: usize) -> Option<Column> {
+        let range = self.base() + begin..self.base() + begin + len;
+        Some(match &*self.buffer.cells.borrow() {
+            Cells::Ints(items) => Column::Ints(items.range(range).copied().collect()),
+            Cells::Scalars(items) => Column::Scalars(items.range(range).copied().collect()),
+            Cells::FixedInts(items) => Column::Ints(items[range].to_vec()),
+            Cells::FixedScalars(items) => Column::Scalars(items[range].to_vec()),
             _ => return None,
         })
     }

@@ -5,6 +5,7 @@ pub mod arithmetic;
 mod builtins;
 mod calls;
 mod code;
+mod columns;
 mod compile;
 mod compile_expr;
 mod compile_loop;
@@ -215,6 +216,7 @@ fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
         Expr::String(name) => Value::String(List::from_text(checked.text(name), None)),
         Expr::IntArray(range) => Value::Array(List::of_ints(&ast.ints[range.range()])),
         Expr::ScalarArray(range) => Value::Array(List::of_scalars(&ast.scalars[range.range()])),
+        Expr::Numbers(numbers) => Value::Array(List::of_numbers(&ast.numbers[numbers.index()])),
         _ => return None,
     })
 }

@@ -3,22 +3,6 @@
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
 //! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
 
-mod marks;
-mod module;
-
-use std::num::NonZeroU32;
-
-use smallvec::SmallVec;
-
-use super::names::Name;
-use crate::room;
-use crate::source::Span;
-pub(crate) use marks::Marks;
-pub use module::{
-    Assignment, Assignments, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params,
-    ResultDecl, Results, Version,
-};
-
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -33,6 +17,25 @@ macro_rules! id_type {
         }
     };
 }
+
+mod marks;
+mod module;
+mod numbers;
+
+use std::num::NonZeroU32;
+
+use smallvec::SmallVec;
+
+use super::names::Name;
+use crate::room;
+use crate::source::Span;
+pub(crate) use marks::Marks;
+pub use module::{
+    Assignment, Assignments, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params,
+    ResultDecl, Results, Version,
+};
+pub(crate) use numbers::MANY;
+pub use numbers::{Numbers, NumbersId};
 
 /// An expression, as an index into [`Ast::exprs`]. That there is none takes no room: nodes are
 /// what a large text makes most of, and memory that is touched costs as much time as reading.
@@ -219,6 +222,8 @@ pub enum Expr {
     IntArray(ListRange),
     /// A literal array of scalars only, in [`Ast::scalars`]. At least one item; signs are applied.
     ScalarArray(ListRange),
+    /// A long literal array of integers only, or of scalars only.
+    Numbers(NumbersId),
     /// `(a, b)` or, where the dialect has them, bare `a, b`; items are in [`Ast::lists`].
     Tuple(ListRange),
     /// `-a`
@@ -283,7 +288,12 @@ impl Expr {
     /// Whether it is a name or a literal: nothing is below it.
     pub fn is_leaf(self) -> bool {
         use Expr::*;
-        matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | IntArray(_) | ScalarArray(_) | Error)
+        self.is_number_array() || matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | Error)
+    }
+
+    /// Whether it is a literal array of numbers of one kind.
+    pub fn is_number_array(self) -> bool {
+        matches!(self, Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Numbers(_))
     }
 
     /// Whether it has a left side, which [`Ast::left_spine`] goes down.
@@ -381,6 +391,8 @@ pub struct Ast {
     pub ints: Vec<i64>,
     /// Items of packed scalar arrays.
     pub scalars: Vec<f64>,
+    /// Long literal arrays.
+    pub numbers: Vec<Numbers>,
     /// Calls.
     pub calls: Vec<Call>,
     /// Arguments of calls.

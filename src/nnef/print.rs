@@ -6,9 +6,9 @@
 mod loops;
 mod module;
 
-use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Primitive, TypeSpec, TypeSpecId};
+use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, Primitive, TypeSpec, TypeSpecId};
 use super::dialect::{Dialect, Rules};
-use super::literals::{push_scalar, push_string};
+use super::literals::{push_int, push_scalar, push_string};
 use super::names::Names;
 use super::operators::UNARY_PRECEDENCE;
 pub use module::print_module;
@@ -66,7 +66,8 @@ impl Printer<'_> {
             Expr::Scalar(value) => print_scalar(value, self.out),
             Expr::Logical(value) => self.out.push_str(if value { "true" } else { "false" }),
             Expr::String(value) => push_string(self.out, self.names.text(value)),
-            Expr::Array(_) | Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Tuple(_) => self.list(id),
+            Expr::Array(_) | Expr::Tuple(_) => self.list(id),
+            Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Numbers(_) => self.list(id),
             Expr::Unary { op, operand } => {
                 self.out.push_str(op.info().text);
                 self.expr(operand, UNARY_PRECEDENCE);
@@ -111,6 +112,7 @@ impl Printer<'_> {
             Expr::Array(range) | Expr::Tuple(range) | Expr::IntArray(range) | Expr::ScalarArray(range) => {
                 range.len as usize
             }
+            Expr::Numbers(numbers) => self.ast.numbers[numbers.index()].len(),
             Expr::Call(call) => self.ast.call(call).args.len as usize,
             _ => 0,
         }
@@ -120,8 +122,12 @@ impl Printer<'_> {
     fn item(&mut self, id: ExprId, index: usize) {
         match self.ast.expr(id) {
             Expr::Array(range) | Expr::Tuple(range) => self.expr(self.ast.items(range)[index], 0),
-            Expr::IntArray(range) => self.out.push_str(&self.ast.ints[range.range()][index].to_string()),
+            Expr::IntArray(range) => push_int(self.out, self.ast.ints[range.range()][index]),
             Expr::ScalarArray(range) => print_scalar(self.ast.scalars[range.range()][index], self.out),
+            Expr::Numbers(numbers) => match &self.ast.numbers[numbers.index()] {
+                Numbers::Ints(items) => push_int(self.out, items[index]),
+                Numbers::Scalars(items) => print_scalar(items[index], self.out),
+            },
             Expr::Call(call) => {
                 let argument = self.ast.arguments(self.ast.call(call))[index];
                 if let Some(name) = argument.name {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Assignment, Ast};
+use super::ast::{Assignment, Ast, Numbers};
 use super::names::Name;
 use crate::room;
 use crate::source::Span;
@@ -30,6 +30,8 @@ const CHUNK: usize = 32 * 1024;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statements {
     bytes: Vec<u8>,
+    /// The long literal arrays, in their order.
+    numbers: Vec<Numbers>,
     count: usize,
     /// Where the last statement starts.
     last: u32,
@@ -126,6 +128,7 @@ impl Chunk {
 #[derive(Clone, Debug)]
 pub struct Reader<'s> {
     bytes: &'s [u8],
+    numbers: &'s [Numbers],
     last: u32,
     forms: &'s Forms,
     chunk: usize,
@@ -153,7 +156,7 @@ impl Statements {
     }
 
     fn reader_with<'s>(&'s self, forms: &'s Forms) -> Reader<'s> {
-        Reader { bytes: &self.bytes, last: 0, forms, chunk: FIRST_CHUNK }
+        Reader { bytes: &self.bytes, numbers: &self.numbers, last: 0, forms, chunk: FIRST_CHUNK }
     }
 
     /// The forms of the text that they are of.
@@ -180,6 +183,7 @@ impl Statements {
         let first = reader.begin();
         self.begin(first.form, first.start);
         self.bytes.extend_from_slice(reader.bytes);
+        self.numbers.extend_from_slice(reader.numbers);
         (self.count, self.last) = (self.count - 1 + other.count, other.last);
     }
 

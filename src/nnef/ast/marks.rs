@@ -9,6 +9,7 @@ pub(crate) struct Marks {
     pub lists: usize,
     pub ints: usize,
     pub scalars: usize,
+    pub numbers: usize,
     pub calls: usize,
     pub args: usize,
     pub comprehensions: usize,
@@ -25,6 +26,7 @@ impl Marks {
             lists: ast.lists.len(),
             ints: ast.ints.len(),
             scalars: ast.scalars.len(),
+            numbers: ast.numbers.len(),
             calls: ast.calls.len(),
             args: ast.args.len(),
             comprehensions: ast.comprehensions.len(),
@@ -41,6 +43,7 @@ impl Marks {
         ast.lists.truncate(self.lists);
         ast.ints.truncate(self.ints);
         ast.scalars.truncate(self.scalars);
+        ast.numbers.truncate(self.numbers);
         ast.calls.truncate(self.calls);
         ast.args.truncate(self.args);
         ast.comprehensions.truncate(self.comprehensions);

@@ -110,7 +110,7 @@ impl Checker<'_> {
             let span = ast.span(offender);
             let at = match ast.expr(offender) {
                 Expr::Binary { op, at, .. } => self.at(main, Span::new(at, at + op.info().text.len() as u32)),
-                Expr::IntArray(_) | Expr::ScalarArray(_) => self.at(main, self.first_sign(span).unwrap_or(span)),
+                array if array.is_number_array() => self.at(main, self.first_sign(span).unwrap_or(span)),
                 _ => self.at(main, span),
             };
             let message = "only calls with names and literals as arguments are allowed here";
@@ -149,8 +149,10 @@ impl Checker<'_> {
                 Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand }
                     if matches!(ast.expr(operand), Expr::Int(_) | Expr::Scalar(_))
                         && self.checked.document.dialect() == Dialect::V1 => {}
-                Expr::IntArray(_) | Expr::ScalarArray(_)
-                    if self.checked.document.dialect() == Dialect::Draft && self.first_sign(ast.span(id)).is_some() =>
+                array
+                    if array.is_number_array()
+                        && self.checked.document.dialect() == Dialect::Draft
+                        && self.first_sign(ast.span(id)).is_some() =>
                 {
                     return Some(id);
                 }
@@ -161,6 +163,7 @@ impl Checker<'_> {
                 | Expr::String(_)
                 | Expr::IntArray(_)
                 | Expr::ScalarArray(_)
+                | Expr::Numbers(_)
                 | Expr::Error => {}
                 _ => return Some(id),
             }

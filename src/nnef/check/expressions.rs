@@ -7,14 +7,14 @@
 use super::Checker;
 use super::bodies::{BodyCheck, Context};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Builtin, ComprehensionId, Expr, ExprId, ListRange, Primitive};
+use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
 use crate::source::Span;
 
 impl Checker<'_> {
     /// The type of a literal that has no parts.
-    pub(super) fn simple_literal(&mut self, expr: Expr) -> Option<Type> {
+    pub(super) fn simple_literal(&mut self, ast: &Ast, expr: Expr) -> Option<Type> {
         Some(match expr {
             Expr::Int(_) => Type::INTEGER,
             Expr::Scalar(_) => Type::SCALAR,
@@ -22,6 +22,10 @@ impl Checker<'_> {
             Expr::String(_) => Type::STRING,
             Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
             Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
+            Expr::Numbers(numbers) => self.checked.types.array(match ast.numbers[numbers.index()] {
+                Numbers::Ints(_) => Type::INTEGER,
+                Numbers::Scalars(_) => Type::SCALAR,
+            }),
             _ => return None,
         })
     }
@@ -30,7 +34,7 @@ impl Checker<'_> {
     pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
         let ast = self.ast(module);
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
-            if let Some(ty) = self.simple_literal(ast.expr(id)) {
+            if let Some(ty) = self.simple_literal(ast, ast.expr(id)) {
                 return Some(ty);
             }
             let ty = match ast.expr(id) {
@@ -117,7 +121,7 @@ impl BodyCheck<'_, '_> {
             Expr::Builtin { function, argument } => self.builtin(function, argument),
             Expr::Call(call) => self.call(call, context),
             Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,
-            literal => self.checker.simple_literal(literal).unwrap_or(Type::Unknown),
+            literal => self.checker.simple_literal(self.ast, literal).unwrap_or(Type::Unknown),
         }
     }
 

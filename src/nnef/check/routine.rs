@@ -214,7 +214,7 @@ impl BodyCheck<'_, '_> {
                 self.set_ref(id, Ref::Slot(slot));
                 Some(self.slots[slot as usize].ty)
             }
-            literal => self.checker.simple_literal(literal),
+            literal => self.checker.simple_literal(self.ast, literal),
         }
     }
 

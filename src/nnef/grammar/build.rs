@@ -6,7 +6,7 @@ use chumsky::inspector::SimpleState;
 use chumsky::span::SimpleSpan;
 
 use crate::diagnostics::Code;
-use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, ListRange, Marks, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, Primitive, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::lexer::Kind;
 use crate::nnef::names::Names;
 use crate::source::Span;
@@ -131,9 +131,9 @@ impl Build<'_> {
             Expr::Int(value) => Some(if negative { value.wrapping_neg() } else { value }),
             _ => None,
         })?;
-        let range = ListRange { start: self.ast.ints.len() as u32, len: values.len() as u32 };
+        let start = self.ast.ints.len();
         self.ast.ints.extend(values);
-        Some(Expr::IntArray(range))
+        Some(self.ast.int_array(start))
     }
 
     fn pack_scalars(&mut self, items: &[ExprId]) -> Option<Expr> {
@@ -141,9 +141,9 @@ impl Build<'_> {
             Expr::Scalar(value) => Some(if negative { -value } else { value }),
             _ => None,
         })?;
-        let range = ListRange { start: self.ast.scalars.len() as u32, len: values.len() as u32 };
+        let start = self.ast.scalars.len();
         self.ast.scalars.extend(values);
-        Some(Expr::ScalarArray(range))
+        Some(self.ast.scalar_array(start))
     }
 
     /// The items as numbers of one kind; none where there are none, or others among them.
@@ -175,16 +175,11 @@ impl Build<'_> {
             self.ast.scalars.truncate(mark.1);
         }
         let taken = items?;
-        Some(match kind {
-            Kind::Int => {
-                let len = (self.ast.ints.len() - mark.0) as u32;
-                (Expr::IntArray(ListRange { start: mark.0 as u32, len }), taken + 1)
-            }
-            _ => {
-                let len = (self.ast.scalars.len() - mark.1) as u32;
-                (Expr::ScalarArray(ListRange { start: mark.1 as u32, len }), taken + 1)
-            }
-        })
+        let array = match kind {
+            Kind::Int => self.ast.int_array(mark.0),
+            _ => self.ast.scalar_array(mark.1),
+        };
+        Some((array, taken + 1))
     }
 
     /// The items of a packed array and the closing bracket: how many tokens, if it is one.

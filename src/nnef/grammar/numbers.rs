@@ -1,16 +1,38 @@
 //! Numbers, read from their digits: arrays of them can be the greater part of a text.
 
-use crate::nnef::ast::{Ast, Expr, ListRange};
+use std::sync::Arc;
+
+use crate::nnef::ast::{Ast, Expr, MANY, Numbers};
 
 /// Digits that fit into 64 bits whatever they are.
-const INT_DIGITS: u32 = 18;
-const MANTISSA_DIGITS: u32 = 19;
+const INT_DIGITS: usize = 18;
+const MANTISSA_DIGITS: usize = 19;
 
 /// Powers of ten that a 64-bit float holds exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
+
+/// What appending so many digits multiplies a number by.
+const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The digits with which eight bytes start, the first one the least: their value, and how many there are.
+///
+/// Numbers have few digits, each another number of them; a loop over them would be left by a branch
+/// that the processor guesses wrongly.
+#[inline(always)]
+fn eight(word: u64) -> (u64, usize) {
+    let digits = word ^ 0x3030_3030_3030_3030;
+    let others = (((digits & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+    let count = others.trailing_zeros() as usize / 8;
+    // What are no digits goes, and as many zeros come in front. For none all goes, in two steps.
+    let digits = digits << (32 - 4 * count) << (32 - 4 * count);
+    let pairs = (digits.wrapping_mul(10)).wrapping_add(digits >> 8);
+    let (low, high) = (pairs & 0x0000_00ff_0000_00ff, (pairs >> 16) & 0x0000_00ff_0000_00ff);
+    let value = low.wrapping_mul(100 + (1_000_000 << 32)).wrapping_add(high.wrapping_mul(1 + (10_000 << 32)));
+    (value >> 32, count)
+}
 
 /// The value of an integer literal; none where it may not fit.
 pub(super) fn integer(text: &str) -> Option<i64> {
@@ -30,12 +52,67 @@ pub(super) fn array(text: &str, ast: &mut Ast) -> Option<(Expr, usize)> {
     let first = text.trim_start_matches(|c: char| c == '-' || c.is_ascii_whitespace() || c == '\x0B');
     let rest = first.trim_start_matches(|c: char| c.is_ascii_digit());
     let mut cursor = Cursor { text, at: 0 };
-    if rest.starts_with(['.', 'e', 'E']) {
-        let range = cursor.items(&mut ast.scalars, Cursor::real, |value| -value)?;
-        return Some((Expr::ScalarArray(range), cursor.at));
+    let array = match rest.starts_with(['.', 'e', 'E']) {
+        true => cursor.array::<f64>(ast)?,
+        false => cursor.array::<i64>(ast)?,
+    };
+    Some((array, cursor.at))
+}
+
+/// What arrays of numbers consist of.
+trait Number: Copy + Default {
+    /// Reads a number without a sign.
+    fn read(cursor: &mut Cursor) -> Option<Self>;
+    fn negated(self) -> Self;
+    /// The table of the numbers of short arrays.
+    fn table(ast: &mut Ast) -> &mut Vec<Self>;
+    fn shared(items: Arc<[Self]>) -> Numbers;
+    /// The array of the numbers of the table from a place on.
+    fn array(ast: &mut Ast, start: usize) -> Expr;
+}
+
+impl Number for i64 {
+    fn read(cursor: &mut Cursor) -> Option<Self> {
+        cursor.integer()
     }
-    let range = cursor.items(&mut ast.ints, Cursor::integer, |value: i64| -value)?;
-    Some((Expr::IntArray(range), cursor.at))
+
+    fn negated(self) -> Self {
+        -self
+    }
+
+    fn table(ast: &mut Ast) -> &mut Vec<Self> {
+        &mut ast.ints
+    }
+
+    fn shared(items: Arc<[Self]>) -> Numbers {
+        Numbers::Ints(items)
+    }
+
+    fn array(ast: &mut Ast, start: usize) -> Expr {
+        ast.int_array(start)
+    }
+}
+
+impl Number for f64 {
+    fn read(cursor: &mut Cursor) -> Option<Self> {
+        cursor.real()
+    }
+
+    fn negated(self) -> Self {
+        -self
+    }
+
+    fn table(ast: &mut Ast) -> &mut Vec<Self> {
+        &mut ast.scalars
+    }
+
+    fn shared(items: Arc<[Self]>) -> Numbers {
+        Numbers::Scalars(items)
+    }
+
+    fn array(ast: &mut Ast, start: usize) -> Expr {
+        ast.scalar_array(start)
+    }
 }
 
 /// What the lexer skips.
@@ -66,44 +143,84 @@ impl Cursor<'_> {
         }
     }
 
-    /// The items of an array, added to `items`.
-    fn items<T: Copy>(
-        &mut self,
-        items: &mut Vec<T>,
-        read: impl Fn(&mut Self) -> Option<T>,
-        negate: impl Fn(T) -> T,
-    ) -> Option<ListRange> {
-        let start = items.len();
-        loop {
-            self.spaces();
-            let negative = self.skip(b'-');
-            if negative {
-                self.spaces();
-            }
-            let Some(value) = read(self) else { break };
-            items.push(if negative { negate(value) } else { value });
-            self.spaces();
-            if self.skip(b']') {
-                return Some(ListRange { start: start as u32, len: (items.len() - start) as u32 });
-            }
-            if !self.skip(b',') {
-                break;
+    /// An array from behind its opening bracket to behind the closing one.
+    fn array<T: Number>(&mut self, ast: &mut Ast) -> Option<Expr> {
+        let start = T::table(ast).len();
+        for _ in 1..MANY {
+            match self.item() {
+                Some((item, end)) => {
+                    T::table(ast).push(item);
+                    if end {
+                        return Some(T::array(ast, start));
+                    }
+                }
+                None => {
+                    T::table(ast).truncate(start);
+                    return None;
+                }
             }
         }
-        items.truncate(start);
-        None
+        let items = self.many(&T::table(ast)[start..]);
+        T::table(ast).truncate(start);
+        Some(ast.shared_array(T::shared(items?)))
     }
 
-    /// Appends digits to a number; gives how many there are, leading zeros of the number not counted.
-    fn digits(&mut self, number: &mut u64) -> u32 {
-        let mut count = 0;
+    /// The items of a long array, of which the first ones are read already. They are counted before
+    /// they are read, so that they are read to where they stay.
+    fn many<T: Number>(&mut self, first: &[T]) -> Option<Arc<[T]>> {
+        let rest = &self.text[self.at..];
+        let commas = rest[..rest.find(']')?].bytes().filter(|byte| *byte == b',').count();
+        let mut all: Arc<[T]> = std::iter::repeat_n(T::default(), first.len() + commas + 1).collect();
+        let (before, rest) = Arc::get_mut(&mut all)?.split_at_mut(first.len());
+        before.copy_from_slice(first);
+        for (i, place) in rest.iter_mut().enumerate() {
+            let (item, end) = self.item()?;
+            if end != (i == commas) {
+                return None;
+            }
+            *place = item;
+        }
+        Some(all)
+    }
+
+    /// An item, what stands behind it, and whether that is the closing bracket.
+    #[inline(always)]
+    fn item<T: Number>(&mut self) -> Option<(T, bool)> {
+        self.spaces();
+        let negative = self.byte() == b'-';
+        if negative {
+            self.at += 1;
+            self.spaces();
+        }
+        let value = T::read(self)?;
+        self.spaces();
+        let end = match self.byte() {
+            b',' => false,
+            b']' => true,
+            _ => return None,
+        };
+        self.at += 1;
+        Some((if negative { value.negated() } else { value }, end))
+    }
+
+    /// Appends digits to a number, which wraps where they are too many; gives how many there are.
+    #[inline(always)]
+    fn digits(&mut self, number: &mut u64) -> usize {
+        let start = self.at;
+        while let Some(word) = self.text.as_bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
+            let (value, count) = eight(u64::from_le_bytes(*word));
+            *number = number.wrapping_mul(TENS[count]).wrapping_add(value);
+            self.at += count;
+            if count < 8 {
+                return self.at - start;
+            }
+        }
         loop {
             let digit = self.byte().wrapping_sub(b'0');
             if digit > 9 {
-                return count;
+                return self.at - start;
             }
             *number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
-            count += u32::from(*number != 0 || count > 0);
             self.at += 1;
         }
     }
@@ -112,7 +229,15 @@ impl Cursor<'_> {
         let start = self.at;
         let mut value = 0;
         let count = self.digits(&mut value);
-        (self.at > start && count <= INT_DIGITS).then_some(value as i64)
+        let fits = count <= INT_DIGITS || self.significant(start) <= INT_DIGITS;
+        (count > 0 && fits).then_some(value as i64)
+    }
+
+    /// How many digits there are from a place on, zeros in front not counted.
+    #[cold]
+    fn significant(&self, start: usize) -> usize {
+        let digits = self.text[start..self.at].trim_start_matches(['0', '.']);
+        digits.bytes().filter(u8::is_ascii_digit).count()
     }
 
     fn real(&mut self) -> Option<f64> {
@@ -120,20 +245,20 @@ impl Cursor<'_> {
         let mut mantissa = 0;
         let mut count = self.digits(&mut mantissa);
         let mut exponent = 0i64;
-        if self.at == start {
+        if count == 0 {
             return None;
         }
-        let point = self.skip(b'.');
+        let point = self.byte() == b'.';
         if point {
-            let fraction = self.at;
+            self.at += 1;
             let further = self.digits(&mut mantissa);
-            // Zeros behind the point lead the number only where nothing else stands before it.
-            count = if count == 0 { further } else { count + (self.at - fraction) as u32 };
-            exponent = fraction as i64 - self.at as i64;
-            if exponent == 0 {
+            if further == 0 {
                 return None;
             }
+            count += further;
+            exponent = -(further as i64);
         }
+        let exact = count <= MANTISSA_DIGITS || self.significant(start) <= MANTISSA_DIGITS;
         if matches!(self.byte(), b'e' | b'E') {
             exponent = exponent.saturating_add(self.exponent()?);
         } else if !point {
@@ -142,7 +267,7 @@ impl Cursor<'_> {
         let power = POWERS.get(exponent.unsigned_abs() as usize);
         let value = match power {
             // Both numbers are exact, so one operation rounds once.
-            Some(power) if count <= MANTISSA_DIGITS && mantissa < 1 << 53 => {
+            Some(power) if exact && mantissa < 1 << 53 => {
                 if exponent < 0 {
                     mantissa as f64 / power
                 } else {
@@ -163,7 +288,7 @@ impl Cursor<'_> {
         let start = self.at;
         let mut value = 0;
         let count = self.digits(&mut value);
-        if self.at == start || count > INT_DIGITS {
+        if count == 0 || (count > INT_DIGITS && self.significant(start) > INT_DIGITS) {
             return None;
         }
         Some(if negative { -(value as i64) } else { value as i64 })
@@ -197,6 +322,30 @@ mod tests {
     }
 
     #[test]
+    fn long_arrays_are_read_as_short_ones_are() {
+        for len in [MANY - 1, MANY, MANY + 1, 5 * MANY] {
+            let items: Vec<i64> = (0..len as i64).map(|i| i * i * if i % 3 == 0 { -1 } else { 1 }).collect();
+            let text = format!("{items:?}");
+            let mut ast = Ast::default();
+            let (expr, read) = array(&text[1..], &mut ast).expect("an array");
+            assert_eq!(read, text.len() - 1);
+            match expr {
+                Expr::IntArray(range) => assert_eq!((&ast.ints[range.range()], len), (&items[..], MANY - 1)),
+                expr => {
+                    assert!(matches!(expr, Expr::Numbers(_)) && ast.ints.is_empty());
+                    assert_eq!(ast.numbers[0], Numbers::Ints(items.into()));
+                }
+            }
+        }
+        let first = "1, ".repeat(MANY);
+        for end in ["2, ]", "2", "2 3]", "2.0]", "2, # ]\n 3]", "x]", "2,, 3]", "", "2 # a, b\n ]"] {
+            let mut ast = Ast::default();
+            assert_eq!(array(&format!("{first}{end}"), &mut ast), None, "{end}");
+            assert!(ast.ints.is_empty() && ast.numbers.is_empty());
+        }
+    }
+
+    #[test]
     fn numbers_to_be_remarked_on_are_left() {
         assert_eq!(integer("000000000000000000000012"), Some(12));
         assert_eq!(integer("9999999999999999999"), None);
@@ -212,8 +361,19 @@ mod tests {
         fn scalars_are_those_of_the_standard_library(
             text in "(0{0,3}[0-9]{1,20}\\.[0-9]{1,20}|[0-9]{1,4}(\\.0{0,25}[0-9]{1,6})?[eE][+-]?[0-9]{1,3}|[0-9]{1,17}\\.[0-9]{1,3})",
         ) {
-            let wanted = text.parse::<f64>().expect("a number");
-            prop_assert_eq!(real(&text).map(f64::to_bits), Some(wanted).filter(|v| v.is_finite()).map(f64::to_bits));
+            let wanted = Some(text.parse::<f64>().expect("a number")).filter(|v| v.is_finite()).map(f64::to_bits);
+            prop_assert_eq!(real(&text).map(f64::to_bits), wanted);
+            let longer = packed(&format!("{text} , -1.5]        "));
+            prop_assert_eq!(longer.map(|(_, items, _)| items[0].to_bits()), wanted);
+        }
+
+        #[test]
+        fn integers_are_those_of_the_standard_library(text in "0{0,9}[0-9]{1,21}", behind in "[ ,x./:]{0,9}") {
+            let wanted = text.parse::<i64>().ok().filter(|value| *value < 1_000_000_000_000_000_000);
+            prop_assert_eq!(integer(&text), wanted);
+            let mut cursor = Cursor { text: &format!("{text}{behind}"), at: 0 };
+            prop_assert_eq!(cursor.integer(), wanted);
+            prop_assert!(wanted.is_none() || cursor.at == text.len());
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Plain statements: all but loops, what is nested deeply, and the odd corners of the syntax.
+//! Plain statements: all but loops and the odd corners of the syntax.
 //!
 //! Flat text has no others, and has millions of them. They are read from the lexer without tokens
 //! between, into the nodes that the grammar makes of them. Where anything else stands, right or
@@ -151,12 +151,18 @@ struct Statement<'s, 't, 'n> {
     span: Span,
     /// Where the token before it ends.
     end: u32,
+    /// How deep the expression at hand is nested.
     depth: u32,
+    /// How many brackets are open around it.
+    brackets: usize,
+    /// How many selects and prefix operators there were.
+    others: usize,
 }
 
 impl<'s, 't, 'n> Statement<'s, 't, 'n> {
     fn new(lexer: &'s mut Lexer<'t, Kind>, reader: &'s mut PlainReader<'n>, comments: &'s mut Vec<Span>) -> Self {
-        Statement { lexer, reader, comments, kind: Kind::Stray, span: Span::default(), end: 0, depth: 0 }
+        let (kind, span) = (Kind::Stray, Span::default());
+        Statement { lexer, reader, comments, kind, span, end: 0, depth: 0, brackets: 0, others: 0 }
     }
 
     #[inline]

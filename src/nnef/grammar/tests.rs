@@ -62,6 +62,7 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
         Expr::Array(list) => format!("[{}]", all(ast.items(list))),
         Expr::IntArray(list) => format!("ints{:?}", &ast.ints[list.range()]),
         Expr::ScalarArray(list) => format!("scalars{:?}", &ast.scalars[list.range()]),
+        Expr::Numbers(numbers) => format!("{:?}", ast.numbers[numbers.index()]),
         Expr::Tuple(list) => format!("(, {})", all(ast.items(list))),
         Expr::Unary { op, operand } => format!("({op:?} {})", sub(operand)),
         Expr::Binary { op, lhs, rhs, .. } => format!("({op:?} {} {})", sub(lhs), sub(rhs)),
@@ -374,6 +375,13 @@ fn deep_nesting_is_parsed_or_refused() {
     let nested = |n: usize| body(&format!("y = {}x{};", "(".repeat(n), ")".repeat(n)));
     assert!(parse_as(&nested(50_000), Dialect::V1).diagnostics.is_empty());
     assert_eq!(places(&nested(200_000), Dialect::V1)[0].0, Code::TooDeep);
+    let signed = |n: usize, item: &str| body(&format!("y = {}{item}{};", "f(-".repeat(n), ")".repeat(n)));
+    for (n, item, refused) in
+        [(50_000, "x", false), (50_000, "[1]", true), (49_999, "[-1]", false), (50_001, "x", true)]
+    {
+        let found = places(&signed(n, item), Dialect::V1);
+        assert_eq!(found.first().is_some_and(|first| first.0 == Code::TooDeep), refused, "{n} {item} {found:?}");
+    }
     // A missing operand at the bottom of many operator levels is found without trying them all.
     let bad = body(&format!("y = {}*{};", "(a + b * ".repeat(2000), ")".repeat(2000)));
     assert_eq!(places(&bad, Dialect::V1).len(), 1);

@@ -9,7 +9,7 @@ use std::hash::Hasher;
 
 use super::pack::Packer;
 use super::spelling::{Callees, HoleKind, Key, Spelling};
-use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks};
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks, Numbers};
 use crate::nnef::names::{Name, Names};
 use crate::source::Span;
 
@@ -75,6 +75,8 @@ pub(crate) struct Form {
     key: Key,
     /// The nodes, packed as if the statement stood at the start of the text.
     pub(super) packed: Vec<u8>,
+    /// The long literal arrays among them.
+    pub(super) numbers: Vec<Numbers>,
     pub(super) holes: SmallVec<[Hole; 4]>,
     /// How many bytes the statement has.
     pub(super) len: u32,
@@ -191,9 +193,9 @@ impl Form {
             };
             holes.push(Hole { start: from, end: to, node: node as u32, kind });
         }
-        let mut packed = Vec::new();
-        Packer::new(&mut packed, start, marks).nodes(ast, assignment);
-        Some(Form { key: spelling.to_key(), packed, holes, len, targets: spelling.targets() })
+        let (mut packed, mut numbers) = (Vec::new(), Vec::new());
+        Packer::new(&mut packed, &mut numbers, start, marks).nodes(ast, assignment);
+        Some(Form { key: spelling.to_key(), packed, numbers, holes, len, targets: spelling.targets() })
     }
 }
 

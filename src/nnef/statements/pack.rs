@@ -2,12 +2,14 @@
 //!
 //! A statement is its form, if that is known, and where it stands. Of a known form its names
 //! follow; else how many entries it has in each table of the tree, and these entries in order. Ids
-//! are relative to the statement's first entry, and places to its start.
+//! are relative to the statement's first entry, and places to its start. Long literal arrays are
+//! kept beside the bytes, in their order.
 
 use super::forms::{FormId, Word};
 use super::{Statements, Targets};
 use crate::nnef::ast::{
-    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Primitive, UnaryOp,
+    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, Primitive,
+    UnaryOp,
 };
 use crate::source::Span;
 
@@ -33,6 +35,7 @@ pub(super) mod tag {
     pub const BUILTIN: u8 = 17;
     pub const CALL: u8 = 18;
     pub const LOOP: u8 = 19;
+    pub const NUMBERS: u8 = 20;
 }
 
 /// The enums of the tree, in the order of the bytes that stand for them.
@@ -82,7 +85,7 @@ impl Statements {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
         let start = assignment.span.start;
         self.begin(None, start);
-        let mut packer = Packer::new(&mut self.bytes, start, marks);
+        let mut packer = Packer::new(&mut self.bytes, &mut self.numbers, start, marks);
         packer.number(u64::from(assignment.span.end - start));
         packer.nodes(ast, assignment);
     }
@@ -118,14 +121,15 @@ pub(super) fn push_signed(out: &mut Vec<u8>, value: i64) {
 
 pub(super) struct Packer<'o> {
     out: &'o mut Vec<u8>,
+    numbers: &'o mut Vec<Numbers>,
     start: u32,
     marks: Marks,
 }
 
 impl<'o> Packer<'o> {
     /// Packs nodes behind the marks, of a statement that starts there.
-    pub fn new(out: &'o mut Vec<u8>, start: u32, marks: Marks) -> Self {
-        Packer { out, start, marks }
+    pub fn new(out: &'o mut Vec<u8>, numbers: &'o mut Vec<Numbers>, start: u32, marks: Marks) -> Self {
+        Packer { out, numbers, start, marks }
     }
 
     /// Packs the nodes of a statement, and which of them are its sides.
@@ -190,6 +194,7 @@ impl<'o> Packer<'o> {
         self.out.push(if loops[0] > 0 { present | LOOPS } else { present });
         rest.iter().filter(|len| **len > 0).for_each(|len| self.number(*len as u64));
         loops.iter().filter(|_| loops[0] > 0).for_each(|len| self.number(*len as u64));
+        self.numbers.extend_from_slice(&ast.numbers[marks.numbers..]);
         for (expr, span) in ast.exprs[marks.exprs..].iter().zip(&ast.spans[marks.exprs..]) {
             self.expr(*expr);
             self.span(*span);
@@ -282,6 +287,7 @@ impl<'o> Packer<'o> {
             Expr::Array(range) => self.tagged_range(tag::ARRAY, range, marks.lists),
             Expr::IntArray(range) => self.tagged_range(tag::INT_ARRAY, range, marks.ints),
             Expr::ScalarArray(range) => self.tagged_range(tag::SCALAR_ARRAY, range, marks.scalars),
+            Expr::Numbers(_) => self.out.push(tag::NUMBERS),
             Expr::Tuple(range) => self.tagged_range(tag::TUPLE, range, marks.lists),
             Expr::Call(id) => {
                 self.out.push(tag::CALL);

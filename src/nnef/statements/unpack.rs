@@ -6,7 +6,7 @@ use super::forms::{Form, FormId, Word};
 use super::pack::{BINARY_OPS, BUILTINS, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
-    Iterator, ListRange, Loop, LoopId, Marks, Recurrence, TypeSpecId, UnaryOp,
+    Iterator, ListRange, Loop, LoopId, Marks, Numbers, Recurrence, TypeSpecId, UnaryOp,
 };
 use crate::nnef::names::Name;
 use crate::room;
@@ -21,7 +21,7 @@ pub(super) struct Begin {
 impl Reader<'_> {
     /// Takes the beginning of the next statement off the bytes.
     pub(super) fn begin(&mut self) -> Begin {
-        let mut unpacker = Unpacker { bytes: self.bytes, start: self.last, marks: Marks::default() };
+        let mut unpacker = Unpacker::new(self.bytes, self.numbers, self.last, Marks::default());
         let form = unpacker.number().checked_sub(1).map(|form| FormId::at(form as usize));
         let start = unpacker.offset();
         (self.bytes, self.last) = (unpacker.bytes, start);
@@ -30,10 +30,10 @@ impl Reader<'_> {
 
     /// Unpacks the rest of a statement without a form, behind what the tree has already.
     pub(super) fn nodes(&mut self, start: u32, ast: &mut Ast) -> Assignment {
-        let mut unpacker = Unpacker { bytes: self.bytes, start, marks: Marks::of(ast) };
+        let mut unpacker = Unpacker::new(self.bytes, self.numbers, start, Marks::of(ast));
         let len = unpacker.number() as u32;
         let (target, value) = unpacker.sides(ast);
-        self.bytes = unpacker.bytes;
+        (self.bytes, self.numbers) = (unpacker.bytes, unpacker.numbers);
         Assignment { target, value, span: Span { start, end: start + len } }
     }
 
@@ -50,7 +50,7 @@ impl Form {
     /// The nodes of the first statement on their own, with places relative to its start.
     pub(crate) fn tree(&self) -> (Ast, Assignment) {
         let mut ast = Ast::default();
-        let (target, value) = Unpacker { bytes: &self.packed, start: 0, marks: Marks::default() }.sides(&mut ast);
+        let (target, value) = Unpacker::new(&self.packed, &self.numbers, 0, Marks::default()).sides(&mut ast);
         (ast, Assignment { target, value, span: Span { start: 0, end: self.len } })
     }
 
@@ -64,7 +64,7 @@ impl Form {
     /// Makes the nodes of a statement of this form, behind what the tree has already.
     pub(crate) fn whole(&self, start: u32, words: &[Word], ast: &mut Ast) -> Assignment {
         let marks = Marks::of(ast);
-        let mut unpacker = Unpacker { bytes: &self.packed, start, marks };
+        let mut unpacker = Unpacker::new(&self.packed, &self.numbers, start, marks);
         let (target, value) = unpacker.sides(ast);
         self.adapt(words, start, ast, marks);
         let end = start + self.shifted(self.len, words);
@@ -74,11 +74,17 @@ impl Form {
 
 struct Unpacker<'b> {
     bytes: &'b [u8],
+    /// The next long literal arrays.
+    numbers: &'b [Numbers],
     start: u32,
     marks: Marks,
 }
 
-impl Unpacker<'_> {
+impl<'b> Unpacker<'b> {
+    fn new(bytes: &'b [u8], numbers: &'b [Numbers], start: u32, marks: Marks) -> Self {
+        Unpacker { bytes, numbers, start, marks }
+    }
+
     /// Unpacks the nodes of a statement, and tells which of them are its sides.
     fn sides(&mut self, ast: &mut Ast) -> (ExprId, ExprId) {
         self.tables(ast);
@@ -182,7 +188,7 @@ impl Unpacker<'_> {
         room::reserve(&mut ast.exprs, room);
         room::reserve(&mut ast.spans, room);
         for _ in 0..exprs {
-            let expr = self.expr();
+            let expr = self.expr(ast);
             ast.exprs.push(expr);
             ast.spans.push(self.span());
         }
@@ -256,7 +262,7 @@ impl Unpacker<'_> {
         Arg { name, value: self.expr_id() }
     }
 
-    fn expr(&mut self) -> Expr {
+    fn expr(&mut self, ast: &mut Ast) -> Expr {
         let marks = self.marks;
         match self.byte() {
             tag::NAME => Expr::Name(self.name()),
@@ -268,12 +274,20 @@ impl Unpacker<'_> {
             tag::ARRAY => Expr::Array(self.range(marks.lists)),
             tag::INT_ARRAY => Expr::IntArray(self.range(marks.ints)),
             tag::SCALAR_ARRAY => Expr::ScalarArray(self.range(marks.scalars)),
+            tag::NUMBERS => self.shared_array(ast),
             tag::TUPLE => Expr::Tuple(self.range(marks.lists)),
             tag::CALL => Expr::Call(CallId(self.id(marks.calls))),
             tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(self.id(marks.comprehensions))),
             tag::LOOP => Expr::Loop(LoopId(self.id(marks.loops))),
             tag => self.compound(tag),
         }
+    }
+
+    #[inline(never)]
+    fn shared_array(&mut self, ast: &mut Ast) -> Expr {
+        let Some((next, rest)) = self.numbers.split_first() else { return Expr::Error };
+        self.numbers = rest;
+        ast.shared_array(next.clone())
     }
 
     fn compound(&mut self, tag: u8) -> Expr {

@@ -8,6 +8,7 @@ use crate::nnef::ast::{
     UnaryOp,
 };
 use crate::nnef::grammar::build::{builtin, primitive};
+use crate::nnef::grammar::depth::MAX_NESTING;
 use crate::nnef::grammar::numbers;
 use crate::nnef::lexer::Kind;
 use crate::nnef::literals::plain_len;
@@ -15,8 +16,8 @@ use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::room;
 use crate::source::Span;
 
-/// How deep expressions can nest in a plain statement.
-pub(super) const MAX_DEPTH: u32 = 16;
+/// How deep expressions can nest without a look at the stack.
+pub(super) const SHALLOW: u32 = 16;
 
 impl Statement<'_, '_, '_> {
     /// An expression of any kind.
@@ -31,7 +32,7 @@ impl Statement<'_, '_, '_> {
         if self.kind != Kind::If {
             return Some(yes);
         }
-        self.nested(|statement| {
+        self.behind(|statement| {
             statement.advance()?;
             let condition = statement.expression()?;
             statement.expect(Kind::Else)?;
@@ -67,9 +68,9 @@ impl Statement<'_, '_, '_> {
                 self.word(ident)?
             }
             Kind::LBracket => self.array()?,
-            Kind::LParen => self.nested(Self::parentheses)?,
-            Kind::Minus | Kind::Plus | Kind::Bang => return self.nested(Self::unary),
-            kind if builtin(kind).is_some() => self.nested(Self::builtin)?,
+            Kind::LParen => self.bracketed(Self::parentheses)?,
+            Kind::Minus | Kind::Plus | Kind::Bang => return self.behind(Self::unary),
+            kind if builtin(kind).is_some() => self.bracketed(Self::builtin)?,
             _ => {
                 let expr = self.literal()?;
                 let node = self.push(expr, self.span);
@@ -83,7 +84,7 @@ impl Statement<'_, '_, '_> {
     /// What follows the base of an operand: any number of subscripts.
     fn subscripts(&mut self, mut base: ExprId, start: Span) -> Option<ExprId> {
         while self.kind == Kind::LBracket {
-            base = self.nested(|statement| statement.subscript(base, start))?;
+            base = self.bracketed(|statement| statement.subscript(base, start))?;
         }
         Some(base)
     }
@@ -104,11 +105,36 @@ impl Statement<'_, '_, '_> {
         Some(self.push(expr, self.since(start)))
     }
 
+    /// Reads what is in brackets.
+    fn bracketed(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
+        self.brackets += 1;
+        let node = self.nested(read);
+        self.brackets -= 1;
+        node
+    }
+
+    /// Reads the rest of a select, or a prefix operator with its operand.
+    fn behind(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
+        self.others += 1;
+        self.nested(read)
+    }
+
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
         self.depth += 1;
-        let node = if self.depth <= MAX_DEPTH { read(self) } else { None };
+        let node = match self.depth {
+            ..=SHALLOW => read(self),
+            _ if self.levels() <= MAX_NESTING => stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self)),
+            _ => None,
+        };
         self.depth -= 1;
         node
+    }
+
+    /// No fewer levels than [`too_deep`] counts here, which adds up `if`s that stand beside each other.
+    ///
+    /// [`too_deep`]: crate::nnef::grammar::depth
+    fn levels(&self) -> usize {
+        self.brackets + self.others
     }
 
     pub(super) fn literal(&mut self) -> Option<Expr> {
@@ -164,7 +190,7 @@ impl Statement<'_, '_, '_> {
             self.expect(Kind::Gt)?;
         }
         if self.kind == Kind::LParen {
-            return self.nested(|statement| statement.call(ident, generic));
+            return self.bracketed(|statement| statement.call(ident, generic));
         }
         match generic {
             Some(_) => None,
@@ -212,14 +238,17 @@ impl Statement<'_, '_, '_> {
     /// An array or a comprehension from its opening bracket.
     fn array(&mut self) -> Option<ExprId> {
         let start = self.span;
-        if let Some((expr, len)) = numbers::array(self.lexer.remainder(), &mut self.reader.ast) {
+        // The bracket and a sign in it are levels, too.
+        let room = self.levels() + 2 <= MAX_NESTING;
+        let rest = self.lexer.remainder();
+        if let Some((expr, len)) = room.then(|| numbers::array(rest, &mut self.reader.ast)).flatten() {
             self.lexer.bump(len);
             let span = Span { start: start.start, end: start.end + len as u32 };
             self.span = span;
             self.advance()?;
             return Some(self.push(expr, span));
         }
-        self.nested(|statement| {
+        self.bracketed(|statement| {
             statement.advance()?;
             match statement.kind {
                 Kind::For => statement.comprehension(start),

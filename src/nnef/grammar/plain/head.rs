@@ -126,7 +126,7 @@ impl Statement<'_, '_, '_> {
     fn nested_type(&mut self) -> Option<TypeSpec> {
         let mut items: SmallVec<[TypeSpecId; 4]> = SmallVec::new();
         self.depth += 1;
-        while self.depth <= super::expression::MAX_DEPTH && matches!(self.kind, Kind::LParen | Kind::Comma) {
+        while self.depth <= super::expression::SHALLOW && matches!(self.kind, Kind::LParen | Kind::Comma) {
             self.advance()?;
             items.push(self.type_spec()?);
         }

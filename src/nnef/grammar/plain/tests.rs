@@ -116,6 +116,7 @@ impl Read {
             Expr::Scalar(value) => *out += &format!("{:x}", value.to_bits()),
             Expr::IntArray(list) => *out += &format!("{:?}", &ast.ints[list.range()]),
             Expr::ScalarArray(list) => *out += &format!("{:?}", &ast.scalars[list.range()]),
+            Expr::Numbers(numbers) => *out += &format!("{:?}", ast.numbers[numbers.index()]),
             Expr::Array(list) | Expr::Tuple(list) => {
                 out.push_str(if matches!(ast.expr(id), Expr::Array(_)) { "array" } else { "tuple" });
                 below.extend_from_slice(ast.items(list));
@@ -226,8 +227,12 @@ fn what_is_plain() {
         let count = if wanted { text.matches(';').count() } else { 0 };
         assert_eq!(compare(&body(text), Dialect::V1).expect("the same"), count);
     }
+    let long = |item: &str| format!("a = f([{item}{}], [{item}]);", format!(", {item}").repeat(2000));
+    for item in ["1", "- 2.5"] {
+        assert_eq!(compare(&body(&long(item)), Dialect::V1).expect("the same"), 1);
+    }
     let deep = |n: usize| format!("a = {}x{};", "f(".repeat(n), ")".repeat(n));
-    for (n, wanted) in [(1, 1), (16, 1), (17, 0), (400, 0)] {
+    for (n, wanted) in [(1, 1), (16, 1), (17, 1), (400, 1)] {
         assert_eq!(compare(&body(&deep(n)), Dialect::V1).expect("the same"), wanted);
     }
     assert_eq!(compare("version 1.0 graph g( x ) -> ( y ) { y = x }", Dialect::Draft).expect("the same"), 0);

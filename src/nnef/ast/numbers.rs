@@ -1,0 +1,96 @@
+//! Literal arrays of numbers.
+//!
+//! The numbers of short ones stand in the tables of the tree. Those of long ones are shared by all
+//! that is made of them – packed statements, trees of these, values, attributes of the graph –
+//! so that megabytes of weights are copied once.
+
+use std::sync::Arc;
+
+use super::{Ast, Expr, ListRange};
+
+/// From so many numbers on they are shared.
+pub(crate) const MANY: usize = 1024;
+
+id_type!(
+    /// A long literal array, as an index into [`Ast::numbers`].
+    NumbersId
+);
+
+/// The numbers of a long literal array; signs are applied.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Integers only.
+    Ints(Arc<[i64]>),
+    /// Scalars only.
+    Scalars(Arc<[f64]>),
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::Ints(items) => items.len(),
+            Numbers::Scalars(items) => items.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Ast {
+    /// The array of the integers that were added last, from a place in [`Ast::ints`] on.
+    pub(crate) fn int_array(&mut self, start: usize) -> Expr {
+        match take_many(&mut self.ints, start) {
+            Ok(range) => Expr::IntArray(range),
+            Err(items) => self.shared_array(Numbers::Ints(items)),
+        }
+    }
+
+    /// The array of the scalars that were added last, from a place in [`Ast::scalars`] on.
+    pub(crate) fn scalar_array(&mut self, start: usize) -> Expr {
+        match take_many(&mut self.scalars, start) {
+            Ok(range) => Expr::ScalarArray(range),
+            Err(items) => self.shared_array(Numbers::Scalars(items)),
+        }
+    }
+
+    /// An array of numbers that others have, too.
+    pub(crate) fn shared_array(&mut self, numbers: Numbers) -> Expr {
+        self.numbers.push(numbers);
+        Expr::Numbers(NumbersId(self.numbers.len() as u32 - 1))
+    }
+}
+
+/// The place of the last numbers of a table, or these numbers if they are many; then they are taken out.
+fn take_many<T: Copy>(table: &mut Vec<T>, start: usize) -> Result<ListRange, Arc<[T]>> {
+    let len = table.len() - start;
+    if len < MANY {
+        return Ok(ListRange { start: start as u32, len: len as u32 });
+    }
+    let items = table[start..].into();
+    table.truncate(start);
+    Err(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_arrays_leave_the_table_and_short_ones_stay() {
+        let mut ast = Ast::default();
+        ast.ints.extend([1, 2, 3]);
+        assert_eq!(ast.int_array(1), Expr::IntArray(ListRange { start: 1, len: 2 }));
+        ast.ints.extend((0..).take(MANY));
+        assert_eq!(ast.int_array(3), Expr::Numbers(NumbersId(0)));
+        ast.scalars.extend(std::iter::repeat_n(0.5, MANY));
+        assert_eq!(ast.scalar_array(1), Expr::ScalarArray(ListRange { start: 1, len: MANY as u32 - 1 }));
+        assert_eq!(ast.scalar_array(0), Expr::Numbers(NumbersId(1)));
+        assert_eq!((ast.ints.as_slice(), ast.scalars.len()), ([1, 2, 3].as_slice(), 0));
+        assert_eq!(ast.numbers[0], Numbers::Ints((0..).take(MANY).collect()));
+        assert_eq!((ast.numbers[1].len(), ast.numbers[1].is_empty()), (MANY, false));
+    }
+}
