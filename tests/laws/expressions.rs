@@ -87,6 +87,42 @@ fn in_fragment(tape: &mut Tape) -> Case {
     Case { ty, params, locals, expr }
 }
 
+/// Arithmetic on the iterators and the parameter of [`long_comprehension`].
+fn arithmetic(tape: &mut Tape, ty: &Ty, names: &[&str], depth: usize) -> Expr {
+    match tape.below(if depth == 0 { 4 } else { 8 }) {
+        0 | 1 => Expr::Var((*tape.pick(names)).to_string()),
+        2 => Expr::Var("p0".to_string()),
+        3 => Generator::new(tape, Vec::new()).literal(ty),
+        4 => Expr::Unary("-", Box::new(arithmetic(tape, ty, names, depth - 1))),
+        _ => {
+            let op = *tape.pick(&["+", "-", "*", "/", "^"]);
+            let mut side = || Box::new(arithmetic(tape, ty, names, depth - 1));
+            Expr::Binary(op, side(), side())
+        }
+    }
+}
+
+/// A comprehension of many turns, each of them nothing but arithmetic, as it runs over columns.
+fn long_comprehension(tape: &mut Tape) -> Case {
+    let ty = if tape.below(2) == 0 { Ty::Int } else { Ty::Scalar };
+    let turns = 14 + tape.below(4) + 505 * tape.below(3);
+    let names = ["v", "w"];
+    let iterators = names.iter().map(|name| {
+        let (step, spread, from) = (1 + tape.below(40), 1 + tape.below(60), tape.below(10) as i64);
+        let item = |turn: usize| match ((turn * step % spread) as i64 - from, &ty) {
+            (number, Ty::Int) => (number < 0, Expr::Int(number.abs())),
+            (number, _) => (number < 0, Expr::Scalar(number.abs() as f64 / 4.0)),
+        };
+        let signed = |(negative, item)| if negative { Expr::Unary("-", Box::new(item)) } else { item };
+        (name.to_string(), Expr::Array((0..turns).map(|turn| signed(item(turn))).collect()))
+    });
+    let iterators: Vec<_> = iterators.collect();
+    let params = vec![("p0".to_string(), ty.clone(), Generator::new(tape, Vec::new()).literal(&ty))];
+    let item = arithmetic(tape, &ty, &names, 3);
+    let expr = Expr::Comprehension(iterators, None, Box::new(item));
+    Case { ty: Ty::array(ty), params, locals: Vec::new(), expr }
+}
+
 /// The value that `pi` got.
 fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
     let operation = graph.operations.iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
@@ -138,6 +174,11 @@ proptest! {
 
     #[test]
     fn expressions_of_the_graph_have_the_value_of_the_model(case in generated(60, alone)) {
+        agree(&case)?;
+    }
+
+    #[test]
+    fn long_comprehensions_have_the_value_of_the_model(case in generated(40, long_comprehension)) {
         agree(&case)?;
     }
 
