@@ -247,7 +247,7 @@ impl<'c, 'd> Machine<'c, 'd> {
         let (before, reached) = (self.program.marks(), self.reached.len());
         let first = self.slots.len() as u32;
         let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
-        let of = (&chunk.ast, &self.checked.statements);
+        let of = (&*chunk.ast, &self.checked.statements);
         let entry = Compiler::of_graph(self.checked, lowering, program, names, of).graph(chunk, first, left);
         let after = self.program.marks();
         self.run(entry, slots)?;

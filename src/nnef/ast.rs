@@ -379,7 +379,7 @@ pub struct Loop {
 }
 
 /// The node tables of one file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ast {
     /// Expressions, children first.
     pub exprs: Vec<Expr>,
@@ -417,6 +417,18 @@ impl Ast {
     /// Forgets all nodes of expressions; types stay.
     pub(crate) fn clear(&mut self) {
         Marks::default().rewind(self);
+    }
+
+    /// Takes all nodes of expressions out; types stay.
+    pub(crate) fn take_nodes(&mut self) -> Ast {
+        let Ast { types, type_spans, type_lists, .. } = self;
+        let kept = Ast {
+            types: std::mem::take(types),
+            type_spans: std::mem::take(type_spans),
+            type_lists: std::mem::take(type_lists),
+            ..Ast::default()
+        };
+        std::mem::replace(self, kept)
     }
 
     /// Adds an expression.

@@ -4,7 +4,8 @@
 //! They are kept as bytes – the nodes in their order, numbers as short as they are – and unpacked
 //! into a small tree again and again. What is packed needs a fifth of the memory, and what works
 //! on the small tree stays in the cache of the processor. Of a statement that differs from an
-//! earlier one in nothing but its names, no more than these are kept (`forms.rs`).
+//! earlier one in nothing but its names, no more than these are kept (`forms.rs`). A statement of
+//! so many nodes that they are in no cache anyway keeps its tree.
 
 mod forms;
 mod pack;
@@ -15,11 +16,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Assignment, Ast, Numbers};
+use super::ast::{Assignment, Ast, Marks, Numbers};
 use super::names::Name;
 use crate::room;
 use crate::source::Span;
 pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
+use pack::How;
+use unpack::copy;
 
 /// How many bytes are unpacked at a time, and a statement more: few at first, as what is learnt
 /// from one chunk makes the next ones cheaper, and then more and more.
@@ -32,6 +35,8 @@ pub struct Statements {
     bytes: Vec<u8>,
     /// The long literal arrays, in their order.
     numbers: Vec<Numbers>,
+    /// The statements that are not packed, in their order.
+    large: Vec<Large>,
     count: usize,
     /// Where the last statement starts.
     last: u32,
@@ -41,6 +46,17 @@ pub struct Statements {
     reassigned: FxHashMap<Name, u32>,
     /// The forms of the text.
     forms: Arc<Forms>,
+}
+
+/// From so many expressions on a statement is not packed.
+const LARGE: usize = 1 << 11;
+
+/// A statement of very many nodes.
+#[derive(Clone, Debug, PartialEq)]
+struct Large {
+    /// All of them, and nothing else.
+    ast: Arc<Ast>,
+    assignment: Assignment,
 }
 
 /// The names that the statements of a graph assign.
@@ -70,7 +86,7 @@ impl Targets {
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
     /// The nodes.
-    pub ast: Ast,
+    pub ast: Arc<Ast>,
     /// The statements.
     pub(crate) statements: Vec<Statement>,
     /// The names of those that have a form.
@@ -120,7 +136,7 @@ impl Chunk {
 
     fn whole(&mut self, like: Like, forms: &Forms) -> Statement {
         let words = &self.words[like.words as usize..];
-        Statement::Whole(forms.get(like.form).whole(like.start, words, &mut self.ast), Some(like))
+        Statement::Whole(forms.get(like.form).whole(like.start, words, Arc::make_mut(&mut self.ast)), Some(like))
     }
 }
 
@@ -129,6 +145,7 @@ impl Chunk {
 pub struct Reader<'s> {
     bytes: &'s [u8],
     numbers: &'s [Numbers],
+    large: &'s [Large],
     last: u32,
     forms: &'s Forms,
     chunk: usize,
@@ -156,7 +173,7 @@ impl Statements {
     }
 
     fn reader_with<'s>(&'s self, forms: &'s Forms) -> Reader<'s> {
-        Reader { bytes: &self.bytes, numbers: &self.numbers, last: 0, forms, chunk: FIRST_CHUNK }
+        Reader { bytes: &self.bytes, numbers: &self.numbers, large: &self.large, last: 0, forms, chunk: FIRST_CHUNK }
     }
 
     /// The forms of the text that they are of.
@@ -181,16 +198,17 @@ impl Statements {
         let mut reader = other.reader();
         // The first one says where it starts relative to the beginning of the text.
         let first = reader.begin();
-        self.begin(first.form, first.start);
+        self.begin(first.how, first.start);
         self.bytes.extend_from_slice(reader.bytes);
         self.numbers.extend_from_slice(reader.numbers);
+        self.large.extend(other.large);
         (self.count, self.last) = (self.count - 1 + other.count, other.last);
     }
 
     /// Unpacks all statements, of a text with these forms, behind what a tree has already.
     pub(crate) fn unpack_into(&self, forms: &Forms, ast: &mut Ast) -> Vec<Assignment> {
         let (mut reader, mut words) = (self.reader_with(forms), Vec::new());
-        (0..self.count).map(|_| reader.whole(ast, &mut words)).collect()
+        (0..self.count).map_while(|_| reader.whole(ast, &mut words)).collect()
     }
 
     /// Ends the body.
@@ -207,17 +225,27 @@ impl Reader<'_> {
 
     /// The same, without making nodes of statements of some forms.
     pub(crate) fn next_unless(&mut self, chunk: &mut Chunk, leaves: impl Fn(FormId) -> bool) -> bool {
-        chunk.ast.clear();
+        match Arc::get_mut(&mut chunk.ast) {
+            Some(ast) => ast.clear(),
+            None => chunk.ast = Arc::default(),
+        }
         chunk.statements.clear();
         chunk.words.clear();
         let goal = self.bytes.len().saturating_sub(self.chunk);
         self.chunk = (self.chunk * 2).min(CHUNK);
         let before = self.bytes.len();
         while !self.bytes.is_empty() && (self.bytes.len() > goal || self.bytes.len() == before) {
+            let (rest, last) = (self.bytes, self.last);
             let begin = self.begin();
-            let statement = match begin.form {
-                None => Statement::Whole(self.nodes(begin.start, &mut chunk.ast), None),
-                Some(form) => {
+            let statement = match begin.how {
+                How::Whole => Statement::Whole(self.nodes(begin.start, Arc::make_mut(&mut chunk.ast)), None),
+                How::Large if chunk.statements.is_empty() => return self.take_large(chunk),
+                How::Large => {
+                    // It is a chunk of its own, the next one.
+                    (self.bytes, self.last) = (rest, last);
+                    return true;
+                }
+                How::Like(form) => {
                     let like = Like { form, start: begin.start, words: chunk.words.len() as u32 };
                     self.words(self.forms.get(form), &mut chunk.words);
                     if leaves(form) { Statement::Like(like) } else { chunk.whole(like, self.forms) }
@@ -228,13 +256,31 @@ impl Reader<'_> {
         self.bytes.len() < before
     }
 
+    /// Makes the next statement that is not packed all of a chunk.
+    fn take_large(&mut self, chunk: &mut Chunk) -> bool {
+        let Some((Large { ast, assignment }, rest)) = self.large.split_first() else { return false };
+        self.large = rest;
+        chunk.ast = Arc::clone(ast);
+        chunk.statements.push(Statement::Whole(*assignment, None));
+        true
+    }
+
     /// Unpacks one statement behind what a tree has already.
-    fn whole(&mut self, ast: &mut Ast, words: &mut Vec<Word>) -> Assignment {
+    fn whole(&mut self, ast: &mut Ast, words: &mut Vec<Word>) -> Option<Assignment> {
         let begin = self.begin();
-        let Some(form) = begin.form else { return self.nodes(begin.start, ast) };
-        let form = self.forms.get(form);
-        words.clear();
-        self.words(form, words);
-        form.whole(begin.start, words, ast)
+        Some(match begin.how {
+            How::Whole => self.nodes(begin.start, ast),
+            How::Large => {
+                let (large, rest) = self.large.split_first()?;
+                self.large = rest;
+                copy(&large.ast, Marks::default(), &large.assignment, ast)
+            }
+            How::Like(form) => {
+                let form = self.forms.get(form);
+                words.clear();
+                self.words(form, words);
+                form.whole(begin.start, words, ast)
+            }
+        })
     }
 }

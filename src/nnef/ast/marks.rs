@@ -3,7 +3,7 @@
 use super::Ast;
 
 /// How long the tables of expressions are: where what is added next begins.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub exprs: usize,
     pub lists: usize,
@@ -34,6 +34,11 @@ impl Marks {
             loops: ast.loops.len(),
             recurrences: ast.recurrences.len(),
         }
+    }
+
+    /// Whether there is nothing before them.
+    pub fn is_start(self) -> bool {
+        self == Marks::default()
     }
 
     /// Takes everything behind them out of a tree.

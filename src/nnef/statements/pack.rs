@@ -5,8 +5,11 @@
 //! are relative to the statement's first entry, and places to its start. Long literal arrays are
 //! kept beside the bytes, in their order.
 
+use std::sync::Arc;
+
 use super::forms::{FormId, Word};
-use super::{Statements, Targets};
+use super::unpack::copy;
+use super::{LARGE, Large, Statements, Targets};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, Primitive,
     UnaryOp,
@@ -79,12 +82,55 @@ pub(super) const LOOPS: u8 = 1 << 7;
 pub(super) const PRIMITIVES: &[Primitive] =
     &[Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
+/// How a statement is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Its nodes follow.
+    Whole,
+    /// As a tree, beside the bytes.
+    Large,
+    /// The names follow that it has of those of a form.
+    Like(FormId),
+}
+
+impl How {
+    fn to_number(self) -> u64 {
+        match self {
+            How::Whole => 0,
+            How::Large => 1,
+            How::Like(form) => form.index() as u64 + 2,
+        }
+    }
+
+    pub(super) fn of_number(number: u64) -> Self {
+        match number {
+            0 => How::Whole,
+            1 => How::Large,
+            number => How::Like(FormId::at(number as usize - 2)),
+        }
+    }
+}
+
 impl Statements {
     /// Adds a statement whose nodes are all that a tree has from the marks on.
-    pub(crate) fn push(&mut self, ast: &Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
+    /// Of many nodes the tree is kept, for which they may be taken out.
+    pub(crate) fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
         let start = assignment.span.start;
-        self.begin(None, start);
+        if ast.exprs.len() - marks.exprs >= LARGE {
+            self.begin(How::Large, start);
+            let large = match marks.is_start() {
+                true => Large { ast: Arc::new(ast.take_nodes()), assignment: *assignment },
+                false => {
+                    let mut tree = Ast::default();
+                    let assignment = copy(ast, marks, assignment, &mut tree);
+                    Large { ast: Arc::new(tree), assignment }
+                }
+            };
+            self.large.push(large);
+            return;
+        }
+        self.begin(How::Whole, start);
         let mut packer = Packer::new(&mut self.bytes, &mut self.numbers, start, marks);
         packer.number(u64::from(assignment.span.end - start));
         packer.nodes(ast, assignment);
@@ -92,13 +138,13 @@ impl Statements {
 
     /// Adds a statement of a known form, of which the names say all.
     pub(crate) fn push_like(&mut self, form: FormId, start: u32, words: &[Word]) {
-        self.begin(Some(form), start);
+        self.begin(How::Like(form), start);
         words.iter().for_each(|word| self.bytes.extend_from_slice(&word.to_bytes()));
     }
 
-    /// What every statement starts with: its form, if it has one, and where it stands.
-    pub(super) fn begin(&mut self, form: Option<FormId>, start: u32) {
-        push_number(&mut self.bytes, form.map_or(0, |form| form.index() as u64 + 1));
+    /// What every statement starts with: how it is kept, and where it stands.
+    pub(super) fn begin(&mut self, how: How, start: u32) {
+        push_number(&mut self.bytes, how.to_number());
         push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
         self.last = start;
         self.count += 1;

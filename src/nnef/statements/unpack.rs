@@ -2,8 +2,8 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::forms::{Form, FormId, Word};
-use super::pack::{BINARY_OPS, BUILTINS, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
+use super::forms::{Form, Word};
+use super::pack::{BINARY_OPS, BUILTINS, How, LOOPS, PRIMITIVES, Packer, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
     Iterator, ListRange, Loop, LoopId, Marks, Numbers, Recurrence, TypeSpecId, UnaryOp,
@@ -12,9 +12,9 @@ use crate::nnef::names::Name;
 use crate::room;
 use crate::source::Span;
 
-/// How a statement begins: its form, and where it stands.
+/// How a statement begins: how it is kept, and where it stands.
 pub(super) struct Begin {
-    pub form: Option<FormId>,
+    pub how: How,
     pub start: u32,
 }
 
@@ -22,10 +22,10 @@ impl Reader<'_> {
     /// Takes the beginning of the next statement off the bytes.
     pub(super) fn begin(&mut self) -> Begin {
         let mut unpacker = Unpacker::new(self.bytes, self.numbers, self.last, Marks::default());
-        let form = unpacker.number().checked_sub(1).map(|form| FormId::at(form as usize));
+        let how = How::of_number(unpacker.number());
         let start = unpacker.offset();
         (self.bytes, self.last) = (unpacker.bytes, start);
-        Begin { form, start }
+        Begin { how, start }
     }
 
     /// Unpacks the rest of a statement without a form, behind what the tree has already.
@@ -70,6 +70,15 @@ impl Form {
         let end = start + self.shifted(self.len, words);
         Assignment { target, value, span: Span { start, end } }
     }
+}
+
+/// Copies the nodes of a statement, which are all that a tree has from the marks on, behind what
+/// another one has already.
+pub(super) fn copy(ast: &Ast, marks: Marks, assignment: &Assignment, to: &mut Ast) -> Assignment {
+    let (mut packed, mut numbers) = (Vec::new(), Vec::new());
+    Packer::new(&mut packed, &mut numbers, 0, marks).nodes(ast, assignment);
+    let (target, value) = Unpacker::new(&packed, &numbers, 0, Marks::of(to)).sides(to);
+    Assignment { target, value, ..*assignment }
 }
 
 struct Unpacker<'b> {
