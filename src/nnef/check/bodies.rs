@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::deep::Nesting;
 use super::scope::{Positions, Scope};
 use super::state::{BodyState, Place, Source};
 use super::{BodyInfo, Checker, FragmentId, ModuleInfo, Ref, Slot};
@@ -38,6 +39,8 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) body: Source<'c>,
     /// Names that the body assigns somewhere, filled when a name is missing.
     assigned_anywhere: Option<FxHashMap<Name, Span>>,
+    /// The expression at hand.
+    pub(super) nesting: Nesting,
 }
 
 /// What the surroundings of an expression can take.
@@ -49,6 +52,13 @@ pub(super) struct Context {
     pub(super) several: bool,
     /// An array of a length that only the operation knows.
     pub(super) open_array: bool,
+}
+
+impl Context {
+    /// What the surroundings of a select leave to its branches.
+    pub(super) fn of_branch(self) -> Self {
+        Context { statement: false, ..self }
+    }
 }
 
 impl<'d> Checker<'d> {
@@ -125,6 +135,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             loop_locals: None,
             body,
             assigned_anywhere,
+            nesting: Nesting::default(),
         }
     }
 

@@ -10,7 +10,6 @@ use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident, Primitive};
 use crate::nnef::document::ModuleId;
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
 
@@ -21,8 +20,7 @@ impl BodyCheck<'_, '_> {
         let call = *self.ast.call(id);
         let found = self.checker.checked.find(self.module, call.name.name);
         self.placement(&call, context);
-        // Only the shape of an input may bring up a symbol that was not declared.
-        let source = self.place == Place::Graph && self.checker.checked.text(call.name.name).ends_with(EXTERNAL);
+        let source = self.declares_symbols(id);
         let before = std::mem::replace(&mut self.new_symbols, source);
         let ty = match found {
             Some(fragment) => self.declared_call(id, &call, fragment, context),

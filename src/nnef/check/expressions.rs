@@ -69,41 +69,53 @@ impl BodyCheck<'_, '_> {
     }
 
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
-        let expr = self.ast.expr(id);
-        if expr.is_leaf() {
+        if self.ast.expr(id).is_leaf() {
             return self.operand(id, context);
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match expr.continues_left() {
-            true => self.spine(id, context),
-            false => self.operand(id, context),
-        })
+        if let Some(ty) = self.checked_before(id) {
+            return ty;
+        }
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.further_down(id, context))
     }
 
-    fn operand(&mut self, id: ExprId, context: Context) -> Type {
+    pub(super) fn operand(&mut self, id: ExprId, context: Context) -> Type {
         let ty = self.leaf(id, context);
         self.set_type(id, ty);
         ty
     }
 
-    fn spine(&mut self, id: ExprId, context: Context) -> Type {
+    pub(super) fn spine(&mut self, id: ExprId, context: Context) -> Type {
         let (mut above, leaf) = self.ast.left_spine(id);
         let mut ty = self.operand(leaf, if above.is_empty() { context } else { Context::default() });
         while let Some(id) = above.pop() {
-            ty = match self.ast.expr(id) {
-                Expr::Binary { op, rhs, at, .. } => {
-                    let right = self.expr(rhs);
-                    self.binary(op, at, ty, right)
-                }
-                Expr::Index { base, index } => self.index(base, ty, index),
-                Expr::Slice { base, begin, end } => self.slice(base, ty, begin, end),
-                _ => ty,
-            };
+            ty = self.above(id, Some(ty));
             self.set_type(id, ty);
         }
         ty
     }
 
-    fn leaf(&mut self, id: ExprId, context: Context) -> Type {
+    /// The type of an operator or subscript, given that of its left side or with it.
+    pub(super) fn above(&mut self, id: ExprId, left: Option<Type>) -> Type {
+        let mut side = |check: &mut Self, id| left.unwrap_or_else(|| check.expr(id));
+        match self.ast.expr(id) {
+            Expr::Binary { op, lhs, rhs, at } => {
+                let left = side(self, lhs);
+                let right = self.expr(rhs);
+                self.binary(op, at, left, right)
+            }
+            Expr::Index { base, index } => {
+                let ty = side(self, base);
+                self.index(base, ty, index)
+            }
+            Expr::Slice { base, begin, end } => {
+                let ty = side(self, base);
+                self.slice(base, ty, begin, end)
+            }
+            _ => Type::Unknown,
+        }
+    }
+
+    pub(super) fn leaf(&mut self, id: ExprId, context: Context) -> Type {
         match self.ast.expr(id) {
             Expr::Name(name) => self.resolve(id, name),
             Expr::Array(items) => self.array(items),
@@ -167,7 +179,7 @@ impl BodyCheck<'_, '_> {
 
     /// T7 and T8
     fn select(&mut self, condition: ExprId, yes: ExprId, no: ExprId, context: Context) -> Type {
-        let branch = Context { statement: false, ..context };
+        let branch = context.of_branch();
         let yes_type = self.expr_in(yes, branch);
         let ty = self.expr(condition);
         self.logical_condition(condition, ty, Code::ConditionType);

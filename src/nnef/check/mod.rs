@@ -7,6 +7,7 @@ mod bodies;
 mod calls;
 pub(crate) mod compound;
 mod declarations;
+mod deep;
 mod document;
 mod expressions;
 pub(crate) mod forms;
