@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::compile_expr::Open;
 use super::demand::Analysis;
 use super::fused::Fused;
 use crate::graph::Key;
@@ -392,6 +393,10 @@ pub struct Program {
     pub words: Vec<Word>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
+    /// The expressions that are being compiled, the innermost one last.
+    pub(super) open: Vec<Open>,
+    /// Of those that are operators and subscripts what is on the way to the leftmost operand.
+    pub(super) spines: Vec<ExprId>,
     /// Room for the analysis of bodies.
     pub analysis: Analysis,
     /// Room for counting calls without a name.

@@ -1,58 +1,224 @@
 //! Compiles expressions.
-
-use smallvec::SmallVec;
+//!
+//! What is nested is compiled without recursion: a list has the expressions that are open, each
+//! with how far it came. Levels of recursion would take memory that nothing touched before.
 
 use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Site};
 use super::columns::is_arithmetic;
 use super::compile::Compiler;
-use super::list::List;
 use super::value::Value;
-use crate::graph::{Key, scan};
-use crate::nnef::ast::{BinaryOp, Call, CallId, ComprehensionId, Expr, ExprId, UnaryOp};
-use crate::nnef::check::FragmentId;
-use crate::nnef::check::routine::converts;
-use crate::nnef::document::ModuleId;
+use crate::graph::Key;
+use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, UnaryOp};
 use crate::nnef::operators::Class;
 use crate::nnef::types::Type;
 use crate::source::Span;
+use smallvec::SmallVec;
+
+/// What has to be compiled next, and where its value goes.
+pub(super) type Below = (ExprId, Hint);
+
+/// An expression of which some is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    id: ExprId,
+    pub(super) hint: Hint,
+    /// How much of what is below it was begun; of a call how many parameters.
+    pub(super) begun: u32,
+    /// Its first instruction.
+    start: u32,
+    /// A jump behind something that is compiled next.
+    jump: usize,
+    /// Whether it is a call whose body is expanded.
+    pub(super) inlined: bool,
+}
+
+impl Open {
+    fn new(id: ExprId, hint: Hint, start: u32) -> Self {
+        Open { id, hint, begun: 0, start, jump: 0, inlined: false }
+    }
+}
 
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
-        let expr = self.ast.expr(id);
-        if expr.is_leaf() {
-            return self.leaf(id, hint);
+        let Some((id, hint)) = self.unless_leaf(id, hint) else { return };
+        let bottom = self.program.open.len();
+        self.program.open.push(Open::new(id, hint, self.here()));
+        while let Some(mut open) = self.program.open.get(bottom..).and_then(<[Open]>::last).copied() {
+            let top = self.program.open.len() - 1;
+            match self.next_below(&mut open) {
+                Some((id, hint)) => {
+                    self.program.open[top] = open;
+                    self.program.open.push(Open::new(id, hint, self.here()));
+                }
+                None => self.program.open.truncate(top),
+            }
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match expr.continues_left() {
-            true => self.spine(id, hint),
-            false => self.leaf(id, hint),
-        });
     }
 
-    /// Chains of operators and subscripts are walked in a loop, as in the checker.
-    fn spine(&mut self, id: ExprId, hint: Hint) {
-        let (mut above, leaf) = self.ast.left_spine(id);
-        self.leaf(leaf, if above.is_empty() { hint } else { Hint::None });
-        while let Some(node) = above.pop() {
-            let hint = if above.is_empty() { hint } else { Hint::None };
-            let span = self.ast.span(node);
-            match self.ast.expr(node) {
-                Expr::Binary { op, lhs, rhs, at } => {
-                    let span = Span::new(at, at + op.info().text.len() as u32);
-                    self.binary(op, lhs, rhs, span, hint);
+    /// Compiles a name or literal; anything else is given back.
+    pub(super) fn unless_leaf(&mut self, id: ExprId, hint: Hint) -> Option<Below> {
+        let expr = self.ast.expr(id);
+        if !expr.is_leaf() {
+            return Some((id, hint));
+        }
+        match expr {
+            Expr::Name(name) => self.name(id, name),
+            literal => {
+                if let Some(value) = self.literal(literal) {
+                    self.constant(value, self.ast.span(id));
                 }
-                Expr::Index { index, .. } => {
-                    self.expr(index, Hint::None);
-                    self.emit(Instr::Index, self.ast.span(index));
-                }
-                Expr::Slice { begin, end, .. } => {
-                    let at = begin.or(end).map_or(span, |bound| self.ast.span(bound));
-                    begin.into_iter().chain(end).for_each(|bound| self.expr(bound, Hint::None));
-                    self.emit(Instr::Slice { begin: begin.is_some(), end: end.is_some() }, at);
-                }
-                _ => {}
             }
+        }
+        None
+    }
+
+    /// Goes on with an expression up to what has to be compiled next, or to its end.
+    fn next_below(&mut self, open: &mut Open) -> Option<Below> {
+        loop {
+            let (done, span) = (open.begun, self.ast.span(open.id));
+            open.begun += 1;
+            let (id, hint) = match self.ast.expr(open.id) {
+                Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => self.next_of_spine(open, done)?,
+                Expr::Call(call) => self.next_argument(call, open, done)?,
+                expr @ (Expr::Array(items) | Expr::Tuple(items)) => match self.ast.items(items).get(done as usize) {
+                    Some(&item) => (item, self.item_hint(open.hint, done)),
+                    None => {
+                        self.collect(items, open.start, matches!(expr, Expr::Tuple(_)), span);
+                        return None;
+                    }
+                },
+                Expr::Select { condition, yes, no } => self.next_of_select(open, done, [condition, yes, no])?,
+                Expr::Unary { operand, .. } if done == 0 => (operand, Hint::None),
+                Expr::Unary { op, operand } => {
+                    self.unary(op, operand, open);
+                    return None;
+                }
+                Expr::Builtin { argument, .. } if done == 0 => (argument, Hint::None),
+                Expr::Builtin { function, .. } => {
+                    self.emit(Instr::Builtin(function), span);
+                    return None;
+                }
+                Expr::Comprehension(id) => return self.with_stack(|compiler| compiler.comprehension(id, span)),
+                Expr::Loop(id) => return self.with_stack(|compiler| compiler.looping(id, span, open.hint)),
+                _ => return None,
+            };
+            if let Some(below) = self.unless_leaf(id, hint) {
+                return Some(below);
+            }
+        }
+    }
+
+    /// Comprehensions and loops are compiled by recursion.
+    fn with_stack(&mut self, compile: impl FnOnce(&mut Self)) -> Option<Below> {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || compile(self));
+        None
+    }
+
+    fn next_of_select(&mut self, open: &mut Open, done: u32, [condition, yes, no]: [ExprId; 3]) -> Option<Below> {
+        match done {
+            0 => Some((condition, Hint::None)),
+            1 => {
+                open.jump = self.emit(Instr::JumpUnless(0), self.ast.span(condition));
+                Some((yes, open.hint))
+            }
+            2 => {
+                let end = self.emit(Instr::Jump(0), self.ast.span(open.id));
+                self.patch(std::mem::replace(&mut open.jump, end));
+                Some((no, open.hint))
+            }
+            _ => {
+                self.patch(open.jump);
+                None
+            }
+        }
+    }
+
+    /// Operators and subscripts from the innermost left side outwards: of a chain of a million all
+    /// are one expression that is open.
+    fn next_of_spine(&mut self, open: &mut Open, done: u32) -> Option<Below> {
+        if done == 0 {
+            let (above, leaf) = self.ast.left_spine(open.id);
+            self.program.spines.extend(above);
+            return Some((leaf, Hint::None));
+        }
+        let mut done = done;
+        loop {
+            // Its left side is compiled, and `done - 1` of what else there is.
+            let node = *self.program.spines.last()?;
+            let next = match (self.ast.expr(node), done) {
+                (Expr::Binary { op, lhs, rhs, .. }, 1) => {
+                    self.left_side(op, (lhs, rhs), node, open);
+                    Some(rhs)
+                }
+                (Expr::Index { index, .. }, 1) => Some(index),
+                (Expr::Slice { begin: Some(bound), .. } | Expr::Slice { end: Some(bound), .. }, 1) => Some(bound),
+                (Expr::Slice { begin: Some(_), end: Some(end), .. }, 2) => Some(end),
+                _ => None,
+            };
+            open.begun = done + 1;
+            if let Some(next) = next {
+                if let Some(below) = self.unless_leaf(next, Hint::None) {
+                    return Some(below);
+                }
+                done += 1;
+                continue;
+            }
+            self.end_of_spine(node, open);
+            self.program.spines.pop();
+            if node == open.id {
+                return None;
+            }
+            done = 1;
+        }
+    }
+
+    /// What stands between the sides of an operator.
+    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
+        if self.on_tensors(op, lhs, rhs).is_some() {
+            // A literal array beside a tensor becomes one.
+            self.as_tensor(lhs);
+        } else if op.info().class == Class::Logic {
+            let jump = if op == BinaryOp::And { Instr::AndJump(0) } else { Instr::OrJump(0) };
+            open.jump = self.emit(jump, self.operator_span(node));
+        }
+    }
+
+    /// What stands behind an operator or subscript.
+    fn end_of_spine(&mut self, node: ExprId, open: &Open) {
+        match self.ast.expr(node) {
+            Expr::Binary { op, lhs, rhs, .. } => {
+                let at = self.operator_span(node);
+                if let Some(name) = self.on_tensors(op, lhs, rhs) {
+                    self.as_tensor(rhs);
+                    self.operator(name, 2, at, if node == open.id { open.hint } else { Hint::None });
+                } else if op.info().class == Class::Logic {
+                    self.patch(open.jump);
+                } else {
+                    self.emit(Instr::Binary(op), at);
+                }
+            }
+            Expr::Index { index, .. } => {
+                self.emit(Instr::Index, self.ast.span(index));
+            }
+            Expr::Slice { begin, end, .. } => {
+                let at = self.ast.span(begin.or(end).unwrap_or(node));
+                self.emit(Instr::Slice { begin: begin.is_some(), end: end.is_some() }, at);
+            }
+            _ => {}
+        }
+    }
+
+    /// The operation that an operator stands for beside a tensor.
+    fn on_tensors(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> Option<&'static str> {
+        op.info().tensor.filter(|_| self.is_tensor(lhs) || self.is_tensor(rhs))
+    }
+
+    fn operator_span(&self, node: ExprId) -> Span {
+        match self.ast.expr(node) {
+            Expr::Binary { op, at, .. } => Span::new(at, at + op.info().text.len() as u32),
+            _ => self.ast.span(node),
         }
     }
 
@@ -61,83 +227,23 @@ impl Compiler<'_, '_> {
         super::simple_literal(self.checked, self.ast, expr)
     }
 
-    fn leaf(&mut self, id: ExprId, hint: Hint) {
-        let span = self.ast.span(id);
-        if let Some(value) = self.literal(self.ast.expr(id)) {
-            return self.constant(value, span);
-        }
-        match self.ast.expr(id) {
-            Expr::Name(name) => self.name(id, name),
-            expr @ (Expr::Array(items) | Expr::Tuple(items)) => {
-                let start = self.here();
-                for (i, &item) in self.ast.items(items).iter().enumerate() {
-                    let hint = self.item_hint(hint, i as u32);
-                    self.expr(item, hint);
-                }
-                self.collect(items, start, matches!(expr, Expr::Tuple(_)), span);
-            }
-            Expr::Unary { op, operand } => self.unary(op, operand, span, hint),
-            Expr::Select { condition, yes, no } => {
-                self.expr(condition, Hint::None);
-                let unless = self.emit(Instr::JumpUnless(0), self.ast.span(condition));
-                self.expr(yes, hint);
-                let end = self.emit(Instr::Jump(0), span);
-                self.patch(unless);
-                self.expr(no, hint);
-                self.patch(end);
-            }
-            Expr::Comprehension(comprehension) => self.comprehension(comprehension, span),
-            Expr::Loop(id) => self.looping(id, span, hint),
-            Expr::Builtin { function, argument } => {
-                self.expr(argument, Hint::None);
-                self.emit(Instr::Builtin(function), span);
-            }
-            Expr::Call(call) => self.call(call, hint),
-            _ => {}
-        }
-    }
-
     pub(super) fn is_tensor(&self, id: ExprId) -> bool {
         self.info.types[id.index()].is_tensor()
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: ExprId, span: Span, hint: Hint) {
-        let start = self.here();
-        self.expr(operand, Hint::None);
+    fn unary(&mut self, op: UnaryOp, operand: ExprId, open: &Open) {
+        let span = self.ast.span(open.id);
         let at = Span::new(span.start, span.start + 1);
         if self.is_tensor(operand) {
-            self.operator(op.info().tensor, 1, at, hint);
+            self.operator(op.info().tensor, 1, at, open.hint);
             return;
         }
-        match self.pushed_constants(start) {
-            Some([value]) if let Ok(folded) = arithmetic::unary(op, value) => self.replace(start, folded, at),
+        match self.pushed_constants(open.start) {
+            Some([value]) if let Ok(folded) = arithmetic::unary(op, value) => self.replace(open.start, folded, at),
             _ => {
                 self.emit(Instr::Unary(op), at);
             }
         }
-    }
-
-    fn binary(&mut self, op: BinaryOp, lhs: ExprId, rhs: ExprId, at: Span, hint: Hint) {
-        let info = op.info();
-        if let Some(name) = info.tensor
-            && (self.is_tensor(lhs) || self.is_tensor(rhs))
-        {
-            // A literal array beside a tensor becomes one.
-            self.as_tensor(lhs);
-            self.expr(rhs, Hint::None);
-            self.as_tensor(rhs);
-            self.operator(name, 2, at, hint);
-            return;
-        }
-        if info.class == Class::Logic {
-            let jump = if op == BinaryOp::And { Instr::AndJump(0) } else { Instr::OrJump(0) };
-            let jump = self.emit(jump, at);
-            self.expr(rhs, Hint::None);
-            self.patch(jump);
-            return;
-        }
-        self.expr(rhs, Hint::None);
-        self.emit(Instr::Binary(op), at);
     }
 
     /// The constants pushed since `start`, if nothing else was.
@@ -203,92 +309,5 @@ impl Compiler<'_, '_> {
 
     fn checked_iterator_slot(&self, id: ComprehensionId) -> u32 {
         self.info.iterator_slots[id.index()]
-    }
-
-    fn call(&mut self, id: CallId, hint: Hint) {
-        let call = *self.ast.call(id);
-        let Some(info) = self.info.calls[id.index()] else { return };
-        let (generic, explicit) = (info.generic, call.generic.is_some());
-        let site = Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) };
-        match info.fragment {
-            None => self.undeclared_call(&call, site),
-            Some(fragment) if self.lowering.expands(self.checked, fragment, matches!(hint, Hint::Items { .. })) => {
-                self.inlined_call(info.bound, fragment, site);
-            }
-            Some(fragment) => self.kept_call(info.bound, fragment, site),
-        }
-    }
-
-    fn undeclared_call(&mut self, call: &Call, site: Site) {
-        let args = self.ast.arguments(call);
-        let keys: Vec<Key> =
-            args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
-        // The order of evaluation is that of the text.
-        args.iter().for_each(|arg| self.expr(arg.value, Hint::None));
-        self.operation(site, &keys);
-    }
-
-    /// Pushes one argument, turned into what the parameter takes.
-    fn argument(&mut self, value: ExprId, formal: Type) {
-        self.expr(value, Hint::None);
-        if formal.is_tensor() {
-            self.as_tensor(value);
-            return;
-        }
-        if converts(self.checked, formal, self.info.types[value.index()]) {
-            self.program.types.push(formal);
-            self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
-        }
-    }
-
-    pub(super) fn bound(&self, start: u32, i: usize) -> Option<ExprId> {
-        self.info.bound.get(start as usize + i).copied().flatten()
-    }
-
-    fn kept_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {
-        let info = self.checked.fragment(fragment);
-        let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
-        for (i, param) in info.params.iter().enumerate() {
-            if let Some(value) = self.bound(bound, i) {
-                self.argument(value, param.ty);
-                keys.push(Key::Param(i as u32));
-            }
-        }
-        self.operation(site, &keys);
-    }
-
-    /// An operation that stays, its arguments pushed. Scans may be unrolled after all.
-    fn operation(&mut self, site: Site, keys: &[Key]) {
-        let loops = self.lowering.unroll || self.lowering.flat;
-        if loops && self.checked.text(site.name) == scan::NAME {
-            let (span, site) = (site.span, self.site(site, keys));
-            self.emit(Instr::Scan(site), span);
-            self.emit(Instr::Trip, span);
-        } else {
-            self.emit_site(site, keys);
-        }
-    }
-
-    fn inlined_call(&mut self, bound: u32, fragment: FragmentId, site: Site) {
-        let info = self.checked.fragment(fragment);
-        for (i, param) in info.params.iter().enumerate() {
-            match (self.bound(bound, i), param.default) {
-                (Some(value), _) => self.argument(value, param.ty),
-                (None, Some(default)) => {
-                    let value = self.default(info.module, default);
-                    self.constant(value, site.span);
-                }
-                (None, None) => self.constant(Value::Array(List::from_values(Vec::new(), None)), site.span),
-            }
-        }
-        let span = site.span;
-        let site = self.site(site, &[]);
-        let taken = self.take_operands(site, info.params.len());
-        self.emit(if taken { Instr::CallWith(site) } else { Instr::Call(site) }, span);
-    }
-
-    /// The value of a default, a literal of the module that declares it.
-    pub(super) fn default(&self, module: ModuleId, id: ExprId) -> Value {
-        super::literal(self.checked, module, id)
     }
 }

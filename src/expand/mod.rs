@@ -7,6 +7,7 @@ mod calls;
 mod code;
 mod columns;
 mod compile;
+mod compile_call;
 mod compile_expr;
 mod compile_loop;
 mod compile_plain;

@@ -96,7 +96,7 @@ impl BodyCheck<'_, '_> {
 
     /// The type of an operator or subscript, given that of its left side or with it.
     pub(super) fn above(&mut self, id: ExprId, left: Option<Type>) -> Type {
-        let mut side = |check: &mut Self, id| left.unwrap_or_else(|| check.expr(id));
+        let side = |check: &mut Self, id| left.unwrap_or_else(|| check.expr(id));
         match self.ast.expr(id) {
             Expr::Binary { op, lhs, rhs, at } => {
                 let left = side(self, lhs);

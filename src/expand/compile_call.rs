@@ -1,0 +1,117 @@
+//! Compiles calls.
+
+use smallvec::SmallVec;
+
+use super::code::{Hint, Instr, Site};
+use super::compile::Compiler;
+use super::compile_expr::{Below, Open};
+use super::list::List;
+use super::value::Value;
+use crate::graph::{Key, scan};
+use crate::nnef::ast::{CallId, ExprId};
+use crate::nnef::check::CallInfo;
+use crate::nnef::check::routine::converts;
+use crate::nnef::document::ModuleId;
+use crate::nnef::types::Type;
+
+impl Compiler<'_, '_> {
+    /// The next argument of a call that is no leaf, in the order of the parameters; none where all
+    /// of the call is compiled. `done` parameters are.
+    pub(super) fn next_argument(&mut self, id: CallId, open: &mut Open, done: u32) -> Option<Below> {
+        let info = self.info.calls[id.index()]?;
+        let Some(fragment) = info.fragment else { return self.next_undeclared(id, info, open, done) };
+        let declared = self.checked.fragment(fragment);
+        let done = done as usize;
+        if done == 0 {
+            let taken_apart = matches!(open.hint, Hint::Items { .. });
+            open.inlined = self.lowering.expands(self.checked, fragment, taken_apart);
+        } else if let Some(value) = self.bound(info.bound, done - 1) {
+            self.conform(value, declared.params[done - 1].ty);
+        }
+        for (i, param) in declared.params.iter().enumerate().skip(done) {
+            let Some(value) = self.bound(info.bound, i) else {
+                if open.inlined {
+                    let absent = || Value::Array(List::from_values(Vec::new(), None));
+                    let value = param.default.map_or_else(absent, |default| self.default(declared.module, default));
+                    self.constant(value, self.ast.call(id).name.span);
+                }
+                continue;
+            };
+            if let Some(below) = self.unless_leaf(value, Hint::None) {
+                open.begun = i as u32 + 1;
+                return Some(below);
+            }
+            self.conform(value, param.ty);
+        }
+        let site = self.call_site(id, info, open.hint);
+        match open.inlined {
+            true => self.inlined_call(site, declared.params.len()),
+            false => {
+                let params = 0..declared.params.len();
+                let keys: SmallVec<[Key; 8]> =
+                    params.filter(|&i| self.bound(info.bound, i).is_some()).map(|i| Key::Param(i as u32)).collect();
+                self.operation(site, &keys);
+            }
+        }
+        None
+    }
+
+    /// The next argument of a call of something that nobody declares. The order is that of the text.
+    fn next_undeclared(&mut self, id: CallId, info: CallInfo, open: &Open, done: u32) -> Option<Below> {
+        let args = self.ast.arguments(self.ast.call(id));
+        if let Some(arg) = args.get(done as usize) {
+            return Some((arg.value, Hint::None));
+        }
+        let keys: Vec<Key> =
+            args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
+        let site = self.call_site(id, info, open.hint);
+        self.operation(site, &keys);
+        None
+    }
+
+    fn call_site(&self, id: CallId, info: CallInfo, hint: Hint) -> Site {
+        let call = self.ast.call(id);
+        let (generic, explicit) = (info.generic, call.generic.is_some());
+        Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) }
+    }
+
+    /// Turns an argument that was just pushed into what the parameter takes.
+    fn conform(&mut self, value: ExprId, formal: Type) {
+        if formal.is_tensor() {
+            self.as_tensor(value);
+            return;
+        }
+        if converts(self.checked, formal, self.info.types[value.index()]) {
+            self.program.types.push(formal);
+            self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
+        }
+    }
+
+    pub(super) fn bound(&self, start: u32, i: usize) -> Option<ExprId> {
+        self.info.bound.get(start as usize + i).copied().flatten()
+    }
+
+    /// An operation that stays, its arguments pushed. Scans may be unrolled after all.
+    fn operation(&mut self, site: Site, keys: &[Key]) {
+        let loops = self.lowering.unroll || self.lowering.flat;
+        if loops && self.checked.text(site.name) == scan::NAME {
+            let (span, site) = (site.span, self.site(site, keys));
+            self.emit(Instr::Scan(site), span);
+            self.emit(Instr::Trip, span);
+        } else {
+            self.emit_site(site, keys);
+        }
+    }
+
+    fn inlined_call(&mut self, site: Site, params: usize) {
+        let span = site.span;
+        let site = self.site(site, &[]);
+        let taken = self.take_operands(site, params);
+        self.emit(if taken { Instr::CallWith(site) } else { Instr::Call(site) }, span);
+    }
+
+    /// The value of a default, a literal of the module that declares it.
+    pub(super) fn default(&self, module: ModuleId, id: ExprId) -> Value {
+        super::literal(self.checked, module, id)
+    }
+}
