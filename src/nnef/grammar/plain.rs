@@ -8,18 +8,20 @@
 mod alike;
 mod expression;
 mod head;
+mod open;
 
 use logos::Lexer;
 
 use super::declaration::FragmentHead;
 use super::sink::Sink;
-use crate::nnef::ast::{Arg, Assignment, Ast, Expr, ExprId, Ident, Marks};
+use crate::nnef::ast::{Arg, Assignment, Ast, Expr, ExprId, Ident, Iterator, Marks};
 use crate::nnef::lexer::{Kind, ReadStatements};
 use crate::nnef::names::Names;
 use crate::nnef::statements::{FormReader, Look, Targets};
 use crate::source::Span;
 use alike::AlikeReader;
 use head::TreeEnds;
+use open::{Levels, Open};
 
 /// Reads plain statements into a tree.
 pub(super) struct PlainReader<'n> {
@@ -39,9 +41,12 @@ pub(super) struct PlainReader<'n> {
     first_call: usize,
     /// The run that is being read.
     run: Option<Sink>,
-    /// Items and arguments of the lists that are open.
+    /// What was begun of the expression at hand.
+    open: Vec<Open>,
+    /// Items, arguments and iterators of the lists that are open.
     items: Vec<ExprId>,
     args: Vec<Arg>,
+    iterators: Vec<Iterator>,
 }
 
 impl<'n> PlainReader<'n> {
@@ -56,8 +61,10 @@ impl<'n> PlainReader<'n> {
             alike: alike.then(AlikeReader::default),
             first_call: 0,
             run: None,
+            open: Vec::new(),
             items: Vec::new(),
             args: Vec::new(),
+            iterators: Vec::new(),
         }
     }
 
@@ -88,8 +95,10 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
         let mut statement = Statement::new(lexer, self, comments);
         let Some(assignment) = statement.assignment() else {
             marks.rewind(&mut self.ast);
+            self.open.clear();
             self.items.clear();
             self.args.clear();
+            self.iterators.clear();
             return None;
         };
         if new {
@@ -152,17 +161,13 @@ struct Statement<'s, 't, 'n> {
     /// Where the token before it ends.
     end: u32,
     /// How deep the expression at hand is nested.
-    depth: u32,
-    /// How many brackets are open around it.
-    brackets: usize,
-    /// How many selects and prefix operators there were.
-    others: usize,
+    levels: Levels,
 }
 
 impl<'s, 't, 'n> Statement<'s, 't, 'n> {
     fn new(lexer: &'s mut Lexer<'t, Kind>, reader: &'s mut PlainReader<'n>, comments: &'s mut Vec<Span>) -> Self {
         let (kind, span) = (Kind::Stray, Span::default());
-        Statement { lexer, reader, comments, kind, span, end: 0, depth: 0, brackets: 0, others: 0 }
+        Statement { lexer, reader, comments, kind, span, end: 0, levels: Levels::default() }
     }
 
     #[inline]
@@ -184,9 +189,9 @@ impl<'s, 't, 'n> Statement<'s, 't, 'n> {
         if self.kind == kind { self.advance() } else { None }
     }
 
-    /// From a token to the one before that at hand.
-    fn since(&self, start: Span) -> Span {
-        Span { start: start.start, end: self.end }
+    /// From a place to the end of the token before that at hand.
+    fn since(&self, start: u32) -> Span {
+        Span { start, end: self.end }
     }
 
     fn text(&self) -> &str {
@@ -229,7 +234,7 @@ impl<'s, 't, 'n> Statement<'s, 't, 'n> {
 
     /// `[a, b]` or `(a, b)` on the left side.
     fn targets(&mut self) -> Option<ExprId> {
-        let (open, start) = (self.kind, self.span);
+        let (open, start) = (self.kind, self.span.start);
         let base = self.reader.items.len();
         loop {
             self.advance()?;
@@ -242,8 +247,8 @@ impl<'s, 't, 'n> Statement<'s, 't, 'n> {
     }
 
     /// The list of the items from `base` on, at its closing bracket.
-    fn list(&mut self, open: Kind, start: Span, base: usize) -> Option<ExprId> {
-        let span = start.to(self.span);
+    fn list(&mut self, open: Kind, start: u32, base: usize) -> Option<ExprId> {
+        let span = Span { start, end: self.span.end };
         self.expect(if open == Kind::LParen { Kind::RParen } else { Kind::RBracket })?;
         let PlainReader { ast, items, .. } = &mut *self.reader;
         if open == Kind::LParen && items.len() < base + 2 {

@@ -382,6 +382,15 @@ fn deep_nesting_is_parsed_or_refused() {
         let found = places(&signed(n, item), Dialect::V1);
         assert_eq!(found.first().is_some_and(|first| first.0 == Code::TooDeep), refused, "{n} {item} {found:?}");
     }
+    // Whatever nests is read without recursion, on the small stack of this thread.
+    let parts =
+        [("(x + ", ")"), ("f(", ")"), ("f(k = ", ")"), ("[", ", x]"), ("(x, ", ")"), ("x[", "]"), ("x[1:", "]")];
+    let others =
+        [("-", ""), ("x if x else ", ""), ("x if ", " else x"), ("length_of(", ")"), ("[for i in ", " yield x]")];
+    for (open, close) in parts.into_iter().chain(others) {
+        let text = body(&format!("y = {}x{};", open.repeat(90_000), close.repeat(90_000)));
+        assert!(parse_as(&text, Dialect::V1).diagnostics.is_empty(), "{open}");
+    }
     // A missing operand at the bottom of many operator levels is found without trying them all.
     let bad = body(&format!("y = {}*{};", "(a + b * ".repeat(2000), ")".repeat(2000)));
     assert_eq!(places(&bad, Dialect::V1).len(), 1);

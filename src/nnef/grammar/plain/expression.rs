@@ -1,14 +1,15 @@
 //! The right sides of plain statements.
+//!
+//! They are read without recursion: what was begun stands on a stack of its own. Levels of the
+//! processor's stack are ten times as large, and where there are thousands of them, memory that
+//! nothing touched before costs more time than all reading.
 
-use smallvec::SmallVec;
-
+use super::open::Open;
 use super::{PlainReader, Statement};
 use crate::nnef::ast::{
-    Arg, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, Primitive,
-    UnaryOp,
+    Arg, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, UnaryOp,
 };
 use crate::nnef::grammar::build::{builtin, primitive};
-use crate::nnef::grammar::depth::MAX_NESTING;
 use crate::nnef::grammar::numbers;
 use crate::nnef::lexer::Kind;
 use crate::nnef::literals::plain_len;
@@ -16,125 +17,169 @@ use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::room;
 use crate::source::Span;
 
-/// How deep expressions can nest without a look at the stack.
-pub(super) const SHALLOW: u32 = 16;
+/// What comes next. Nothing that reads calls itself, not even by way of others.
+pub(super) enum Step {
+    /// An operand is read.
+    Operand,
+    /// An argument is read, from the parenthesis or comma before it.
+    Argument,
+    /// An operand was read that starts there, subscripts behind it not yet.
+    Value(ExprId, u32),
+    /// Everything was read.
+    Done(ExprId),
+}
 
 impl Statement<'_, '_, '_> {
     /// An expression of any kind.
     pub(super) fn expression(&mut self) -> Option<ExprId> {
-        let start = self.span;
-        let value = self.binary(0)?;
-        self.select(value, start)
-    }
-
-    /// What may follow an expression without one: `if` and the rest of a select.
-    fn select(&mut self, yes: ExprId, start: Span) -> Option<ExprId> {
-        if self.kind != Kind::If {
-            return Some(yes);
+        let mut step = Step::Operand;
+        loop {
+            step = match step {
+                Step::Operand => self.operand()?,
+                Step::Argument => self.argument()?,
+                Step::Value(value, start) => self.behind(value, start)?,
+                Step::Done(value) => return Some(value),
+            };
         }
-        self.behind(|statement| {
-            statement.advance()?;
-            let condition = statement.expression()?;
-            statement.expect(Kind::Else)?;
-            let no = statement.expression()?;
-            Some(statement.push(Expr::Select { condition, yes, no }, statement.since(start)))
-        })
     }
 
-    /// Operands with operators that bind at least so tightly.
-    fn binary(&mut self, loosest: u8) -> Option<ExprId> {
-        let start = self.span;
-        let operand = self.operand()?;
-        self.operators(operand, start, loosest)
-    }
-
-    /// What follows an operand: operators, and their right sides. All associate to the left.
-    fn operators(&mut self, mut operand: ExprId, start: Span, loosest: u8) -> Option<ExprId> {
-        while let Some(row) = BinaryInfo::of_token(self.kind).filter(|row| row.precedence >= loosest) {
-            let at = self.span.start;
-            self.advance()?;
-            let (lhs, rhs) = (operand, self.binary(row.precedence + 1)?);
-            operand = self.push(Expr::Binary { op: row.op, lhs, rhs, at }, self.since(start));
-        }
-        Some(operand)
-    }
-
-    /// What operators apply to, subscripts included.
-    fn operand(&mut self) -> Option<ExprId> {
-        let start = self.span;
-        let base = match self.kind {
+    /// Begins what operators apply to.
+    fn operand(&mut self) -> Option<Step> {
+        let start = self.span.start;
+        match self.kind {
             Kind::Ident => {
                 let ident = self.ident()?;
-                self.word(ident)?
+                self.word(ident)
             }
-            Kind::LBracket => self.array()?,
-            Kind::LParen => self.bracketed(Self::parentheses)?,
-            Kind::Minus | Kind::Plus | Kind::Bang => return self.behind(Self::unary),
-            kind if builtin(kind).is_some() => self.bracketed(Self::builtin)?,
-            _ => {
-                let expr = self.literal()?;
-                let node = self.push(expr, self.span);
-                self.advance()?;
-                node
+            Kind::LBracket => self.array(),
+            Kind::LParen => self.enter(Open::Parentheses { start, base: self.reader.items.len() as u32 }),
+            Kind::Minus | Kind::Plus | Kind::Bang => {
+                let row = UNARY.iter().find(|row| row.token == self.kind)?;
+                self.enter(Open::Unary { op: row.op, start })
             }
-        };
-        self.subscripts(base, start)
-    }
-
-    /// What follows the base of an operand: any number of subscripts.
-    fn subscripts(&mut self, mut base: ExprId, start: Span) -> Option<ExprId> {
-        while self.kind == Kind::LBracket {
-            base = self.bracketed(|statement| statement.subscript(base, start))?;
+            kind => match builtin(kind) {
+                Some(function) => {
+                    self.advance()?;
+                    if self.kind == Kind::LParen { self.enter(Open::Builtin { function, start }) } else { None }
+                }
+                None => {
+                    let expr = self.literal()?;
+                    let node = self.push(expr, self.span);
+                    self.advance()?;
+                    Some(Step::Value(node, start))
+                }
+            },
         }
-        Some(base)
     }
 
-    /// `[i]`, `[i:j]`, `[i:]`, `[:j]`, or `[:]`
-    fn subscript(&mut self, base: ExprId, start: Span) -> Option<ExprId> {
+    /// Notes what a token begins, and goes on behind that.
+    fn enter(&mut self, open: Open) -> Option<Step> {
         self.advance()?;
-        let begin = if self.kind == Kind::Colon { None } else { Some(self.expression()?) };
-        let expr = match begin {
-            Some(index) if self.kind == Kind::RBracket => Expr::Index { base, index },
-            _ => {
-                self.expect(Kind::Colon)?;
-                let end = if self.kind == Kind::RBracket { None } else { Some(self.expression()?) };
-                Expr::Slice { base, begin, end }
+        self.open(open)?;
+        Some(Step::Operand)
+    }
+
+    /// Reads what follows an operand. Subscripts bind most tightly, then prefix operators, then the
+    /// others, which all associate to the left.
+    fn behind(&mut self, mut value: ExprId, mut start: u32) -> Option<Step> {
+        if self.kind == Kind::LBracket {
+            self.advance()?;
+            self.open(Open::Subscript { base: value, start })?;
+            return if self.kind == Kind::Colon { self.range(value, start, None) } else { Some(Step::Operand) };
+        }
+        while let Some(&Open::Unary { op, start: sign }) = self.reader.open.last() {
+            self.close();
+            value = self.push(Expr::Unary { op, operand: value }, self.since(sign));
+            start = sign;
+        }
+        let row = BinaryInfo::of_token(self.kind);
+        let precedence = row.map_or(0, |row| row.precedence);
+        while let Some(&Open::Operator { op, lhs, start: left, at }) = self.reader.open.last()
+            && op.info().precedence >= precedence
+        {
+            self.reader.open.pop();
+            value = self.push(Expr::Binary { op, lhs, rhs: value, at }, self.since(left));
+            start = left;
+        }
+        match row {
+            Some(row) => {
+                let at = self.span.start;
+                self.advance()?;
+                room::push(&mut self.reader.open, Open::Operator { op: row.op, lhs: value, start, at });
+                Some(Step::Operand)
             }
-        };
-        self.expect(Kind::RBracket)?;
-        Some(self.push(expr, self.since(start)))
+            None => self.end(value, start),
+        }
     }
 
-    /// Reads what is in brackets.
-    fn bracketed(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
-        self.brackets += 1;
-        let node = self.nested(read);
-        self.brackets -= 1;
-        node
+    /// Reads what follows operands and operators: what they are part of decides.
+    fn end(&mut self, mut value: ExprId, mut start: u32) -> Option<Step> {
+        // A select may be the end of another one.
+        while let Some(&Open::Otherwise { condition, yes, start: first }) = self.reader.open.last()
+            && self.kind != Kind::If
+        {
+            self.close();
+            value = self.push(Expr::Select { condition, yes, no: value }, self.since(first));
+            start = first;
+        }
+        let around = self.reader.open.last().copied();
+        // An `if` after an iterable is the filter, so the iterable is not a select.
+        if let Some(Open::Iterable { name, start, base }) = around {
+            return self.end_of_iterable(Iterator { name, iterable: value }, start, base);
+        }
+        if self.kind == Kind::If {
+            return self.enter(Open::Condition { yes: value, start });
+        }
+        match around {
+            None => Some(Step::Done(value)),
+            Some(Open::Condition { yes, start }) => {
+                self.expect(Kind::Else)?;
+                self.replace(Open::Otherwise { condition: value, yes, start });
+                Some(Step::Operand)
+            }
+            Some(Open::Parentheses { start, base }) => self.end_of_item(value, Kind::LParen, start, base as usize),
+            Some(Open::Array { start, base }) => self.end_of_item(value, Kind::LBracket, start, base as usize),
+            Some(Open::Call { .. }) => self.end_of_argument(value),
+            Some(Open::Builtin { function, start }) => {
+                self.expect(Kind::RParen)?;
+                self.closed(Expr::Builtin { function, argument: value }, start)
+            }
+            Some(Open::Subscript { base, start }) if self.kind == Kind::RBracket => {
+                self.advance()?;
+                self.closed(Expr::Index { base, index: value }, start)
+            }
+            Some(Open::Subscript { base, start }) => self.range(base, start, Some(value)),
+            Some(Open::Range { base, start, begin }) => {
+                self.expect(Kind::RBracket)?;
+                self.closed(Expr::Slice { base, begin, end: Some(value) }, start)
+            }
+            Some(Open::Filter { start, base }) => {
+                self.expect(Kind::Yield)?;
+                self.replace(Open::Item { start, base, filter: Some(value) });
+                Some(Step::Operand)
+            }
+            Some(Open::Item { start, base, filter }) => self.end_of_comprehension(start, base as usize, filter, value),
+            // These have ended before.
+            Some(Open::Unary { .. } | Open::Operator { .. } | Open::Otherwise { .. } | Open::Iterable { .. }) => None,
+        }
     }
 
-    /// Reads the rest of a select, or a prefix operator with its operand.
-    fn behind(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
-        self.others += 1;
-        self.nested(read)
+    /// Ends what was begun last, of which this is the node.
+    fn closed(&mut self, expr: Expr, start: u32) -> Option<Step> {
+        self.close();
+        let node = self.push(expr, self.since(start));
+        Some(Step::Value(node, start))
     }
 
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<ExprId> {
-        self.depth += 1;
-        let node = match self.depth {
-            ..=SHALLOW => read(self),
-            _ if self.levels() <= MAX_NESTING => stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self)),
-            _ => None,
-        };
-        self.depth -= 1;
-        node
-    }
-
-    /// No fewer levels than [`too_deep`] counts here, which adds up `if`s that stand beside each other.
-    ///
-    /// [`too_deep`]: crate::nnef::grammar::depth
-    fn levels(&self) -> usize {
-        self.brackets + self.others
+    /// What follows the colon of `[i:j]`, `[i:]`, `[:j]`, or `[:]`.
+    fn range(&mut self, base: ExprId, start: u32, begin: Option<ExprId>) -> Option<Step> {
+        self.expect(Kind::Colon)?;
+        if self.kind == Kind::RBracket {
+            self.advance()?;
+            return self.closed(Expr::Slice { base, begin, end: None }, start);
+        }
+        self.replace(Open::Range { base, start, begin });
+        Some(Step::Operand)
     }
 
     pub(super) fn literal(&mut self) -> Option<Expr> {
@@ -162,26 +207,9 @@ impl Statement<'_, '_, '_> {
         Some(Expr::String(name))
     }
 
-    fn unary(&mut self) -> Option<ExprId> {
-        let row = UNARY.iter().find(|row| row.token == self.kind)?;
-        let start = self.span;
-        self.advance()?;
-        let operand = self.operand()?;
-        Some(self.push(Expr::Unary { op: row.op, operand }, self.since(start)))
-    }
-
-    fn builtin(&mut self) -> Option<ExprId> {
-        let (function, start) = (builtin(self.kind)?, self.span);
-        self.advance()?;
-        self.expect(Kind::LParen)?;
-        let argument = self.expression()?;
-        self.expect(Kind::RParen)?;
-        Some(self.push(Expr::Builtin { function, argument }, self.since(start)))
-    }
-
-    /// A name, or a call with it; a comparison after a name is left to the grammar, as it starts
-    /// like a type argument.
-    fn word(&mut self, ident: Ident) -> Option<ExprId> {
+    /// A name, or the beginning of a call with it; a comparison after a name is left to the
+    /// grammar, as it starts like a type argument.
+    fn word(&mut self, ident: Ident) -> Option<Step> {
         let mut generic = None;
         if self.kind == Kind::Lt {
             self.advance()?;
@@ -190,142 +218,139 @@ impl Statement<'_, '_, '_> {
             self.expect(Kind::Gt)?;
         }
         if self.kind == Kind::LParen {
-            return self.bracketed(|statement| statement.call(ident, generic));
+            let base = self.reader.args.len() as u32;
+            self.open(Open::Call { name: ident, generic, base, named: false })?;
+            return Some(Step::Argument);
         }
         match generic {
             Some(_) => None,
-            None => Some(self.push(Expr::Name(ident.name), ident.span)),
+            None => Some(Step::Value(self.push(Expr::Name(ident.name), ident.span), ident.span.start)),
         }
     }
 
-    /// A call from its opening parenthesis.
-    fn call(&mut self, name: Ident, generic: Option<(Primitive, Span)>) -> Option<ExprId> {
-        let base = self.reader.args.len();
-        loop {
-            self.advance()?;
-            let arg = self.argument()?;
-            self.reader.args.push(arg);
-            if self.kind != Kind::Comma {
-                break;
-            }
-        }
-        self.expect(Kind::RParen)?;
-        let span = self.since(name.span);
-        let PlainReader { ast, args, .. } = &mut *self.reader;
-        let range = ListRange { start: ast.args.len() as u32, len: (args.len() - base) as u32 };
-        room::reserve(&mut ast.args, args.len() - base);
-        ast.args.extend(args.drain(base..));
-        room::push(&mut ast.calls, Call { name, generic, args: range });
-        let call = CallId(ast.calls.len() as u32 - 1);
-        Some(self.push(Expr::Call(call), span))
-    }
-
-    fn argument(&mut self) -> Option<Arg> {
+    /// Begins an argument.
+    fn argument(&mut self) -> Option<Step> {
+        self.advance()?;
         if self.kind != Kind::Ident {
-            return Some(Arg { name: None, value: self.expression()? });
+            return Some(Step::Operand);
         }
         let ident = self.ident()?;
-        if self.kind == Kind::Assign {
-            self.advance()?;
-            return Some(Arg { name: Some(ident), value: self.expression()? });
+        if self.kind != Kind::Assign {
+            return self.word(ident);
         }
-        let base = self.word(ident)?;
-        let operand = self.subscripts(base, ident.span)?;
-        let value = self.operators(operand, ident.span, 0)?;
-        Some(Arg { name: None, value: self.select(value, ident.span)? })
+        self.advance()?;
+        // It gets its value when that was read.
+        room::push(&mut self.reader.args, Arg { name: Some(ident), value: ExprId::new(0) });
+        if let Some(Open::Call { named, .. }) = self.reader.open.last_mut() {
+            *named = true;
+        }
+        Some(Step::Operand)
     }
 
-    /// An array or a comprehension from its opening bracket.
-    fn array(&mut self) -> Option<ExprId> {
+    fn end_of_argument(&mut self, value: ExprId) -> Option<Step> {
+        let PlainReader { ast, args, open, .. } = &mut *self.reader;
+        let Some(Open::Call { name, generic, base, named }) = open.last_mut() else { return None };
+        match args.last_mut().filter(|_| std::mem::take(named)) {
+            Some(arg) => arg.value = value,
+            None => room::push(args, Arg { name: None, value }),
+        }
+        if self.kind == Kind::Comma {
+            return Some(Step::Argument);
+        }
+        if self.kind != Kind::RParen {
+            return None;
+        }
+        let (name, count) = (*name, args.len() - *base as usize);
+        let range = ListRange { start: ast.args.len() as u32, len: count as u32 };
+        room::reserve(&mut ast.args, count);
+        ast.args.extend(args.drain(*base as usize..));
+        room::push(&mut ast.calls, Call { name, generic: *generic, args: range });
+        let call = CallId(ast.calls.len() as u32 - 1);
+        self.advance()?;
+        self.closed(Expr::Call(call), name.span.start)
+    }
+
+    /// An array of numbers, or the beginning of another one or of a comprehension.
+    fn array(&mut self) -> Option<Step> {
         let start = self.span;
-        // The bracket and a sign in it are levels, too.
-        let room = self.levels() + 2 <= MAX_NESTING;
-        let rest = self.lexer.remainder();
-        if let Some((expr, len)) = room.then(|| numbers::array(rest, &mut self.reader.ast)).flatten() {
+        if self.has_room_for_numbers()
+            && let Some((expr, len)) = numbers::array(self.lexer.remainder(), &mut self.reader.ast)
+        {
             self.lexer.bump(len);
             let span = Span { start: start.start, end: start.end + len as u32 };
             self.span = span;
             self.advance()?;
-            return Some(self.push(expr, span));
+            return Some(Step::Value(self.push(expr, span), start.start));
         }
-        self.bracketed(|statement| {
-            statement.advance()?;
-            match statement.kind {
-                Kind::For => statement.comprehension(start),
-                _ => statement.items(start),
+        self.advance()?;
+        let (start, base) = (start.start, self.reader.items.len());
+        match self.kind {
+            Kind::For => self.iterator(start, self.reader.iterators.len() as u32, true),
+            Kind::RBracket => Some(Step::Value(self.list(Kind::LBracket, start, base)?, start)),
+            _ => {
+                self.open(Open::Array { start, base: base as u32 })?;
+                Some(Step::Operand)
             }
-        })
+        }
     }
 
-    /// The items of an array from the first one.
-    fn items(&mut self, start: Span) -> Option<ExprId> {
-        let base = self.reader.items.len();
-        if self.kind == Kind::RBracket {
-            return self.list(Kind::LBracket, start, base);
-        }
-        loop {
-            let item = self.expression()?;
-            self.reader.items.push(item);
-            if self.kind != Kind::Comma {
-                break;
-            }
+    /// Reads what follows an item of an array or in parentheses, which are a tuple if there are
+    /// several.
+    fn end_of_item(&mut self, item: ExprId, bracket: Kind, start: u32, base: usize) -> Option<Step> {
+        room::push(&mut self.reader.items, item);
+        if self.kind == Kind::Comma {
             self.advance()?;
+            return Some(Step::Operand);
         }
-        let items = &self.reader.items[base..];
-        // Numbers alone are packed, which the grammar does.
-        if items.iter().all(|item| is_number(&self.reader.ast, *item)) {
-            return None;
-        }
-        self.list(Kind::LBracket, start, base)
-    }
-
-    /// A comprehension, whose bracket opened at `start`, from `for` on.
-    fn comprehension(&mut self, start: Span) -> Option<ExprId> {
-        let mut iterators: SmallVec<[Iterator; 2]> = SmallVec::new();
-        loop {
-            self.advance()?;
-            let name = self.ident()?;
-            self.expect(Kind::In)?;
-            // An `if` after it is the filter, so the iterable is not a select.
-            iterators.push(Iterator { name, iterable: self.binary(0)? });
-            if self.kind != Kind::Comma {
-                break;
+        self.close();
+        let PlainReader { ast, items, .. } = &mut *self.reader;
+        let node = match bracket {
+            Kind::LParen if items.len() == base + 1 => {
+                items.pop();
+                self.expect(Kind::RParen)?;
+                item
             }
-        }
-        let filter = match self.kind {
-            Kind::If => {
-                self.advance()?;
-                Some(self.expression()?)
-            }
-            _ => None,
+            // Numbers alone are packed, which the grammar does.
+            Kind::LBracket if items[base..].iter().all(|item| is_number(ast, *item)) => return None,
+            _ => self.list(bracket, start, base)?,
         };
-        self.expect(Kind::Yield)?;
-        let item = self.expression()?;
+        Some(Step::Value(node, start))
+    }
+
+    /// Begins an iterator of a comprehension, from `for` or the comma before it.
+    fn iterator(&mut self, start: u32, base: u32, first: bool) -> Option<Step> {
+        self.advance()?;
+        let name = self.ident()?;
+        self.expect(Kind::In)?;
+        let open = Open::Iterable { name, start, base };
+        if first {
+            self.open(open)?;
+        } else {
+            self.replace(open);
+        }
+        Some(Step::Operand)
+    }
+
+    fn end_of_iterable(&mut self, iterator: Iterator, start: u32, base: u32) -> Option<Step> {
+        self.reader.iterators.push(iterator);
+        match self.kind {
+            Kind::Comma => return self.iterator(start, base, false),
+            Kind::If => self.replace(Open::Filter { start, base }),
+            Kind::Yield => self.replace(Open::Item { start, base, filter: None }),
+            _ => return None,
+        }
+        self.advance()?;
+        Some(Step::Operand)
+    }
+
+    fn end_of_comprehension(&mut self, start: u32, base: usize, filter: Option<ExprId>, item: ExprId) -> Option<Step> {
         self.expect(Kind::RBracket)?;
-        let ast = &mut self.reader.ast;
-        let range = ListRange { start: ast.iterators.len() as u32, len: iterators.len() as u32 };
-        ast.iterators.extend(iterators);
+        let PlainReader { ast, iterators, .. } = &mut *self.reader;
+        let range = ListRange { start: ast.iterators.len() as u32, len: (iterators.len() - base) as u32 };
+        ast.iterators.extend(iterators.drain(base..));
         ast.comprehensions.push(Comprehension { iterators: range, filter, item });
         let id = ComprehensionId(ast.comprehensions.len() as u32 - 1);
-        Some(self.push(Expr::Comprehension(id), self.since(start)))
-    }
-
-    /// A tuple, or an expression in parentheses.
-    fn parentheses(&mut self) -> Option<ExprId> {
-        let (start, base) = (self.span, self.reader.items.len());
-        loop {
-            self.advance()?;
-            let item = self.expression()?;
-            self.reader.items.push(item);
-            if self.kind != Kind::Comma {
-                break;
-            }
-        }
-        if self.reader.items.len() > base + 1 {
-            return self.list(Kind::LParen, start, base);
-        }
-        self.expect(Kind::RParen)?;
-        self.reader.items.pop()
+        self.closed(Expr::Comprehension(id), start)
     }
 }
 

@@ -125,12 +125,12 @@ impl Statement<'_, '_, '_> {
     /// `(type, type)`, up to its last token.
     fn nested_type(&mut self) -> Option<TypeSpec> {
         let mut items: SmallVec<[TypeSpecId; 4]> = SmallVec::new();
-        self.depth += 1;
-        while self.depth <= super::expression::SHALLOW && matches!(self.kind, Kind::LParen | Kind::Comma) {
+        self.levels.depth += 1;
+        while self.levels.depth <= super::open::SHALLOW && matches!(self.kind, Kind::LParen | Kind::Comma) {
             self.advance()?;
             items.push(self.type_spec()?);
         }
-        self.depth -= 1;
+        self.levels.depth -= 1;
         let lists = &mut self.reader.ast.type_lists;
         let range = ListRange { start: lists.len() as u32, len: items.len() as u32 };
         lists.extend_from_slice(&items);
@@ -143,7 +143,7 @@ impl Statement<'_, '_, '_> {
         let start = self.span;
         if self.kind == Kind::LBracket {
             self.advance()?;
-            return self.list(Kind::LBracket, start, self.reader.items.len());
+            return self.list(Kind::LBracket, start.start, self.reader.items.len());
         }
         let op = match self.kind {
             Kind::Minus => Some(UnaryOp::Minus),
