@@ -214,8 +214,9 @@ fn is_full(count: usize, slots: usize) -> bool {
 
 /// Where a text is looked for, and by what it is told from others there.
 ///
-/// Names that differ in their last character are neighbours: a text that numbers its names meets
-/// them one after the other, and finds ten of them in one line of the cache.
+/// Names that differ in their last digit are neighbours, and without digits those that differ in
+/// their last character: a text that numbers its names meets them one after the other, and finds
+/// ten of them in one line of the cache.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
@@ -224,10 +225,13 @@ struct Hash {
 
 /// The hash of a text whose head has this one.
 #[inline(never)]
-fn continued(head: u64, rest: &[u8]) -> u64 {
+fn continued(head: u64, [rest, more]: [&[u8]; 2]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write_u64(head);
     hasher.write(rest);
+    if !more.is_empty() {
+        hasher.write(more);
+    }
     hasher.finish()
 }
 
@@ -252,10 +256,31 @@ impl<'t> Wanted<'t> {
     fn hash(&self) -> Hash {
         let bytes = &self.text.as_bytes()[self.start..self.start + self.len];
         let (last, others) = bytes.split_last().unwrap_or((&0, &[]));
-        let head = self.head.cut(others.len()).mixed();
-        let hash = if others.len() > HEAD { continued(head, &others[HEAD..]) } else { head };
-        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
-        Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
+        let (hash, turning) = match last.is_ascii_digit() {
+            true if others.len() > HEAD => (continued(self.head.mixed(), [&others[HEAD..], &[]]), *last),
+            true => (self.head.cut(others.len()).mixed(), *last),
+            false => self.other_hash(bytes),
+        };
+        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(turning).wrapping_mul(0x9E37_79B1));
+        Hash { position: hash as usize & !15 | usize::from(turning & 15), tag }
+    }
+
+    /// The hash of a text that does not end with a digit, without the character in which neighbours
+    /// differ, and that character.
+    #[inline(never)]
+    fn other_hash(&self, bytes: &[u8]) -> (u64, u8) {
+        let behind = &bytes[bytes.len().min(HEAD)..];
+        let last = bytes.len().saturating_sub(1);
+        let at = match short::last_digit(behind) {
+            Some(at) => HEAD + at,
+            None => self.head.last_digit().unwrap_or(last),
+        };
+        let hash = match at {
+            HEAD.. => continued(self.head.mixed(), [&bytes[HEAD..at], &bytes[at + 1..]]),
+            at if behind.is_empty() => self.head.without(at).mixed(),
+            at => continued(self.head.without(at).mixed(), [behind, &[]]),
+        };
+        (hash, bytes.get(at).copied().unwrap_or(0))
     }
 }
 
@@ -268,7 +293,12 @@ mod tests {
         let mut names = Names::new();
         assert!(names.is_empty());
         assert_eq!(names.get("a"), None);
-        let texts: Vec<String> = (0..5000).map(|i| format!("{}{i}", "x".repeat(i % 40))).collect();
+        let ends = ["", "_w", "w_conv_weight", "_conv_weight_of_a_layer"];
+        let texts = (0..5000).map(|i| format!("{}{i}{}", "x".repeat(i % 40), ends[i % 4]));
+        // Some have no digits at all.
+        let letters =
+            (0..=u8::MAX).map(|i| format!("{}{}", "y".repeat(usize::from(i / 16)), char::from(b'a' + i % 16)));
+        let texts: Vec<String> = texts.chain(letters).collect();
         for _ in 0..2 {
             for (i, text) in texts.iter().enumerate() {
                 assert_eq!(names.intern(text).index(), i);
@@ -279,7 +309,7 @@ mod tests {
             let name = names.get(text).expect("a name");
             assert_eq!((name.index(), names.text(name)), (i, text.as_str()));
         }
-        assert_eq!((names.get("y"), names.len()), (None, 5000));
+        assert_eq!((names.get("y1"), names.len()), (None, 5256));
         let empty = names.intern("");
         assert_eq!(names.intern(""), empty);
         assert_eq!(names.text(empty), "");

@@ -69,6 +69,22 @@ impl Head {
         Head(self.0 & mask(len))
     }
 
+    /// Those of the same text with a byte 0 at a place.
+    #[inline]
+    pub(crate) fn without(self, at: usize) -> Self {
+        Head(self.0 & !(0xff << (8 * at)))
+    }
+
+    /// The place of the last digit among them. What shares its upper half with digits counts as one.
+    #[inline]
+    pub(crate) fn last_digit(self) -> Option<usize> {
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let upper = (self.0 & 0xf0f0_f0f0_f0f0_f0f0) ^ 0x3030_3030_3030_3030;
+        // The highest bit of each byte that is 0.
+        let digits = !(((upper & LOW) + LOW) | upper | LOW);
+        if digits == 0 { None } else { Some((63 - digits.leading_zeros() as usize) / 8) }
+    }
+
     /// A number that spreads what are different heads.
     #[inline]
     pub(crate) fn mixed(self) -> u64 {
@@ -81,6 +97,16 @@ impl Head {
 #[cold]
 fn short(rest: &[u8]) -> u64 {
     rest.iter().rev().fold(0, |head, byte| head << 8 | u64::from(*byte))
+}
+
+/// The place of the last digit of a text, as [`Head::last_digit`] has it.
+#[inline(never)]
+pub(crate) fn last_digit(text: &[u8]) -> Option<usize> {
+    let chunks = text.rchunks(HEAD).scan(text.len(), |end, chunk| {
+        *end -= chunk.len();
+        Some((*end, Head::of(chunk, 0, chunk.len())))
+    });
+    chunks.into_iter().find_map(|(start, head)| head.last_digit().map(|at| start + at))
 }
 
 /// Whether the texts of so many bytes are equal that start at these places, given the head of the
@@ -101,13 +127,27 @@ mod tests {
             for start in 0..=text.len() - len {
                 let alone = Head::of(&text[start..start + len], 0, len);
                 assert_eq!(Head::of(text, start, len), alone);
-                assert_eq!(Head::of(&text[start..], 0, text.len()).cut(len), alone);
+                let all = Head::of(&text[start..], 0, text.len());
+                assert_eq!([all.cut(len), (len.min(HEAD)..HEAD).fold(all, Head::without)], [alone; 2]);
                 let other = [b"-", &text[start..start + len], b"-"].concat();
                 assert!(is_same((&other, 1), (text, start), alone, len));
                 assert_eq!(is_same((&other, 0), (text, start), alone, len), len == 0);
             }
         }
         assert_eq!(Head::of(text, 40, 3), Head::of(b"", 0, 0));
+    }
+
+    #[test]
+    fn the_last_digit_is_found() {
+        for text in
+            ["", "a", "7", "ab1", "a1b", "1ab", "abc12def", "a0b9é/:", "block12_conv_weight", "layer_1_conv_weight"]
+        {
+            let wanted = text.bytes().rposition(|byte| byte & 0xf0 == 0x30);
+            assert_eq!(last_digit(text.as_bytes()), wanted, "{text}");
+            if text.len() <= HEAD {
+                assert_eq!(Head::of(text.as_bytes(), 0, text.len()).last_digit(), wanted, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl BodyCheck<'_, '_> {
         self.nesting.depth += 1;
         // What an external declares depends on what is around it.
         let ty = match self.nesting.depth > SHALLOW && !self.new_symbols {
-            true => self.from_below(id, context),
+            true => self.bottom_up(id, context),
             false if self.ast.expr(id).continues_left() => self.spine(id, context),
             false => self.operand(id, context),
         };
@@ -47,7 +47,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// Checks all below an expression, and then the expression.
-    fn from_below(&mut self, root: ExprId, context: Context) -> Type {
+    fn bottom_up(&mut self, root: ExprId, context: Context) -> Type {
         let around = std::mem::take(&mut self.nesting.below);
         let mut open: Vec<Open> = vec![(root, context, false)];
         while let Some((id, context, ready)) = open.pop() {
