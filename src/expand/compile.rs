@@ -62,7 +62,7 @@ pub struct Compiler<'a, 'd> {
     pub(super) movable: bool,
     /// The instruction that something jumps to, if any does so far: what stands before it may be
     /// the end of another way.
-    barrier: u32,
+    pub(super) barrier: u32,
 }
 
 impl<'a, 'd> Compiler<'a, 'd> {

@@ -196,7 +196,7 @@ impl Compiler<'_, '_> {
                 } else if op.info().class == Class::Logic {
                     self.patch(open.jump);
                 } else {
-                    self.emit(Instr::Binary(op), at);
+                    self.arithmetic(op, at);
                 }
             }
             Expr::Index { index, .. } => {
@@ -207,6 +207,28 @@ impl Compiler<'_, '_> {
                 self.emit(Instr::Slice { begin: begin.is_some(), end: end.is_some() }, at);
             }
             _ => {}
+        }
+    }
+
+    /// An operator on values that were just pushed. That of two numbers is applied now, unless it
+    /// fails: what is wrong, and where, is told when it is reached.
+    fn arithmetic(&mut self, op: BinaryOp, at: Span) {
+        let result = match self.program.instrs.get(self.barrier as usize..) {
+            Some(&[.., Instr::Const(a), Instr::Const(b)]) => {
+                let constants = &self.program.constants;
+                match (&constants[a as usize], &constants[b as usize]) {
+                    (Value::Int(a), Value::Int(b)) => arithmetic::integers(op, *a, *b).ok(),
+                    (Value::Scalar(a), Value::Scalar(b)) => arithmetic::scalars(op, *a, *b).ok(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match result {
+            Some(value) => self.replace(self.here() - 2, value, at),
+            None => {
+                self.emit(Instr::Binary(op), at);
+            }
         }
     }
 
@@ -259,7 +281,11 @@ impl Compiler<'_, '_> {
         (pushed.len() == N).then(|| values.try_into().ok())?
     }
 
+    /// Replaces constants that were pushed since `start` by another one.
     fn replace(&mut self, start: u32, value: Value, span: Span) {
+        if let Some(Instr::Const(first)) = self.program.instrs.get(start as usize) {
+            self.program.constants.truncate(*first as usize);
+        }
         self.program.instrs.truncate(start as usize);
         self.program.spans.truncate(start as usize);
         self.constant(value, span);
