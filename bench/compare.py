@@ -21,7 +21,8 @@ STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
 PEERS = os.path.join(ROOT, "bench", "peers")
 ENOUGH = 0.04  # CPU seconds after which a process does not repeat
 REPETITIONS = 10  # in one process
-COLD = {10_000: 7, 100_000: 5, 1_000_000: 3}  # processes with one repetition, by the size up to which so many
+TURNS = 3  # of all sizes, to fit growth to
+COLD = {10_000: 3, 100_000: 2}  # processes with one repetition in a turn, by the size up to which so many; else one
 SMALL = 4096  # bytes of text below which reading is no measurement
 PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
 MEMORY = 10 << 30  # bytes of addresses that a peer may have
@@ -161,6 +162,8 @@ class Bench:
                 print(f"{report.power(size)} {name}", file=sys.stderr, flush=True)
                 self.results["speed"].append(speed())
                 self.results["rows"].append(self.compare(name, family, what, size))
+        for name, _, _ in listed:
+            self.grow([row for row in self.results["rows"] if row["name"] == name and row["ours"]])
         self.whole()
         if self.options.models:
             self.models()
@@ -200,7 +203,6 @@ class Bench:
                     slowest = max(slowest, self.ask(peer, mode, row, path, names, limit, theirs))
             tired = slowest * (number + 2) > limit / 2
         row["ours"] = report.medians(ours)
-        row["cold"] = report.medians(self.cold(path, size)) if ours else None
         if row["ours"] and row["ours"]["operations"] != row["expected"]:
             row["ended"] = "not the expected operations"
         for (key, mode), found in theirs.items():
@@ -211,11 +213,21 @@ class Bench:
                 peer.last.setdefault((name, mode), []).append((int(real), seconds))
         return row
 
-    def cold(self, path, size):
-        """Times of processes that do the work once, as the command does."""
-        count = next((count for most, count in COLD.items() if size <= most), 1)
-        runs = [execute([self.program("stages"), path, "0", "1"], 120, False)[0] for _ in range(count)]
-        return [report.fields(line) for lines in runs for line in lines if line.startswith("read=")]
+    def grow(self, rows):
+        """Times of processes that do the work once, as the command does. All sizes take turns, so that
+        an hour that gets slower does not look like growth."""
+        rows = [row for row in rows if row["asked"] >= report.FITTED]
+        paths = [os.path.join(self.scratch, f"{row['asked']}.nnef") for row in rows]
+        for row, path in zip(rows, paths):
+            os.replace(self.make(row["name"], row["asked"])[0], path)
+        found = [[] for _ in rows]
+        for _ in range(TURNS):
+            for row, path, into in zip(rows, paths, found):
+                for _ in range(next((count for most, count in COLD.items() if row["asked"] <= most), 1)):
+                    into += execute([self.program("stages"), path, "0", "1"], 120, False)[0]
+        for row, path, lines in zip(rows, paths, found):
+            os.remove(path)
+            row["cold"] = report.medians([report.fields(line) for line in lines if line.startswith("read=")])
 
     def ask(self, peer, mode, row, path, names, limit, theirs):
         """One run of a peer; the CPU seconds of its slowest repetition."""

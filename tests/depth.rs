@@ -121,6 +121,25 @@ fn values_of_some_depth_expand() {
 }
 
 #[test]
+fn a_deep_item_of_a_comprehension_works() {
+    for n in [10, 100, 20_000] {
+        let item = nest("(i + ", "i", ")", n);
+        let list = format!("[for i in [1{}] yield {item}]", ", 1".repeat(29));
+        gives(&attribute("", "integer[]", &list), &format!("{}, {})", n + 1, "x").replace(", x)", ", "));
+    }
+}
+
+#[test]
+fn mistakes_are_found_at_any_depth() {
+    for n in [3, 40, 4000] {
+        let refused = |value: &str, code| refused_with(&tensor("", value), &Options::default(), &[code]);
+        refused(&nest("tanh(", "nosuch", ")", n), "E0606");
+        refused(&nest("(x + ", "'text'", ")", n), "E0703");
+        refused(&nest("tanh(", "x if 1 else x", ")", n), "E0707");
+    }
+}
+
+#[test]
 fn nested_types_and_left_sides_end() {
     let ty = format!("integer{}", "[]".repeat(MILLION));
     ends(&attribute("", &ty, "[]"));

@@ -19,6 +19,9 @@ use crate::nnef::ast::{BinaryOp, Numbers, UnaryOp};
 /// How many turns are done at once: few enough that some columns stay in the nearest cache.
 const BLOCK: usize = 512;
 
+/// How many columns there may be at once.
+const MAX_COLUMNS: usize = 64;
+
 /// Comprehensions of fewer turns are run turn by turn.
 const MIN_TURNS: usize = 16;
 
@@ -27,12 +30,6 @@ const MIN_TURNS: usize = 16;
 pub(super) enum Column {
     Ints(Vec<i64>),
     Scalars(Vec<f64>),
-}
-
-/// What all turns give.
-enum Results {
-    Ints(Arc<[i64]>),
-    Scalars(Arc<[f64]>),
 }
 
 /// Whether an instruction can be done on columns.
@@ -105,28 +102,27 @@ fn each_of_two<T: Copy>(a: &mut [T], b: &[T], f: impl Fn(T, T) -> Option<T>) -> 
     all.then_some(())
 }
 
-/// Puts a block of results into their places.
-fn store<T: Copy + Default>(all: &mut Arc<[T]>, begin: usize, block: &[T]) -> Option<()> {
-    Arc::get_mut(all)?.get_mut(begin..begin + block.len())?.copy_from_slice(block);
-    Some(())
+/// Room for the results of all turns, which are like those of a block.
+fn room_like(block: &Column, turns: usize) -> Numbers {
+    match block {
+        Column::Ints(_) => Numbers::Ints(std::iter::repeat_n(0, turns).collect()),
+        Column::Scalars(_) => Numbers::Scalars(std::iter::repeat_n(0.0, turns).collect()),
+    }
 }
 
-impl Results {
-    /// Room for results like those of a block.
-    fn like(block: &Column, turns: usize) -> Results {
-        match block {
-            Column::Ints(_) => Results::Ints(std::iter::repeat_n(0, turns).collect()),
-            Column::Scalars(_) => Results::Scalars(std::iter::repeat_n(0.0, turns).collect()),
-        }
+/// Puts the results of a block into their places.
+fn store(all: &mut Numbers, begin: usize, block: &Column) -> Option<()> {
+    match (all, block) {
+        (Numbers::Ints(all), Column::Ints(block)) => put(all, begin, block),
+        (Numbers::Scalars(all), Column::Scalars(block)) => put(all, begin, block),
+        _ => None,
     }
+}
 
-    fn store(&mut self, begin: usize, block: &Column) -> Option<()> {
-        match (self, block) {
-            (Results::Ints(all), Column::Ints(block)) => store(all, begin, block),
-            (Results::Scalars(all), Column::Scalars(block)) => store(all, begin, block),
-            _ => None,
-        }
-    }
+/// The same for one kind of numbers.
+fn put<T: Copy>(all: &mut Arc<[T]>, begin: usize, block: &[T]) -> Option<()> {
+    Arc::get_mut(all)?.get_mut(begin..begin + block.len())?.copy_from_slice(block);
+    Some(())
 }
 
 impl Machine<'_, '_> {
@@ -141,20 +137,16 @@ impl Machine<'_, '_> {
             return None;
         }
         self.space.allow(turns, turns as u64 * 24).ok()?;
-        let mut results: Option<Results> = None;
+        let mut results: Option<Numbers> = None;
         let mut stack = Vec::new();
         for begin in (0..turns).step_by(BLOCK) {
             self.compute_block(&of, iteration, begin, BLOCK.min(turns - begin), &mut stack)?;
             let block = stack.pop()?;
-            results.get_or_insert_with(|| Results::like(&block, turns)).store(begin, &block)?;
+            store(results.get_or_insert_with(|| room_like(&block, turns)), begin, &block)?;
         }
         self.steps -= steps;
         self.pc = of.exit + 1;
-        let numbers = match results? {
-            Results::Ints(items) => Numbers::Ints(items),
-            Results::Scalars(items) => Numbers::Scalars(items),
-        };
-        Some(List::of_results(numbers, &self.space.meter))
+        Some(List::of_results(results?, &self.space.meter))
     }
 
     /// Leaves what a block of turns gives on the stack.
@@ -167,6 +159,9 @@ impl Machine<'_, '_> {
         stack: &mut Vec<Column>,
     ) -> Option<()> {
         for instr in &self.program.instrs[self.pc as usize + 1..] {
+            if stack.len() > MAX_COLUMNS {
+                return None;
+            }
             match *instr {
                 Instr::Const(i) => stack.push(Column::same(&self.program.constants[i as usize], turns)?),
                 Instr::Load(slot) | Instr::Force(slot) => {
