@@ -21,10 +21,9 @@ macro_rules! id_type {
 mod marks;
 mod module;
 mod numbers;
+mod walk;
 
 use std::num::NonZeroU32;
-
-use smallvec::SmallVec;
 
 use super::names::Name;
 use crate::room;
@@ -414,23 +413,6 @@ pub struct Ast {
 }
 
 impl Ast {
-    /// Forgets all nodes of expressions; types stay.
-    pub(crate) fn clear(&mut self) {
-        Marks::default().rewind(self);
-    }
-
-    /// Takes all nodes of expressions out; types stay.
-    pub(crate) fn take_nodes(&mut self) -> Ast {
-        let Ast { types, type_spans, type_lists, .. } = self;
-        let kept = Ast {
-            types: std::mem::take(types),
-            type_spans: std::mem::take(type_spans),
-            type_lists: std::mem::take(type_lists),
-            ..Ast::default()
-        };
-        std::mem::replace(self, kept)
-    }
-
     /// Adds an expression.
     #[inline]
     pub fn push(&mut self, expr: Expr, span: Span) -> ExprId {
@@ -466,37 +448,6 @@ impl Ast {
     /// The items of an array or tuple.
     pub fn items(&self, range: ListRange) -> &[ExprId] {
         &self.lists[range.range()]
-    }
-
-    /// The operators and subscripts above an expression's leftmost operand, outermost first, and
-    /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
-    pub fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
-        let mut above = SmallVec::new();
-        let mut leaf = id;
-        loop {
-            let below = match self.expr(leaf) {
-                Expr::Binary { lhs, .. } => lhs,
-                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
-                _ => return (above, leaf),
-            };
-            above.push(leaf);
-            leaf = below;
-        }
-    }
-
-    /// Calls a function with every name of a left side, and its node.
-    pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
-        if let Expr::Name(name) = self.expr(target) {
-            return f(target, name);
-        }
-        let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![target];
-        while let Some(id) = open.pop() {
-            match self.expr(id) {
-                Expr::Name(name) => f(id, name),
-                Expr::Array(items) | Expr::Tuple(items) => open.extend_from_slice(self.items(items)),
-                _ => {}
-            }
-        }
     }
 
     /// A call.

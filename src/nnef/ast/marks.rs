@@ -57,3 +57,22 @@ impl Marks {
         ast.recurrences.truncate(self.recurrences);
     }
 }
+
+impl Ast {
+    /// Forgets all nodes of expressions; types stay.
+    pub(crate) fn clear(&mut self) {
+        Marks::default().rewind(self);
+    }
+
+    /// Takes all nodes of expressions out; types stay.
+    pub(crate) fn take_nodes(&mut self) -> Ast {
+        let Ast { types, type_spans, type_lists, .. } = self;
+        let kept = Ast {
+            types: std::mem::take(types),
+            type_spans: std::mem::take(type_spans),
+            type_lists: std::mem::take(type_lists),
+            ..Ast::default()
+        };
+        std::mem::replace(self, kept)
+    }
+}

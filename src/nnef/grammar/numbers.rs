@@ -71,49 +71,34 @@ trait Number: Copy + Default {
     fn array(ast: &mut Ast, start: usize) -> Expr;
 }
 
-impl Number for i64 {
-    fn read(cursor: &mut Cursor) -> Option<Self> {
-        cursor.integer()
-    }
+macro_rules! number {
+    ($number:ty, $read:ident, $table:ident, $shared:ident, $array:ident) => {
+        impl Number for $number {
+            fn read(cursor: &mut Cursor) -> Option<Self> {
+                cursor.$read()
+            }
 
-    fn negated(self) -> Self {
-        -self
-    }
+            fn negated(self) -> Self {
+                -self
+            }
 
-    fn table(ast: &mut Ast) -> &mut Vec<Self> {
-        &mut ast.ints
-    }
+            fn table(ast: &mut Ast) -> &mut Vec<Self> {
+                &mut ast.$table
+            }
 
-    fn shared(items: Arc<[Self]>) -> Numbers {
-        Numbers::Ints(items)
-    }
+            fn shared(items: Arc<[Self]>) -> Numbers {
+                Numbers::$shared(items)
+            }
 
-    fn array(ast: &mut Ast, start: usize) -> Expr {
-        ast.int_array(start)
-    }
+            fn array(ast: &mut Ast, start: usize) -> Expr {
+                ast.$array(start)
+            }
+        }
+    };
 }
 
-impl Number for f64 {
-    fn read(cursor: &mut Cursor) -> Option<Self> {
-        cursor.real()
-    }
-
-    fn negated(self) -> Self {
-        -self
-    }
-
-    fn table(ast: &mut Ast) -> &mut Vec<Self> {
-        &mut ast.scalars
-    }
-
-    fn shared(items: Arc<[Self]>) -> Numbers {
-        Numbers::Scalars(items)
-    }
-
-    fn array(ast: &mut Ast, start: usize) -> Expr {
-        ast.scalar_array(start)
-    }
-}
+number!(i64, integer, ints, Ints, int_array);
+number!(f64, real, scalars, Scalars, scalar_array);
 
 /// What the lexer skips.
 fn is_space(byte: u8) -> bool {

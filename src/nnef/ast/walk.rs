@@ -1,0 +1,39 @@
+//! Ways through a tree that need no recursion.
+
+use smallvec::SmallVec;
+
+use super::{Ast, Expr, ExprId};
+use crate::nnef::names::Name;
+
+impl Ast {
+    /// The operators and subscripts above an expression's leftmost operand, outermost first, and
+    /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
+    pub fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
+        let mut above = SmallVec::new();
+        let mut leaf = id;
+        loop {
+            let below = match self.expr(leaf) {
+                Expr::Binary { lhs, .. } => lhs,
+                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
+                _ => return (above, leaf),
+            };
+            above.push(leaf);
+            leaf = below;
+        }
+    }
+
+    /// Calls a function with every name of a left side, and its node.
+    pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
+        if let Expr::Name(name) = self.expr(target) {
+            return f(target, name);
+        }
+        let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![target];
+        while let Some(id) = open.pop() {
+            match self.expr(id) {
+                Expr::Name(name) => f(id, name),
+                Expr::Array(items) | Expr::Tuple(items) => open.extend_from_slice(self.items(items)),
+                _ => {}
+            }
+        }
+    }
+}
