@@ -3,6 +3,8 @@
 //! What is nested is compiled without recursion: a list has the expressions that are open, each
 //! with how far it came. Levels of recursion would take memory that nothing touched before.
 
+use smallvec::SmallVec;
+
 use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Site};
 use super::columns::is_arithmetic;
@@ -13,7 +15,6 @@ use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, UnaryOp};
 use crate::nnef::operators::Class;
 use crate::nnef::types::Type;
 use crate::source::Span;
-use smallvec::SmallVec;
 
 /// What has to be compiled next, and where its value goes.
 pub(super) type Below = (ExprId, Hint);
@@ -213,19 +214,13 @@ impl Compiler<'_, '_> {
     /// An operator on values that were just pushed. That of two numbers is applied now, unless it
     /// fails: what is wrong, and where, is told when it is reached.
     fn arithmetic(&mut self, op: BinaryOp, at: Span) {
-        let result = match self.program.instrs.get(self.barrier as usize..) {
-            Some(&[.., Instr::Const(a), Instr::Const(b)]) => {
-                let constants = &self.program.constants;
-                match (&constants[a as usize], &constants[b as usize]) {
-                    (Value::Int(a), Value::Int(b)) => arithmetic::integers(op, *a, *b).ok(),
-                    (Value::Scalar(a), Value::Scalar(b)) => arithmetic::scalars(op, *a, *b).ok(),
-                    _ => None,
-                }
-            }
+        let result = match self.pushed_constants() {
+            Some([Value::Int(a), Value::Int(b)]) => arithmetic::integers(op, *a, *b).ok(),
+            Some([Value::Scalar(a), Value::Scalar(b)]) => arithmetic::scalars(op, *a, *b).ok(),
             _ => None,
         };
         match result {
-            Some(value) => self.replace(self.here() - 2, value, at),
+            Some(value) => self.replace(2, value, at),
             None => {
                 self.emit(Instr::Binary(op), at);
             }
@@ -260,34 +255,33 @@ impl Compiler<'_, '_> {
             self.operator(op.info().tensor, 1, at, open.hint);
             return;
         }
-        match self.pushed_constants(open.start) {
-            Some([value]) if let Ok(folded) = arithmetic::unary(op, value) => self.replace(open.start, folded, at),
+        match self.pushed_constants() {
+            Some([value]) if let Ok(folded) = arithmetic::unary(op, value) => self.replace(1, folded, at),
             _ => {
                 self.emit(Instr::Unary(op), at);
             }
         }
     }
 
-    /// The constants pushed since `start`, if nothing else was.
-    fn pushed_constants<const N: usize>(&self, start: u32) -> Option<[&Value; N]> {
-        let pushed = self.program.instrs.get(start as usize..)?;
-        let values: Vec<&Value> = pushed
-            .iter()
-            .map_while(|instr| match instr {
-                Instr::Const(i) => self.program.constants.get(*i as usize),
-                _ => None,
-            })
-            .collect();
-        (pushed.len() == N).then(|| values.try_into().ok())?
+    /// The last values that were pushed, if they are constants on every way here.
+    fn pushed_constants<const N: usize>(&self) -> Option<[&Value; N]> {
+        let pushed = self.program.instrs.get(self.barrier as usize..)?.last_chunk::<N>()?;
+        let mut values = [&Value::Logical(false); N];
+        for (value, instr) in values.iter_mut().zip(pushed) {
+            let Instr::Const(constant) = *instr else { return None };
+            *value = self.program.constants.get(constant as usize)?;
+        }
+        Some(values)
     }
 
-    /// Replaces constants that were pushed since `start` by another one.
-    fn replace(&mut self, start: u32, value: Value, span: Span) {
-        if let Some(Instr::Const(first)) = self.program.instrs.get(start as usize) {
-            self.program.constants.truncate(*first as usize);
+    /// Replaces the last constants that were pushed by another one.
+    fn replace(&mut self, count: u32, value: Value, span: Span) {
+        let start = (self.here() - count) as usize;
+        if let Instr::Const(first) = self.program.instrs[start] {
+            self.program.constants.truncate(first as usize);
         }
-        self.program.instrs.truncate(start as usize);
-        self.program.spans.truncate(start as usize);
+        self.program.instrs.truncate(start);
+        self.program.spans.truncate(start);
         self.constant(value, span);
     }
 

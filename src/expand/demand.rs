@@ -101,18 +101,10 @@ fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, 
                     f(slot, conditional);
                 }
             }
-            Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items).iter().copied().map(same)),
-            Expr::Unary { operand, .. } => open.push(same(operand)),
-            Expr::Binary { op, lhs, rhs, .. } => {
-                open.push(same(lhs));
-                open.push((rhs, conditional || op.info().class == Class::Logic));
+            Expr::Binary { op, lhs, rhs, .. } if op.info().class == Class::Logic => {
+                open.extend([same(lhs), (rhs, true)]);
             }
             Expr::Select { condition, yes, no } => open.extend([same(condition), (yes, true), (no, true)]),
-            Expr::Index { base, index } => open.extend([same(base), same(index)]),
-            Expr::Slice { base, begin, end } => {
-                open.push(same(base));
-                open.extend(begin.into_iter().chain(end).map(same));
-            }
             Expr::Comprehension(id) => {
                 let comprehension = ast.comprehensions[id.index()];
                 let iterators = &ast.iterators[comprehension.iterators.range()];
@@ -129,9 +121,7 @@ fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, 
                 open.extend(ast.loop_statements(&of).map(|(_, value)| (value, true)));
                 open.extend(ast.items(of.results).iter().map(|&result| (result, true)));
             }
-            Expr::Builtin { argument, .. } => open.push(same(argument)),
-            Expr::Call(call) => open.extend(ast.arguments(ast.call(call)).iter().map(|arg| same(arg.value))),
-            _ => {}
+            _ => ast.each_operand(id, |id| open.push(same(id))),
         }
     }
 }

@@ -102,11 +102,11 @@ fn short(rest: &[u8]) -> u64 {
 /// The place of the last digit of a text, as [`Head::last_digit`] has it.
 #[inline(never)]
 pub(crate) fn last_digit(text: &[u8]) -> Option<usize> {
-    let chunks = text.rchunks(HEAD).scan(text.len(), |end, chunk| {
+    let mut chunks = text.rchunks(HEAD).scan(text.len(), |end, chunk| {
         *end -= chunk.len();
         Some((*end, Head::of(chunk, 0, chunk.len())))
     });
-    chunks.into_iter().find_map(|(start, head)| head.last_digit().map(|at| start + at))
+    chunks.find_map(|(start, head)| head.last_digit().map(|at| start + at))
 }
 
 /// Whether the texts of so many bytes are equal that start at these places, given the head of the

@@ -22,6 +22,22 @@ impl Ast {
         }
     }
 
+    /// Calls a function with the expressions right below one, in their order. Those of comprehensions
+    /// and loops are left out: names mean something else there.
+    pub(crate) fn each_operand(&self, id: ExprId, mut f: impl FnMut(ExprId)) {
+        match self.expr(id) {
+            Expr::Array(items) | Expr::Tuple(items) => self.items(items).iter().copied().for_each(f),
+            Expr::Unary { operand, .. } => f(operand),
+            Expr::Binary { lhs, rhs, .. } => [lhs, rhs].into_iter().for_each(f),
+            Expr::Select { condition, yes, no } => [yes, condition, no].into_iter().for_each(f),
+            Expr::Index { base, index } => [base, index].into_iter().for_each(f),
+            Expr::Slice { base, begin, end } => [Some(base), begin, end].into_iter().flatten().for_each(f),
+            Expr::Builtin { argument, .. } => f(argument),
+            Expr::Call(call) => self.arguments(self.call(call)).iter().for_each(|arg| f(arg.value)),
+            _ => {}
+        }
+    }
+
     /// Calls a function with every name of a left side, and its node.
     pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
         if let Expr::Name(name) = self.expr(target) {

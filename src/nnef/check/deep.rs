@@ -75,24 +75,15 @@ impl BodyCheck<'_, '_> {
                 open.push((id, context, false));
             }
         };
-        let mut all = |ids: &mut dyn Iterator<Item = ExprId>| ids.for_each(|id| push(id, Context::default()));
         match ast.expr(id) {
-            Expr::Array(items) | Expr::Tuple(items) => all(&mut ast.items(items).iter().copied()),
-            Expr::Unary { operand, .. } => all(&mut [operand].into_iter()),
-            Expr::Binary { lhs, rhs, .. } => all(&mut [lhs, rhs].into_iter()),
-            Expr::Index { base, index } => all(&mut [base, index].into_iter()),
-            Expr::Slice { base, begin, end } => all(&mut [Some(base), begin, end].into_iter().flatten()),
-            Expr::Builtin { argument, .. } => all(&mut [argument].into_iter()),
             Expr::Select { condition, yes, no } => {
                 let branch = context.of_branch();
                 push(yes, branch);
                 push(condition, Context::default());
                 push(no, branch);
             }
-            Expr::Call(call) if !self.declares_symbols(call) => {
-                all(&mut ast.arguments(ast.call(call)).iter().map(|arg| arg.value));
-            }
-            _ => {}
+            Expr::Call(call) if self.declares_symbols(call) => {}
+            _ => ast.each_operand(id, |id| push(id, Context::default())),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
 //! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack; the rest recurses under [`stacker`], bounded by the nesting limit
-//! of the parser.
+//! million `+` need no stack. The rest recurses under [`stacker`] through some levels, and what is
+//! deeper is checked from the bottom up (`deep.rs`).
 
 use super::Checker;
 use super::bodies::{BodyCheck, Context};
