@@ -221,6 +221,63 @@ fn deep_recursion_with_operations_works() {
     assert!(timed(|| run(&tensor(after, "f(x, n = 100000)"), &all)).is_ok());
 }
 
+/// Bodies of `f( n: integer, k: integer ) -> ( m: integer )`, and what they give.
+type Recursion = (&'static str, fn(i64, i64) -> i64);
+
+/// Deep calls give the slots of their callers up, where nothing reads them any more.
+#[test]
+fn locals_live_as_long_as_somebody_reads_them() {
+    fn sum(n: i64, k: i64) -> i64 {
+        k + n * (n + 1) / 2
+    }
+    let recursions: &[Recursion] = &[
+        ("m = f(n - 1, k = k + n) if n > 0 else k;", sum),
+        ("m = k if n == 0 else f(n - 1, k = k + n);", sum),
+        ("m = 1 + f(n - 1, k = k) if n > 0 else k;", |n, k| n + k),
+        ("m = f(n - 1, k = k) + n if n > 0 else k;", sum),
+        ("h = k + n; m = f(n - 1, k = k) + h - k if n > 0 else k;", sum),
+        ("h = k + n; o = n - 1; m = f(o, k = h) if n > 0 else k;", sum),
+        ("h = f(n - 1, k = k) if n > 0 else k; m = h + n;", sum),
+        ("h = f(n - 1, k = k + n) if n > 0 else k; m = h;", sum),
+        ("t = k * 2; m = f(n - 1, k = k + 1) if n > 0 else t;", |n, k| 2 * (k + n)),
+        (
+            "m = f(f(n - 1, k = 0) - f(n - 1, k = 0) + n - 1, k = k + n) if n > 0 && k >= 0 && n < 8 else \
+          f(n - 1, k = k + n) if n > 0 else k;",
+            sum,
+        ),
+        ("m = f(f(0, k = n) - 1, k = f(0, k = k) + n) if n > 0 else k;", sum),
+        ("(p, q) = g(n, k = k) if n > 0 else (k, k); m = p + q - k;", sum),
+        ("m = ([f(n - 1, k = k), n] + [n])[0] + n if n > 0 else k;", sum),
+        ("m = [f(n - 1, k = k + n)][0] if n > 0 else k;", sum),
+        ("xs = [for i in [1, n] yield i * n] if n > 0 else []; m = f(n - 1, k = k + xs[0]) if n > 0 else k;", sum),
+        ("m = h(n, k = k + n) if n > 0 else k;", sum),
+    ];
+    let others = "fragment g( n: integer, k: integer ) -> ( a: integer, b: integer )
+            { a = k; b = f(n - 1, k = a) + n; }
+        fragment h( n: integer, k: integer ) -> ( m: integer ) { o = n - 1; m = f(o, k = k); }\n";
+    for (body, expected) in recursions {
+        let fragments = format!("fragment f( n: integer, k: integer ) -> ( m: integer ) {{ {body} }}\n{others}");
+        // Few calls keep their slots in any case.
+        for depth in [3, 250, 260, 2000] {
+            let value = format!("a = {})", expected(depth, 5));
+            gives(&attribute(&fragments, "integer", &format!("f({depth}, k = 5)")), &value);
+        }
+    }
+}
+
+/// What is wrong deep within calls is told with its place, whatever these kept.
+#[test]
+fn mistakes_within_deep_calls_are_told() {
+    for last in ["k / (n - n)", "[k][n + 1]", "[1, 2][n:n + 3][0]"] {
+        let fragment = format!(
+            "fragment f( n: integer, k: integer ) -> ( m: integer ) {{ m = f(n - 1, k = k + 1) if n > 0 else {last}; }}\n"
+        );
+        let text = attribute(&fragment, "integer", "f(1000, k = 5)");
+        let Err(diagnostics) = run(&text, &Options::default()) else { panic!("{last} expanded") };
+        assert!(error_codes(&diagnostics).len() == 1, "{}", common::tell(&diagnostics));
+    }
+}
+
 #[test]
 fn many_fragments_that_call_each_other_work() {
     let count = 20_000;

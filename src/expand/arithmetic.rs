@@ -179,6 +179,15 @@ pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     }
 }
 
+/// What an operator gives of two integers; none where there is no such value.
+#[inline]
+pub fn of_integers(op: BinaryOp, a: i64, b: i64) -> Option<Value> {
+    match integer(op, a, b) {
+        Some(result) => Some(Value::Int(result)),
+        None => holds(op, a.cmp(&b)).map(Value::Logical),
+    }
+}
+
 fn integer_power(a: i64, b: i64) -> Option<i64> {
     match (a, u32::try_from(b)) {
         _ if b < 0 => None,

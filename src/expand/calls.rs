@@ -18,7 +18,7 @@ use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
 use crate::nnef::names::Name;
 use crate::room;
-use crate::source::{FileId, Location};
+use crate::source::Location;
 
 /// How many values most bodies have at once, and arguments most calls.
 const NEXT: usize = 32;
@@ -132,6 +132,7 @@ impl Machine<'_, '_> {
             self.give(Value::Tensor(tensor));
             return Ok(());
         }
+        let given = if self.releases(index) { self.release(index, given, params) } else { given };
         let base = self.slots.len();
         match given {
             Given::Pushed => self.move_arguments(params),
@@ -221,7 +222,7 @@ impl Machine<'_, '_> {
     /// to the next instruction.
     #[inline]
     pub(super) fn enter(&mut self, index: u32, callee: &Callee, base: usize, naming: Naming, dtype: Option<Primitive>) {
-        let Callee { fragment, head, result, .. } = *callee;
+        let Callee { fragment, head, .. } = *callee;
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
@@ -245,7 +246,6 @@ impl Machine<'_, '_> {
         let callee = Frame {
             pc: head.entry,
             slots: base as u32,
-            result_slot: result,
             fragment: Some(fragment),
             site: index,
             path: naming.path,
@@ -253,7 +253,6 @@ impl Machine<'_, '_> {
             dtype,
             inner,
             origin: Origin::UNKNOWN,
-            file: head.file,
         };
         room::push(&mut self.frames, callee);
     }
@@ -326,28 +325,31 @@ impl Machine<'_, '_> {
     /// Leaves a fragment and gives the caller its results.
     #[inline]
     pub(super) fn finish_call(&mut self) {
-        let [.., Frame { pc, slots: outer, .. }, Frame { slots, result_slot, fragment: Some(fragment), .. }] =
-            self.frames[..]
-        else {
-            return;
-        };
-        self.frames.truncate(self.frames.len() - 1);
-        self.active[fragment.index()].count -= 1;
+        let Some(&Frame { slots, fragment: Some(fragment), .. }) = self.frames.last() else { return };
         let base = slots as usize;
-        let result = match result_slot {
+        let result = match self.callees[self.checked.declared(fragment)].and_then(|callee| callee.result) {
             // The checks see to it that results are assigned.
             Some(slot) => self.slots[base + slot.get() as usize - 1].take().unwrap_or(Value::Logical(false)),
             None => self.results(fragment, base),
         };
         self.drop_slots(base);
+        self.leave();
+        self.give(result);
+    }
+
+    /// Takes the innermost frame away, which is that of a fragment, and goes on in the one around it.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        let [.., Frame { pc, slots, .. }, Frame { fragment: Some(fragment), .. }] = self.frames[..] else { return };
+        self.frames.truncate(self.frames.len() - 1);
+        self.active[fragment.index()].count -= 1;
         if let Some(&Targeted { frame, first }) = self.targeted.last()
             && frame as usize == self.frames.len()
         {
             self.targeted.truncate(self.targeted.len() - 1);
             self.targets.truncate(first as usize);
         }
-        (self.pc, self.base) = (pc, outer);
-        self.give(result);
+        (self.pc, self.base) = (pc, slots);
     }
 
     /// The tuple of several results.
@@ -385,33 +387,26 @@ impl Machine<'_, '_> {
         }
         let mut origin = self.frames[first - 1].origin.known().unwrap_or(OriginId::NONE);
         for i in first..self.frames.len() {
-            let Frame { file, fragment, .. } = self.frames[i - 1];
-            origin = self.call_origin(origin, self.frames[i].site, (file, fragment));
+            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].fragment);
             self.frames[i].origin = Origin::new(origin);
         }
         origin
     }
 
-    /// Adds a call from a site, which is in this file and this fragment, to the chain of those
-    /// around it.
+    /// Adds a call from a site, which is in this fragment, to the chain of those around it.
     #[inline]
-    pub(super) fn call_origin(
-        &mut self,
-        around: OriginId,
-        index: u32,
-        inside: (FileId, Option<FragmentId>),
-    ) -> OriginId {
+    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, inside: Option<FragmentId>) -> OriginId {
         let place = match self.reached.get(index as usize) {
-            Some(Reached::Call(place, of)) if *of == inside.1 => *place,
+            Some(Reached::Call(place, of)) if *of == inside => *place,
             _ => self.add_call_place(index, inside),
         };
         self.graph.add_origin(around, place)
     }
 
     #[inline(never)]
-    fn add_call_place(&mut self, index: u32, (file, fragment): (FileId, Option<FragmentId>)) -> u32 {
+    fn add_call_place(&mut self, index: u32, fragment: Option<FragmentId>) -> u32 {
         let site = self.site_in(fragment, index);
-        let place = self.graph.add_call_place(site.name, Location::new(file, site.span));
+        let place = self.graph.add_call_place(site.name, Location::new(self.file_of(fragment), site.span));
         *self.reached(index) = Reached::Call(place, fragment);
         place
     }

@@ -45,6 +45,8 @@ pub enum Instr {
     OrJump(u32),
     /// Pop so many items and push their array.
     Array(u32),
+    /// Push an array of locals, in [`Program::arrays`].
+    Locals(u32),
     /// Pop so many items and push their tuple.
     Tuple(u32),
     /// Pop an index and what it subscripts.
@@ -163,13 +165,26 @@ pub struct Site {
     pub operands: u32,
     /// For [`Instr::Apply`] the slot of its result.
     pub slot: Option<NonZeroU32>,
+    /// Whether nothing reads the slots of the body any more that calls; see [`super::release`].
+    pub releases: bool,
 }
 
 impl Site {
     /// A call without arguments so far.
     pub fn new(fragment: Option<FragmentId>, name: Name, span: Span, hint: Hint) -> Self {
-        let (generic, explicit) = (None, false);
-        Site { fragment, name, span, generic, explicit, hint, ordinal: 0, keys: (0, 0), operands: 0, slot: None }
+        Site {
+            fragment,
+            name,
+            span,
+            generic: None,
+            explicit: false,
+            hint,
+            ordinal: 0,
+            keys: (0, 0),
+            operands: 0,
+            slot: None,
+            releases: false,
+        }
     }
 }
 
@@ -255,7 +270,7 @@ pub struct CompoundCall {
     pub bindings: u32,
 }
 
-/// An operand of a [`RoutineCall`], of [`Instr::Apply`] or of [`Instr::CallWith`].
+/// An operand of a [`RoutineCall`], of [`Instr::Apply`], of [`Instr::CallWith`] or of [`Instr::Locals`].
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
     /// What a slot has.
@@ -305,6 +320,7 @@ pub struct Marks {
     looping: usize,
     blocks: usize,
     pub(super) bindings: usize,
+    arrays: usize,
     types: usize,
     constants: usize,
     routines: usize,
@@ -325,6 +341,7 @@ impl Program {
             looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
+            arrays: self.arrays.len(),
             types: self.types.len(),
             constants: self.constants.len(),
             routines: self.routines.len(),
@@ -351,6 +368,7 @@ impl Program {
         self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
+        self.arrays.truncate(marks.arrays);
         self.types.truncate(marks.types);
         self.constants.truncate(marks.constants);
         self.routines.truncate(marks.routines);
@@ -381,6 +399,8 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Names of graphs.
     pub bindings: Vec<Binding>,
+    /// Arrays of many locals: the first one in [`Program::operands`], and how many.
+    pub arrays: Vec<(u32, u32)>,
     /// Types to conform to.
     pub types: Vec<crate::nnef::types::Type>,
     /// Constants.

@@ -35,7 +35,7 @@ pub(super) enum Column {
 /// Whether an instruction can be done on columns.
 pub(super) fn is_arithmetic(instr: Instr) -> bool {
     use BinaryOp::{Add, Div, Mul, Pow, Sub};
-    match instr {
+    match instr.plain() {
         Instr::Const(_) | Instr::Load(_) | Instr::Force(_) => true,
         Instr::Unary(op) => matches!(op, UnaryOp::Plus | UnaryOp::Minus),
         Instr::Binary(op) => matches!(op, Add | Sub | Mul | Div | Pow),
@@ -162,7 +162,7 @@ impl Machine<'_, '_> {
             if stack.len() > MAX_COLUMNS {
                 return None;
             }
-            match *instr {
+            match instr.plain() {
                 Instr::Const(i) => stack.push(Column::same(&self.program.constants[i as usize], turns)?),
                 Instr::Load(slot) | Instr::Force(slot) => {
                     let iterator = slot.checked_sub(of.slot).and_then(|i| iteration.list(i as usize));

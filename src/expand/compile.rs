@@ -199,13 +199,16 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
         analysis.keep_room();
         self.program.analysis = analysis;
-        self.emit(Instr::Return, body.span);
+        let end = self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
             self.statement(assignment);
             self.emit(Instr::ForceReturn, assignment.span);
         }
         let results: SmallVec<[u32; 2]> = results.iter().copied().flatten().collect();
+        if self.mode == Mode::Fragment {
+            self.program.finish_body(entry, end, &results);
+        }
         let head = Head {
             entry,
             slots,

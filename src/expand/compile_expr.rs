@@ -6,15 +6,20 @@
 use smallvec::SmallVec;
 
 use super::arithmetic;
-use super::code::{Hint, Instr, Loop, Site};
+use super::code::{Hint, Instr, Loop, Operand, Site};
 use super::columns::is_arithmetic;
 use super::compile::Compiler;
 use super::value::Value;
 use crate::graph::Key;
-use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, UnaryOp};
+use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
+use crate::nnef::check::Ref;
 use crate::nnef::operators::Class;
 use crate::nnef::types::Type;
+use crate::room;
 use crate::source::Span;
+
+/// Arrays of fewer locals are collected on the stack.
+const MANY: usize = 16;
 
 /// What has to be compiled next, and where its value goes.
 pub(super) type Below = (ExprId, Hint);
@@ -83,6 +88,7 @@ impl Compiler<'_, '_> {
             let (id, hint) = match self.ast.expr(open.id) {
                 Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => self.next_of_spine(open, done)?,
                 Expr::Call(call) => self.next_argument(call, open, done)?,
+                Expr::Array(items) if done == 0 && self.locals(items, span) => return None,
                 expr @ (Expr::Array(items) | Expr::Tuple(items)) => match self.ast.items(items).get(done as usize) {
                     Some(&item) => (item, self.item_hint(open.hint, done)),
                     None => {
@@ -109,6 +115,28 @@ impl Compiler<'_, '_> {
                 return Some(below);
             }
         }
+    }
+
+    /// Compiles an array of nothing but locals that have their values, if there are many.
+    fn locals(&mut self, items: ListRange, span: Span) -> bool {
+        let items = self.ast.items(items);
+        if items.len() < MANY {
+            return false;
+        }
+        let first = self.program.operands.len();
+        for &item in items {
+            let operand = match (self.ast.expr(item), self.info.refs.get(item)) {
+                (Expr::Name(_), Ref::Slot(slot)) if !self.is_lazy(slot) => Operand::Slot(slot),
+                _ => {
+                    self.program.operands.truncate(first);
+                    return false;
+                }
+            };
+            room::push(&mut self.program.operands, operand);
+        }
+        self.program.arrays.push((first as u32, items.len() as u32));
+        self.emit(Instr::Locals(self.program.arrays.len() as u32 - 1), span);
+        true
     }
 
     /// Comprehensions and loops are compiled by recursion.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::{Callee, Given, Naming, Target};
 use super::code::{Hint, Operand, Site};
-use super::frame::{Frame, Reached, Slot};
+use super::frame::{Frame, Reached};
 use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
@@ -151,7 +151,7 @@ impl Machine<'_, '_> {
         self.push_operands(operands, keys.1, &mut common)?;
         let tensor = self.emit_single(index, emission, common);
         match slot {
-            Some(slot) => self.slot(slot.get() - 1).set(Slot::Ready(Value::Tensor(tensor))),
+            Some(slot) => self.put(slot.get() - 1, Value::Tensor(tensor)),
             None => self.stack.push(Value::Tensor(tensor)),
         }
         Ok(())
@@ -199,9 +199,9 @@ impl Machine<'_, '_> {
         };
         self.drop_stack(first);
         let around = self.origin();
-        let Frame { file, fragment, .. } = *self.frame();
+        let inside = self.frame().fragment;
         let at = Location::new(callee.head.file, self.checked.place_in(Some(callee.fragment), span));
-        let source = (at, self.call_origin(around, call, (file, fragment)));
+        let source = (at, self.call_origin(around, call, inside));
         let (dtype, element) = emission.types(generic);
         let result = (naming.result, element);
         Some(self.graph.add_single(emission.signature, dtype, source, result, Some(shape)).1)
@@ -251,9 +251,9 @@ impl Machine<'_, '_> {
     /// Adds an operation with one tensor as result, whose arguments are in the graph already.
     #[inline]
     fn emit_single(&mut self, index: u32, emission: Emission, common: Common) -> TensorId {
-        let Frame { file, fragment, .. } = *self.frame();
-        let at = self.checked.place_in(fragment, self.program.sites[index as usize].span);
-        let source = (Location::new(file, at), self.origin());
+        let fragment = self.frame().fragment;
+        let at = self.location_in(fragment, self.program.sites[index as usize].span);
+        let source = (at, self.origin());
         let name = self.result_name(index);
         let (dtype, element) = emission.types(self.frame().dtype);
         let shape = common.shape().filter(|_| emission.by_item);
@@ -334,7 +334,8 @@ impl Machine<'_, '_> {
         };
         self.override_shape(site, &mut arguments, &outputs);
         self.push_outputs(site, &outputs);
-        let at = Location::new(self.frame().file, site.span);
+        let fragment = self.frame().fragment;
+        let at = Location::new(self.file_of(fragment), site.span);
         let (dtype, source) = (self.written_type(site, dtype), (at, self.origin()));
         let outputs: SmallVec<[Output; 2]> = outputs.iter().map(Made::view).collect();
         let operation = self.graph.add_operation(kind, dtype, arguments, &outputs, source);

@@ -1,7 +1,5 @@
 //! What a running body consists of, and what is known of the places that call something.
 
-use std::num::NonZeroU32;
-
 use super::code::Operand;
 use super::emission::Emission;
 use super::iteration::{Collected, Iteration};
@@ -10,7 +8,6 @@ use crate::graph::OriginId;
 use crate::graph::names::NameId;
 use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
-use crate::source::FileId;
 
 /// A local of a running body.
 #[derive(Clone, Debug)]
@@ -76,8 +73,6 @@ pub(super) struct Frame {
     pub(super) pc: u32,
     /// Its first slot.
     pub(super) slots: u32,
-    /// One more than the slot of its result, if it has one.
-    pub(super) result_slot: Option<NonZeroU32>,
     /// The fragment; none for a graph.
     pub(super) fragment: Option<FragmentId>,
     /// The site that called it.
@@ -92,12 +87,10 @@ pub(super) struct Frame {
     pub(super) inner: bool,
     /// The chain of calls, once an operation needed it.
     pub(super) origin: Origin,
-    /// The file that its spans are of.
-    pub(super) file: FileId,
 }
 
 // Where calls are deep there are as many as operations.
-const _: () = assert!(size_of::<Frame>() == 40);
+const _: () = assert!(size_of::<Frame>() == 32);
 
 /// The chain of calls of a frame, or that it is not known yet, in no more room than the chain takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

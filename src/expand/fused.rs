@@ -36,6 +36,27 @@ pub enum Fused {
         /// How many items are left out.
         begin: u16,
     },
+    /// `Load`, `Const`, `Binary`: push what an operator gives of an integer in a slot and another one.
+    Binary {
+        /// The operator.
+        op: BinaryOp,
+        /// The slot.
+        slot: u16,
+        /// The other integer.
+        with: i16,
+    },
+    /// The same and `JumpUnless`: go on there unless the integer in a slot compares so.
+    Decide {
+        /// The comparison.
+        op: BinaryOp,
+        /// The slot.
+        slot: u16,
+        /// What the integer is compared with.
+        with: i16,
+    },
+    /// `Store`, `Return`: return what is on top of the stack; see [`super::release`]. The slot is that
+    /// of the result.
+    Return(u32),
     /// `Const`, `Binary`, `JumpUnless`: pop an integer; go on there unless it compares so.
     JumpUnless {
         /// The comparison.
@@ -45,13 +66,26 @@ pub enum Fused {
     },
 }
 
+impl Instr {
+    /// The first of the instructions that are fused into this, where that is asked for.
+    pub(super) fn plain(self) -> Instr {
+        match self {
+            Instr::Fused(Fused::Binary { slot, .. }) => Instr::Load(slot.into()),
+            Instr::Fused(Fused::Return(slot)) => Instr::Store(slot),
+            instr => instr,
+        }
+    }
+}
+
 impl Program {
     /// Fuses the instructions emitted last, of which this is the last one, if they are a sequence
     /// for which there is a fused one.
     #[inline]
     pub(super) fn fuse(&mut self, last: Instr) {
-        if matches!(last, Instr::Builtin(_) | Instr::Index | Instr::Slice { .. } | Instr::JumpUnless(_))
-            && let Some((len, fused)) = self.fused()
+        if matches!(
+            last,
+            Instr::Builtin(_) | Instr::Index | Instr::Slice { .. } | Instr::Binary(_) | Instr::JumpUnless(_)
+        ) && let Some((len, fused)) = self.fused()
         {
             let first = self.instrs.len() - len;
             self.instrs[first] = Instr::Fused(fused);
@@ -68,6 +102,16 @@ impl Program {
             [.., Instr::Load(slot), Instr::Const(begin), Instr::Slice { begin: true, end: false }] => {
                 (3, Fused::Rest { slot: slot.try_into().ok()?, begin: self.integer(begin)? })
             }
+            [.., Instr::Load(slot), Instr::Const(with), Instr::Binary(op)] => {
+                (3, Fused::Binary { op, slot: slot.try_into().ok()?, with: self.integer(with)? })
+            }
+            [
+                ..,
+                Instr::Fused(Fused::Binary { op, slot, with }),
+                Instr::Const(_),
+                Instr::Binary(_),
+                Instr::JumpUnless(_),
+            ] if matches!(op.info().class, Class::Order | Class::Equality) => (4, Fused::Decide { op, slot, with }),
             [.., Instr::Const(with), Instr::Binary(op), Instr::JumpUnless(_)]
                 if matches!(op.info().class, Class::Order | Class::Equality) =>
             {
@@ -91,6 +135,9 @@ impl Machine<'_, '_> {
             Fused::Length(slot) => self.push_length(slot),
             Fused::Item { slot, index } => self.push_item(slot.into(), index.into()),
             Fused::Rest { slot, begin } => self.push_rest(slot.into(), begin.into()),
+            Fused::Binary { op, slot, with } => self.push_result(op, slot.into(), with.into()),
+            Fused::Decide { op, slot, with } => self.decide(op, slot.into(), with.into()),
+            Fused::Return(_) => self.return_top(),
             Fused::JumpUnless { op, with } => self.jump_unless(op, with.into()),
         }
     }
@@ -125,6 +172,31 @@ impl Machine<'_, '_> {
                 self.stack.push(Value::Array(list.slice(begin, list.len())));
                 self.pc += 2;
             }
+            _ => self.load(slot),
+        }
+    }
+
+    fn push_result(&mut self, op: BinaryOp, slot: u32, with: i64) {
+        let result = match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Int(i)) => arithmetic::of_integers(op, *i, with),
+            _ => None,
+        };
+        match result {
+            Some(value) => {
+                self.stack.push(value);
+                self.pc += 2;
+            }
+            None => self.load(slot),
+        }
+    }
+
+    fn decide(&mut self, op: BinaryOp, slot: u32, with: i64) {
+        let holds = match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(Value::Int(i)) => arithmetic::holds(op, i.cmp(&with)),
+            _ => None,
+        };
+        match (holds, self.program.instrs[self.pc as usize + 2]) {
+            (Some(holds), Instr::JumpUnless(to)) => self.pc = if holds { self.pc + 3 } else { to },
             _ => self.load(slot),
         }
     }

@@ -7,6 +7,7 @@ use super::list::List;
 use super::machine::{Machine, Running, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::TensorId;
 use crate::nnef::ast::{BinaryOp, Builtin, UnaryOp};
 use crate::nnef::types::Type;
 
@@ -73,14 +74,12 @@ impl Machine<'_, '_> {
     /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
     pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
         let numbers = match self.stack[..] {
-            [.., Value::Int(a), Value::Int(b)] => Some(arithmetic::integers(op, a, b)?),
-            [.., Value::Scalar(a), Value::Scalar(b)] => Some(arithmetic::scalars(op, a, b)?),
+            [.., Value::Int(a), Value::Int(b)] => arithmetic::of_integers(op, a, b),
+            [.., Value::Scalar(a), Value::Scalar(b)] => arithmetic::scalar(op, a, b).map(Value::Scalar),
             _ => None,
         };
         if let Some(value) = numbers {
-            self.drop_top();
-            self.drop_top();
-            self.stack.push(value);
+            self.replace_top(2, value);
             return Ok(());
         }
         let b = self.pop();
@@ -129,6 +128,25 @@ impl Machine<'_, '_> {
         Ok(List::from_values(items, Some(&self.space.meter)))
     }
 
+    /// An array of locals.
+    pub(super) fn locals(&self, index: u32) -> Outcome<List> {
+        let (first, count) = self.program.arrays[index as usize];
+        self.space.allow(count as usize, u64::from(count) * 24)?;
+        let operands = &self.program.operands[first as usize..][..count as usize];
+        let values = operands.iter().map(|operand| operand.value(self.base, &self.slots, &self.program.constants));
+        let tensor = |value| match value {
+            Some(&Value::Tensor(tensor)) => Some(tensor),
+            _ => None,
+        };
+        let meter = Some(&self.space.meter);
+        if let Some(tensors) = values.clone().map(tensor).collect::<Option<Vec<TensorId>>>() {
+            return Ok(List::from_tensors(tensors, meter));
+        }
+        // The compiler lets no slot without a value be read.
+        let value = |value: Option<&Value>| value.cloned().unwrap_or(Value::Logical(false));
+        Ok(List::from_values(values.map(value).collect(), meter))
+    }
+
     pub(super) fn index(&mut self) -> Outcome<()> {
         let index = self.pop();
         let base = self.pop();
@@ -140,6 +158,9 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn slice(&mut self, begin: bool, end: bool) -> Outcome<()> {
+        if self.narrow(begin, end) {
+            return Ok(());
+        }
         let end = end.then(|| self.pop());
         let begin = begin.then(|| self.pop());
         let base = self.pop();
@@ -148,6 +169,26 @@ impl Machine<'_, '_> {
         }
         self.stack.push(arithmetic::slice(&base, begin.as_ref(), end.as_ref())?);
         Ok(())
+    }
+
+    /// Makes an array on the stack the slice of it that is asked for, and drops the bounds; false
+    /// where it is anything but an array, or they are not in its range.
+    #[inline]
+    fn narrow(&mut self, begin: bool, end: bool) -> bool {
+        let count = usize::from(begin) + usize::from(end);
+        let Some(at) = self.stack.len().checked_sub(count + 1) else { return false };
+        let [Value::Array(list), bounds @ ..] = &mut self.stack[at..] else { return false };
+        let bound = |value: &Value| usize::try_from(value.as_int()?).ok().filter(|&bound| bound <= list.len());
+        let ends = match bounds {
+            [only] if begin => bound(only).map(|begin| (begin, list.len())),
+            [only] => bound(only).map(|end| (0, end)),
+            [begin, end] => bound(begin).zip(bound(end)),
+            _ => None,
+        };
+        let Some((begin, end)) = ends else { return false };
+        list.narrow(begin.min(end), end);
+        self.drop_stack(at + 1);
+        true
     }
 
     pub(super) fn builtin(&mut self, function: Builtin) -> Outcome<()> {

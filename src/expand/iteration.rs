@@ -55,7 +55,7 @@ impl Iteration {
                 _ => self.turn,
             };
             if let Some(item) = list.get(place as usize) {
-                *slot = Slot::Ready(item);
+                slot.set(Slot::Ready(item));
             }
         }
     }

@@ -264,9 +264,16 @@ impl List {
 
     /// The items `begin..end`, which must lie within the list.
     pub fn slice(&self, begin: usize, end: usize) -> List {
+        let mut list = self.clone();
+        list.narrow(begin, end);
+        list
+    }
+
+    /// Keeps nothing but the items `begin..end`, which must lie within the list.
+    pub fn narrow(&mut self, begin: usize, end: usize) {
         let end = end.min(self.len());
         let begin = begin.min(end);
-        List { buffer: Rc::clone(&self.buffer), start: self.start + begin as i32, len: (end - begin) as u32 }
+        (self.start, self.len) = (self.start + begin as i32, (end - begin) as u32);
     }
 
     /// Calls a function with each item.
@@ -455,11 +462,7 @@ impl List {
         macro_rules! cycle {
             ($($kind:ident),*) => {
                 match &*this.buffer.cells.borrow() {
-                    $(Cells::$kind(items) => {
-                        let mut all = VecDeque::with_capacity(this.len() * times);
-                        (0..times).for_each(|_| all.extend(items.range(range.clone()).cloned()));
-                        Cells::$kind(all)
-                    })*
+                    $(Cells::$kind(items) => Cells::$kind(cycled(items.range(range).cloned().collect(), times)),)*
                     // There are none of these in what is growable.
                     Cells::FixedInts(_) | Cells::FixedScalars(_) | Cells::FixedText(_) => Cells::Values(VecDeque::new()),
                 }
@@ -477,6 +480,16 @@ impl List {
     pub fn identity(&self) -> (usize, i32, u32) {
         (Rc::as_ptr(&self.buffer) as usize, self.start, self.len)
     }
+}
+
+/// Some items so many times.
+fn cycled<T: Clone>(items: Vec<T>, times: usize) -> VecDeque<T> {
+    if let [only] = &items[..] {
+        return vec![only.clone(); times].into();
+    }
+    let mut all = Vec::with_capacity(items.len() * times);
+    (0..times).for_each(|_| all.extend_from_slice(&items));
+    all.into()
 }
 
 /// Numbers of a literal, which are copied only where they are not all of it.

@@ -87,6 +87,8 @@ machine! {
     pc: u32,
     /// The first slot of the innermost frame.
     base: u32,
+    /// The file that spans of the outermost frame are of.
+    file: FileId,
     targets: Vec<Target>,
     /// Which open calls have targets.
     targeted: Vec<Targeted>,
@@ -149,6 +151,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             frames: Vec::new(),
             pc: 0,
             base: 0,
+            file: FileId::default(),
             targets: Vec::new(),
             targeted: Vec::new(),
             active: vec![Active::default(); checked.fragment_count()],
@@ -208,11 +211,11 @@ impl<'c, 'd> Machine<'c, 'd> {
 
     /// Starts a graph: its frame, with its parameters in the first slots.
     pub(super) fn start(&mut self, file: FileId, params: Vec<Value>) {
+        self.file = file;
         self.slots.extend(params.into_iter().map(Slot::Ready));
         self.frames.push(Frame {
             pc: 0,
             slots: 0,
-            result_slot: None,
             fragment: None,
             site: u32::MAX,
             path: NameId::ROOT,
@@ -220,7 +223,6 @@ impl<'c, 'd> Machine<'c, 'd> {
             dtype: None,
             inner: false,
             origin: Origin::new(OriginId::NONE),
-            file,
         });
     }
 
@@ -279,10 +281,22 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
+    /// The file that spans of a fragment are of, or those of the graph.
+    #[inline]
+    pub(super) fn file_of(&self, fragment: Option<FragmentId>) -> FileId {
+        fragment.map_or(self.file, |id| self.checked.file_of(id))
+    }
+
+    /// A place in a fragment, which may be told by its spelling, or in the graph.
+    #[inline]
+    pub(super) fn location_in(&self, fragment: Option<FragmentId>, span: Span) -> Location {
+        Location::new(self.file_of(fragment), self.checked.place_in(fragment, span))
+    }
+
     /// Attaches the place and the calls around it to a failure.
     fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
-        let at = frame.map_or(Location::default(), |frame| Location::new(frame.file, self.here()));
+        let at = frame.map_or(Location::default(), |frame| Location::new(self.file_of(frame.fragment), self.here()));
         self.diagnose_at(at, failure)
     }
 
@@ -296,7 +310,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
             let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment_name(id)));
-            (name.to_string(), Location::new(caller.file, self.checked.place_in(caller.fragment, span)))
+            (name.to_string(), self.location_in(caller.fragment, span))
         });
         diagnostic
     }
@@ -339,6 +353,17 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
+    /// Replaces so many values on top, of which none needs dropping, by another one.
+    #[inline]
+    pub(super) fn replace_top(&mut self, count: usize, value: Value) {
+        for _ in 1..count {
+            std::mem::forget(self.stack.pop());
+        }
+        if let Some(top) = self.stack.last_mut() {
+            std::mem::forget(std::mem::replace(top, value));
+        }
+    }
+
     /// Drops what is on the stack above so many values.
     #[inline]
     pub(super) fn drop_stack(&mut self, len: usize) {
@@ -363,10 +388,16 @@ impl<'c, 'd> Machine<'c, 'd> {
     pub(super) fn give(&mut self, value: Value) {
         if let Instr::Store(slot) = self.program.instrs[self.pc as usize] {
             self.pc += 1;
-            self.slot(slot).set(Slot::Ready(value));
+            self.put(slot, value);
         } else {
             self.stack.push(value);
         }
+    }
+
+    /// Gives a slot its value.
+    #[inline]
+    pub(super) fn put(&mut self, slot: u32, value: Value) {
+        self.slot(slot).set(Slot::Ready(value));
     }
 
     #[inline]
@@ -406,7 +437,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Force(slot) => self.force(slot),
                 Instr::Store(slot) => {
                     let value = self.pop();
-                    self.slot(slot).set(Slot::Ready(value));
+                    self.put(slot, value);
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,
@@ -420,6 +451,10 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::OrJump(to) => self.short_circuit(to, true)?,
                 Instr::Array(count) => {
                     let list = self.collect(count)?;
+                    self.stack.push(Value::Array(list));
+                }
+                Instr::Locals(index) => {
+                    let list = self.locals(index)?;
                     self.stack.push(Value::Array(list));
                 }
                 Instr::Tuple(count) => {

@@ -26,6 +26,7 @@ pub mod list;
 mod looping;
 mod lowering;
 mod machine;
+mod release;
 mod replay;
 mod routine;
 mod rules;

@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
         let mut common = Common::default();
         self.push_operands(call.operands, routine.order.len() as u32, &mut common)?;
         let known = self.prepared(call.routine);
-        let source = (Location::new(self.frame().file, call.span), OriginId::NONE);
+        let source = (Location::new(self.file, call.span), OriginId::NONE);
         let result = (call.id, known.element);
         let shape = common.shape().filter(|_| known.by_item);
         let tensor = self.add_single((known.signature, shape), routine.generic, source, result);

@@ -134,7 +134,8 @@ impl Machine<'_, '_> {
                 if self.lowering.flat {
                     return Err(failure);
                 }
-                let at = Location::new(self.frame().file, site.span);
+                let fragment = self.frame().fragment;
+                let at = Location::new(self.file_of(fragment), site.span);
                 let diagnostic = self.diagnose_at(at, failure);
                 self.shapes.report(diagnostic);
                 self.pc += 1;

@@ -313,8 +313,8 @@ impl Machine<'_, '_> {
         let arguments = self.arguments(list, (index, given), params)?;
         let around = self.origin();
         let marks = self.graph.marks();
-        let Frame { file, fragment, inner, .. } = *self.frame();
-        let call = self.call_origin(around, index, (file, fragment));
+        let Frame { fragment, inner, .. } = *self.frame();
+        let call = self.call_origin(around, index, fragment);
         let names = &[naming.result];
         let setting = Setting { names, inner, call, generic, given: &arguments, statement: None };
         let Machine { graph, shapes, replays, .. } = self;

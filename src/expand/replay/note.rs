@@ -133,7 +133,9 @@ impl Machine<'_, '_> {
                     within.locals[slot.get() as usize - 1] = Some(made);
                 }
                 Instr::CallWith(index) => {
-                    let Some(&Instr::Store(slot)) = self.program.instrs.get(at) else { return None };
+                    let Some(Instr::Store(slot)) = self.program.instrs.get(at).map(|next| next.plain()) else {
+                        return None;
+                    };
                     at += 1;
                     let made = self.note_call(index, &within, way, replay)?;
                     within.locals[slot as usize] = Some(made);

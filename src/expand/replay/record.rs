@@ -161,7 +161,7 @@ impl Machine<'_, '_> {
         if !has_space || !self.has_room(record.list) {
             return false;
         }
-        let (marks, file) = (self.graph.marks(), self.frame().file);
+        let (marks, file) = (self.graph.marks(), self.file);
         let Machine { graph, shapes, replays, program, slots, space, .. } = self;
         let bindings = code.bindings_of(call, program);
         let names: SmallVec<[NameId; 1]> = bindings.iter().map(|binding| binding.id).collect();
@@ -314,7 +314,6 @@ impl Recorder<'_, '_, '_> {
 
     /// Where in the statement a place is.
     fn anchor(&self, at: Location) -> Option<Anchor> {
-        let is_here = self.machine.frames.first().is_some_and(|frame| frame.file == at.file);
-        is_here.then(|| self.code.anchor_at(at.span, &self.machine.program)).flatten()
+        (self.machine.file == at.file).then(|| self.code.anchor_at(at.span, &self.machine.program)).flatten()
     }
 }

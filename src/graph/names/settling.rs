@@ -109,16 +109,19 @@ impl<'n> Settling<'n> {
     fn look_ahead(&mut self, start: usize, block: &[Entry], inner: bool, ahead: &mut [Expected; BLOCK]) {
         let mut wanted: SmallVec<[u32; BLOCK]> = SmallVec::new();
         let mut last = None;
+        // What is made in a loop has one name, but for its suffix.
+        let mut latest = None;
         for (at, entry) in block.iter().enumerate() {
             ahead[at] = Expected::default();
             if entry.is_taken() || inner && !entry.is(bits::INNER) {
                 continue;
             }
-            let parent = entry.parent.index();
-            let suffix =
-                parent.checked_sub(start).and_then(|parent| ahead.get(parent)).map_or(0, |parent| parent.suffix);
-            let parent = self.hashes.get(parent).map(|&parent| self.segments.spell_suffix(parent, suffix));
-            let name = self.segments.spell(parent, entry.segment, entry.ordinal);
+            let path = (entry.parent, entry.segment, entry.ordinal);
+            let name = match latest {
+                Some((known, name)) if known == path => name,
+                _ => self.spell_ahead(start, entry, ahead),
+            };
+            latest = Some((path, name));
             self.hashes[start + at] = name.hash;
             let mut suffix = 0;
             if entry.claims(inner) {
@@ -133,6 +136,15 @@ impl<'n> Settling<'n> {
             ahead[at] = Expected { place: name.place, suffix };
         }
         self.taken.fetch(&wanted);
+    }
+
+    /// Spells a name of a block after its prefix, as that is if it gets the suffix that is guessed.
+    #[inline(always)]
+    fn spell_ahead(&mut self, start: usize, entry: &Entry, ahead: &[Expected; BLOCK]) -> Spelled {
+        let parent = entry.parent.index();
+        let suffix = parent.checked_sub(start).and_then(|parent| ahead.get(parent)).map_or(0, |parent| parent.suffix);
+        let parent = self.hashes.get(parent).map(|&parent| self.segments.spell_suffix(parent, suffix));
+        self.segments.spell(parent, entry.segment, entry.ordinal)
     }
 
     /// Gives a name whose turn has come a suffix if it needs one. Returns whether that was expected.

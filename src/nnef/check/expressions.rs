@@ -141,7 +141,10 @@ impl BodyCheck<'_, '_> {
     fn array(&mut self, items: ListRange) -> Type {
         let mut common: Option<Type> = None;
         for &item in self.ast.items(items) {
-            let ty = self.expr(item);
+            let ty = match self.known_name(item) {
+                Some(ty) => ty,
+                None => self.expr(item),
+            };
             let Some(before) = common else {
                 common = Some(ty);
                 continue;

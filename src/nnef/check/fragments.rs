@@ -7,7 +7,7 @@ use crate::nnef::alike::AlikeFragments;
 use crate::nnef::ast::{Fragment, Module};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// The fragments of all modules but those that are told by their spelling: first those of the
 /// standard library, which all documents share.
@@ -123,6 +123,12 @@ impl<'d> Checked<'d> {
             true => self.main,
             false => self.document.module(id),
         }
+    }
+
+    /// The file that a fragment stands in.
+    #[inline]
+    pub(crate) fn file_of(&self, id: FragmentId) -> FileId {
+        self.module(self.fragment(id).module).file
     }
 
     /// The declaration of a fragment, or of that which it is like.

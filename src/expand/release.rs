@@ -1,0 +1,116 @@
+//! How bodies end, and slots that are given up before.
+//!
+//! A body whose last step is to give its one result a value returns what is on the stack: the value
+//! need not go through the slot.
+//!
+//! Where recursion is deep, what its calls keep is memory that nothing touched before, and that
+//! costs more time than what they do. The last call of a body mostly is one after which no slot is
+//! read: what is still to be done is on the stack, and the result will be there. Such a call gives the
+//! slots of its caller up, so that those of a million open calls are those of the innermost one.
+
+use super::calls::Given;
+use super::code::{Instr, Program};
+use super::fused::Fused;
+use super::machine::Machine;
+use super::value::Value;
+
+/// So many open calls keep their slots: those are in the caches of the processor.
+const SHALLOW: usize = 256;
+
+/// How many instructions are looked at behind a call.
+const FAR: usize = 32;
+
+impl Program {
+    /// Finishes the code of a body, which is the end of the program but for statements that are
+    /// evaluated on demand, and returns at an instruction.
+    pub(super) fn finish_body(&mut self, entry: u32, end: usize, results: &[u32]) {
+        let ([result], Some(Instr::Store(slot))) = (results, self.instrs.get(end - 1)) else { return };
+        if result != slot {
+            return;
+        }
+        let last = end as u32 - 1;
+        for at in entry as usize..end {
+            if self.instrs[at] == Instr::Jump(last) {
+                self.instrs[at] = Instr::Fused(Fused::Return(*result));
+            }
+        }
+        self.instrs[end - 1] = Instr::Fused(Fused::Return(*result));
+        for at in entry as usize..end {
+            if let Instr::Call(site) | Instr::CallWith(site) = self.instrs[at] {
+                self.sites[site as usize].releases = self.is_last(at + 1);
+            }
+        }
+    }
+
+    /// Whether the code from an instruction to the end of the body needs no slot.
+    fn is_last(&self, mut at: usize) -> bool {
+        for _ in 0..FAR {
+            match self.instrs.get(at) {
+                Some(Instr::Fused(Fused::Return(_))) => return true,
+                Some(Instr::Jump(to)) => {
+                    at = *to as usize;
+                    continue;
+                }
+                Some(
+                    Instr::Const(_)
+                    | Instr::Unary(_)
+                    | Instr::Binary(_)
+                    | Instr::Array(_)
+                    | Instr::Tuple(_)
+                    | Instr::Index
+                    | Instr::Slice { .. }
+                    | Instr::Builtin(_)
+                    | Instr::Call(_)
+                    | Instr::Emit(_)
+                    | Instr::AsTensor
+                    | Instr::Conform(_),
+                ) => {}
+                _ => return false,
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Whether a call gives the slots of the running body up.
+    #[inline]
+    pub(super) fn releases(&self, index: u32) -> bool {
+        self.frames.len() > SHALLOW && self.program.sites[index as usize].releases
+    }
+
+    /// Gives the slots of the running body up for a call. Says where its arguments are now.
+    #[inline(never)]
+    pub(super) fn release(&mut self, index: u32, given: Given, params: u32) -> Given {
+        if given == Given::Operands {
+            for i in 0..params {
+                // The compiler lets no slot without a value be read.
+                let value = self.argument(index, given, params, i).cloned();
+                self.stack.push(value.unwrap_or(Value::Logical(false)));
+            }
+        }
+        self.drop_slots(self.base as usize);
+        Given::Pushed
+    }
+
+    /// Leaves a fragment, and those around it that do no more than to return the same. The result
+    /// is on the stack.
+    #[inline]
+    pub(super) fn return_top(&mut self) {
+        loop {
+            self.drop_slots(self.base as usize);
+            self.leave();
+            match self.program.instrs[self.pc as usize] {
+                Instr::Fused(Fused::Return(_)) => {}
+                Instr::Store(slot) => {
+                    self.pc += 1;
+                    let value = self.pop();
+                    self.put(slot, value);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+}
