@@ -57,3 +57,33 @@ fn the_draft_keeps_its_syntax() {
     let blocks = text.matches('#').count();
     assert_eq!(once.matches('#').count(), blocks);
 }
+
+/// A statement of thousands of nodes keeps its tree, which moves where others were read before.
+#[test]
+fn long_statements_are_laid_out_alike_wherever_they_stand() {
+    let head = "version 1.0;\nextension KHR_enable_fragment_definitions;\nextension KHR_enable_operator_expressions;\n\
+                extension flatten_loops;\n";
+    let names = (0..2100).map(|i| format!("t{i}")).collect::<Vec<_>>().join(", ");
+    let numbers = (0..1100).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    let kinds = format!(
+        "f<scalar>([{names}], a = [{numbers}], b = ([1, 2], [0.5, 1.5], 'text', true, -n, !(c && d)), \
+         e = a + b * 2 if c else g(x)[1:], h = [for i in [1, 2, 3], j in xs if i > 1 yield k[i][:j][i:j] * length_of(xs)])"
+    );
+    let statements = [
+        format!("y = {kinds};"),
+        format!(
+            "y, rest = with s: tensor<scalar> = {kinds}, i = 1 for t : xs, u : zs while i < 3 do..(k -> 4) \
+             {{ v = f(s, t); yield v; }} while i > 1;"
+        ),
+    ];
+    let fragment = "fragment first( x: tensor<scalar>, xs: integer[] = [7, 8] ) -> ( y: tensor<scalar> )\n{\n    \
+                    y = g([x, x], z = [for i in xs yield (i, [0.25, 0.5])]) if xs[0] > 1 else h(x, 'a')[1:2];\n}\n\n";
+    for statement in statements {
+        let graph = format!("graph G( x ) -> ( y )\n{{\n    {statement}\n    z = g(y, [1, 2]);\n}}\n");
+        let alone = format(&format!("{head}\n{graph}"), &Options::default()).expect(&graph[..200]);
+        let behind = format(&format!("{head}\n{fragment}{graph}"), &Options::default()).unwrap();
+        let body = |text: &str| text[text.find("graph G").unwrap()..].to_string();
+        assert_eq!(body(&alone), body(&behind));
+        assert!(body(&alone).contains("k[i][:j][i:j] * length_of(xs)"), "{}", body(&alone));
+    }
+}

@@ -20,7 +20,9 @@ macro_rules! id_type {
 
 mod marks;
 mod module;
+mod moving;
 mod numbers;
+
 mod walk;
 
 use std::num::NonZeroU32;

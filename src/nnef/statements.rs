@@ -22,7 +22,6 @@ use crate::room;
 use crate::source::Span;
 pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
 use pack::How;
-use unpack::copy;
 
 /// How many bytes are unpacked at a time, and a statement more: few at first, as what is learnt
 /// from one chunk makes the next ones cheaper, and then more and more.
@@ -273,7 +272,7 @@ impl Reader<'_> {
             How::Large => {
                 let (large, rest) = self.large.split_first()?;
                 self.large = rest;
-                copy(&large.ast, Marks::default(), &large.assignment, ast)
+                ast.append(&large.ast, Marks::default(), &large.assignment)
             }
             How::Like(form) => {
                 let form = self.forms.get(form);

@@ -37,7 +37,7 @@ impl Marks {
     }
 
     /// Whether there is nothing before them.
-    pub fn is_start(self) -> bool {
+    pub(super) fn is_start(self) -> bool {
         self == Marks::default()
     }
 
@@ -65,7 +65,7 @@ impl Ast {
     }
 
     /// Takes all nodes of expressions out; types stay.
-    pub(crate) fn take_nodes(&mut self) -> Ast {
+    pub(super) fn take_nodes(&mut self) -> Ast {
         let Ast { types, type_spans, type_lists, .. } = self;
         let kept = Ast {
             types: std::mem::take(types),

@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use super::forms::{FormId, Word};
-use super::unpack::copy;
 use super::{LARGE, Large, Statements, Targets};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, Primitive,
@@ -119,15 +118,8 @@ impl Statements {
         let start = assignment.span.start;
         if ast.exprs.len() - marks.exprs >= LARGE {
             self.begin(How::Large, start);
-            let large = match marks.is_start() {
-                true => Large { ast: Arc::new(ast.take_nodes()), assignment: *assignment },
-                false => {
-                    let mut tree = Ast::default();
-                    let assignment = copy(ast, marks, assignment, &mut tree);
-                    Large { ast: Arc::new(tree), assignment }
-                }
-            };
-            self.large.push(large);
+            let (tree, assignment) = ast.take_statement(marks, assignment);
+            self.large.push(Large { ast: Arc::new(tree), assignment });
             return;
         }
         self.begin(How::Whole, start);

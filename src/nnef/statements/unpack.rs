@@ -3,7 +3,7 @@
 
 use super::Reader;
 use super::forms::{Form, Word};
-use super::pack::{BINARY_OPS, BUILTINS, How, LOOPS, PRIMITIVES, Packer, UNARY_OPS, parts, tag};
+use super::pack::{BINARY_OPS, BUILTINS, How, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
     Iterator, ListRange, Loop, LoopId, Marks, Numbers, Recurrence, TypeSpecId, UnaryOp,
@@ -70,15 +70,6 @@ impl Form {
         let end = start + self.shifted(self.len, words);
         Assignment { target, value, span: Span { start, end } }
     }
-}
-
-/// Copies the nodes of a statement, which are all that a tree has from the marks on, behind what
-/// another one has already.
-pub(super) fn copy(ast: &Ast, marks: Marks, assignment: &Assignment, to: &mut Ast) -> Assignment {
-    let (mut packed, mut numbers) = (Vec::new(), Vec::new());
-    Packer::new(&mut packed, &mut numbers, 0, marks).nodes(ast, assignment);
-    let (target, value) = Unpacker::new(&packed, &numbers, 0, Marks::of(to)).sides(to);
-    Assignment { target, value, ..*assignment }
 }
 
 struct Unpacker<'b> {
