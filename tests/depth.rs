@@ -77,6 +77,51 @@ fn a_long_chain_of_tensor_operators_works() {
     gives(&tensor("", &nest("x + ", "x", "", 200_000)), "y = add(y_add199999, x);");
 }
 
+/// Long statements are compiled in parts, of which none knows where another one began.
+#[test]
+fn names_count_through_a_long_statement() {
+    const PERIODS: usize = 2000;
+    let fragment = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = tanh(x); y = t * 2.0; }\n";
+    let period = " + x - relu(x) + f(x) + (x if 1 > 0 else relu(x)) + (1.0 + 2.0)";
+    let mut expected = Vec::new();
+    let mut last = "x".to_string();
+    for i in 0..PERIODS {
+        let [add, relu] = [4 * i, 2 * i].map(|before| before + 1);
+        let adds: Vec<String> = (add..add + 4).map(|n| format!("y_add{n}")).collect();
+        // The operation of the branch that is not taken has its number, too.
+        expected.push(format!("{} = add({last}, x);", adds[0]));
+        expected.push(format!("y_relu{relu} = relu(x);"));
+        expected.push(format!("y_sub{n} = sub({}, y_relu{relu});", adds[0], n = i + 1));
+        expected.push(format!("y_f{n}_t = tanh(x);", n = i + 1));
+        expected.push(format!("y_f{n} = mul(y_f{n}_t, 2.0);", n = i + 1));
+        expected.push(format!("{} = add(y_sub{n}, y_f{n});", adds[1], n = i + 1));
+        expected.push(format!("{} = add({}, x);", adds[2], adds[1]));
+        expected.push(format!("{} = add({}, 3.0);", adds[3], adds[2]));
+        last = adds[3].clone();
+    }
+    if let Some(line) = expected.last_mut() {
+        *line = line.replace(&format!("{last} ="), "y =");
+    }
+    let text = tensor(fragment, &format!("x{}", period.repeat(PERIODS)));
+    let expansion = match run(&text, &Options::default()) {
+        Ok(expansion) => expansion,
+        Err(diagnostics) => panic!("{}", common::tell(&diagnostics)),
+    };
+    let flat = flat_text(&expansion.graph);
+    let lines: Vec<&str> = flat.lines().map(str::trim).filter(|line| line.contains(" = ")).skip(1).collect();
+    assert!(lines == expected, "{:?}", lines.iter().zip(&expected).find(|(found, expected)| found != expected));
+}
+
+/// The same for values that are not known to be numbers before they run.
+#[test]
+fn long_chains_of_arithmetic_on_names_work() {
+    let fragment = "fragment f( n: integer ) -> ( m: integer ) { m = n; }\n";
+    gives(&attribute(fragment, "integer", &format!("f(1){}", " + f(2) * 3 - f(5)".repeat(3000))), "a = 3001)");
+    let all = format!("f(1) == 1{}", " && f(2) > 1".repeat(3000));
+    gives(&attribute(fragment, "logical", &all), "a = true)");
+    gives(&attribute(fragment, "logical", &format!("{all} && f(2) > 2 && 1 / f(0) > 1")), "a = false)");
+}
+
 #[test]
 fn long_chains_of_subscripts_end() {
     gives(

@@ -329,6 +329,13 @@ pub struct Marks {
     operands: usize,
 }
 
+impl Marks {
+    /// The same, but with as many names of the graph as other marks have.
+    pub fn with_names_of(self, others: Marks) -> Self {
+        Marks { hints: others.hints, bindings: others.bindings, ..self }
+    }
+}
+
 impl Program {
     /// How much there is.
     pub fn marks(&self) -> Marks {

@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::code::{Binding, Block, Body, Head, Hint, Instr, Operand, Program, Site};
+use super::compile_parts::Rest;
 use super::demand::{self, Demand};
-use super::list::List;
 use super::lowering::Lowering;
 use super::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
-use crate::nnef::ast::{self, Ast, Expr, ExprId, ListRange};
+use crate::nnef::ast::{self, Ast, Expr, ExprId};
 use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::names::Name;
@@ -54,10 +54,10 @@ pub struct Compiler<'a, 'd> {
     /// Calls without a name, counted by operation.
     pub(super) unnamed: FxHashMap<Name, u32>,
     /// Slots of a graph whose name is assigned again later.
-    superseded: FxHashSet<u32>,
+    pub(super) superseded: FxHashSet<u32>,
     /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
-    bindings: Vec<u32>,
-    first_slot: u32,
+    pub(super) bindings: Vec<u32>,
+    pub(super) first_slot: u32,
     /// Whether the code is for statements with other names, too.
     pub(super) movable: bool,
     /// The instruction that something jumps to, if any does so far: what stands before it may be
@@ -128,8 +128,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Compiles statements of the graph, whose names have the slots from the first one on. `left`
-    /// has the names that are assigned several times, and how often they are still to come.
-    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
+    /// has the names that are assigned several times, and how often they are still to come. Of a long
+    /// statement there may be a rest.
+    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> (u32, Option<Rest>) {
         let entry = self.here();
         self.first_slot = first_slot;
         if !left.is_empty() {
@@ -139,12 +140,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
         for (statement, routine) in chunk.statements.iter().zip(&self.info.routines) {
             match (statement, routine) {
                 (Statement::Whole(assignment, _), Some(routine)) => self.routine(assignment, *routine),
+                (Statement::Whole(assignment, _), None) if chunk.is_long() => return self.first_part(assignment),
                 (Statement::Whole(assignment, _), None) => self.statement(assignment),
                 (Statement::Like(like), _) => self.like(like, chunk.words_of(like), &mut slots),
             }
         }
         self.emit(Instr::Return, Span::default());
-        entry
+        (entry, None)
     }
 
     /// Notes the slots of names that are assigned again.
@@ -247,16 +249,22 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     fn statement(&mut self, assignment: &ast::Assignment) {
+        if self.mode == Mode::Fragment && self.loops == 0 && self.plain_statement(assignment) {
+            return;
+        }
+        let hint = self.begin_statement(assignment);
+        self.expr(assignment.value, hint);
+        self.store(assignment.target, self.ast.span(assignment.value));
+    }
+
+    /// Where the value of a statement goes, which is compiled next.
+    pub(super) fn begin_statement(&mut self, assignment: &ast::Assignment) -> Hint {
         if self.mode == Mode::Graph {
             self.unnamed.clear();
             let id = self.first_name(assignment.target);
             self.emit(Instr::Statement(id), assignment.span);
-        } else if self.loops == 0 && self.plain_statement(assignment) {
-            return;
         }
-        let hint = self.hint(assignment.target);
-        self.expr(assignment.value, hint);
-        self.store(assignment.target, self.ast.span(assignment.value));
+        self.hint(assignment.target)
     }
 
     /// The name that stands for a left side.
@@ -439,10 +447,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Makes the arguments of a site that were just pushed operands of it, if all are locals or
     /// constants.
     pub(super) fn take_operands(&mut self, site: u32, count: usize) -> bool {
-        let first = self.here() as usize - count.min(self.here() as usize);
-        if first < self.barrier as usize {
-            return false;
-        }
+        let before_them = (self.here() as usize).checked_sub(count);
+        let Some(first) = before_them.filter(|first| *first >= self.barrier as usize) else { return false };
         let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
         let before = operands.len();
         for instr in &instrs[first..] {
@@ -467,35 +473,5 @@ impl<'a, 'd> Compiler<'a, 'd> {
         // The shape of an external may be replaced.
         let plain = !info.open_results && Some(info.name) != self.checked.words.external;
         plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))
-    }
-
-    /// The items of a hint for the items of an array or tuple.
-    pub(super) fn item_hint(&self, hint: Hint, i: u32) -> Hint {
-        match hint {
-            Hint::Items { start, len, .. } if i < len => self.program.hints[(start + i) as usize],
-            _ => Hint::None,
-        }
-    }
-
-    /// Replaces the constants just pushed by their array or tuple, if nothing else was pushed.
-    pub(super) fn collect(&mut self, items: ListRange, start: u32, tuple: bool, span: Span) {
-        let pushed = &self.program.instrs[start as usize..];
-        let constant = |instr: &Instr| match instr {
-            Instr::Const(i) => Some(self.program.constants[*i as usize].clone()),
-            _ => None,
-        };
-        let values: Option<Vec<Value>> = pushed.iter().map(constant).collect();
-        match values {
-            Some(values) if values.len() == items.len as usize => {
-                self.program.instrs.truncate(start as usize);
-                self.program.spans.truncate(start as usize);
-                let list = List::from_values(values, None);
-                self.constant(if tuple { Value::Tuple(list) } else { Value::Array(list) }, span);
-            }
-            _ => {
-                let instr = if tuple { Instr::Tuple(items.len) } else { Instr::Array(items.len) };
-                self.emit(instr, span);
-            }
-        }
     }
 }

@@ -9,6 +9,7 @@ use super::arithmetic;
 use super::code::{Hint, Instr, Loop, Operand, Site};
 use super::columns::is_arithmetic;
 use super::compile::Compiler;
+use super::list::List;
 use super::value::Value;
 use crate::graph::Key;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
@@ -61,6 +62,11 @@ impl Compiler<'_, '_> {
                 None => self.program.open.truncate(top),
             }
         }
+    }
+
+    /// An expression that is compiled next.
+    pub(super) fn opened(&self, id: ExprId, hint: Hint) -> Open {
+        Open::new(id, hint, self.here())
     }
 
     /// Compiles a name or literal; anything else is given back.
@@ -204,7 +210,7 @@ impl Compiler<'_, '_> {
     }
 
     /// What stands between the sides of an operator.
-    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
+    pub(super) fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
         if self.on_tensors(op, lhs, rhs).is_some() {
             // A literal array beside a tensor becomes one.
             self.as_tensor(lhs);
@@ -215,7 +221,7 @@ impl Compiler<'_, '_> {
     }
 
     /// What stands behind an operator or subscript.
-    fn end_of_spine(&mut self, node: ExprId, open: &Open) {
+    pub(super) fn end_of_spine(&mut self, node: ExprId, open: &Open) {
         match self.ast.expr(node) {
             Expr::Binary { op, lhs, rhs, .. } => {
                 let at = self.operator_span(node);
@@ -326,6 +332,36 @@ impl Compiler<'_, '_> {
         let keys: SmallVec<[Key; 2]> = (0..operands).map(Key::Param).collect();
         let site = Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint);
         self.emit_site(site, &keys);
+    }
+
+    /// The items of a hint for the items of an array or tuple.
+    fn item_hint(&self, hint: Hint, i: u32) -> Hint {
+        match hint {
+            Hint::Items { start, len, .. } if i < len => self.program.hints[(start + i) as usize],
+            _ => Hint::None,
+        }
+    }
+
+    /// Replaces the constants just pushed by their array or tuple, if nothing else was pushed.
+    fn collect(&mut self, items: ListRange, start: u32, tuple: bool, span: Span) {
+        let pushed = &self.program.instrs[start as usize..];
+        let constant = |instr: &Instr| match instr {
+            Instr::Const(i) => Some(self.program.constants[*i as usize].clone()),
+            _ => None,
+        };
+        let values: Option<Vec<Value>> = pushed.iter().map(constant).collect();
+        match values {
+            Some(values) if values.len() == items.len as usize => {
+                self.program.instrs.truncate(start as usize);
+                self.program.spans.truncate(start as usize);
+                let list = List::from_values(values, None);
+                self.constant(if tuple { Value::Tuple(list) } else { Value::Array(list) }, span);
+            }
+            _ => {
+                let instr = if tuple { Instr::Tuple(items.len) } else { Instr::Array(items.len) };
+                self.emit(instr, span);
+            }
+        }
     }
 
     fn comprehension(&mut self, id: ComprehensionId, span: Span) {

@@ -28,7 +28,7 @@ use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
 use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::names::Name;
-use crate::nnef::statements::{Chunk, FormId};
+use crate::nnef::statements::FormId;
 use crate::options::Options;
 use crate::room;
 use crate::source::{FileId, Location, Span};
@@ -236,49 +236,6 @@ impl<'c, 'd> Machine<'c, 'd> {
         self.slots.resize(slots, Slot::Empty);
         (self.pc, self.base) = (entry, 0);
         self.steps().map_err(|failure| Box::new(self.diagnose(failure)))
-    }
-
-    /// Compiles and runs the next statements of a graph. Their code is forgotten afterwards.
-    pub(super) fn run_statements(
-        &mut self,
-        chunk: &Chunk,
-        slots: usize,
-        left: &mut FxHashMap<Name, u32>,
-    ) -> Result<(), Box<Diagnostic>> {
-        self.compile_callees(chunk);
-        let (before, reached) = (self.program.marks(), self.reached.len());
-        let first = self.slots.len() as u32;
-        let (lowering, program, names) = (&self.lowering, &mut self.program, &mut self.graph.names);
-        let of = (&*chunk.ast, &self.checked.statements);
-        let entry = Compiler::of_graph(self.checked, lowering, program, names, of).graph(chunk, first, left);
-        let after = self.program.marks();
-        self.run(entry, slots)?;
-        if self.program.marks() == after {
-            self.program.truncate(before);
-            self.latest = None;
-            self.reached.truncate(reached.min(before.sites));
-        }
-        Ok(())
-    }
-
-    /// Compiles what the statements have in common with others, the bodies that they call, and those
-    /// that these call: code that stays stands before code that goes.
-    fn compile_callees(&mut self, chunk: &Chunk) {
-        let mut at = self.program.instrs.len();
-        self.compile_compounds(chunk);
-        for fragment in self.checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
-            if [true, false].iter().any(|taken_apart| self.lowering.expands(self.checked, fragment, *taken_apart)) {
-                self.head(fragment);
-            }
-        }
-        while let Some(instr) = self.program.instrs.get(at) {
-            if let Instr::Call(site) | Instr::CallWith(site) = instr
-                && let Some(fragment) = self.program.sites[*site as usize].fragment
-            {
-                self.head(fragment);
-            }
-            at += 1;
-        }
     }
 
     /// The file that spans of a fragment are of, or those of the graph.

@@ -10,6 +10,7 @@ mod compile;
 mod compile_call;
 mod compile_expr;
 mod compile_loop;
+mod compile_parts;
 mod compile_plain;
 mod compound;
 mod constants;
@@ -32,6 +33,7 @@ mod routine;
 mod rules;
 mod scan;
 mod shapes;
+mod statements;
 mod trace;
 pub mod value;
 

@@ -121,6 +121,11 @@ impl Chunk {
         })
     }
 
+    /// Whether it is a statement of many nodes, which has no other beside it.
+    pub(crate) fn is_long(&self) -> bool {
+        self.ast.exprs.len() >= LARGE && self.statements.len() == 1
+    }
+
     /// The names of a statement that has a form, those of later ones behind them.
     pub(crate) fn words_of(&self, like: &Like) -> &[Word] {
         &self.words[like.words as usize..]
