@@ -46,6 +46,15 @@ impl Open {
     }
 }
 
+/// What an operator gives of two numbers; none where it fails, or they are no numbers.
+fn of_numbers(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
+    match (left, right) {
+        (Value::Int(a), Value::Int(b)) => arithmetic::of_integers(op, *a, *b),
+        (Value::Scalar(a), Value::Scalar(b)) => arithmetic::scalars(op, *a, *b).ok(),
+        _ => None,
+    }
+}
+
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
@@ -69,13 +78,25 @@ impl Compiler<'_, '_> {
         Open::new(id, hint, self.here())
     }
 
-    /// Compiles a name or literal; anything else is given back.
+    /// Compiles a name, a literal, or an operator on these that is no operation; anything else is
+    /// given back.
     pub(super) fn unless_leaf(&mut self, id: ExprId, hint: Hint) -> Option<Below> {
-        let expr = self.ast.expr(id);
-        if !expr.is_leaf() {
-            return Some((id, hint));
+        match self.ast.expr(id) {
+            Expr::Binary { op, lhs, rhs, .. } if self.is_arithmetic_on_leaves(op, lhs, rhs) => {
+                self.leaf(lhs);
+                if !self.folds(op, rhs, id) {
+                    self.leaf(rhs);
+                    self.arithmetic(op, self.operator_span(id));
+                }
+            }
+            expr if expr.is_leaf() => self.leaf(id),
+            _ => return Some((id, hint)),
         }
-        match expr {
+        None
+    }
+
+    fn leaf(&mut self, id: ExprId) {
+        match self.ast.expr(id) {
             Expr::Name(name) => self.name(id, name),
             literal => {
                 if let Some(value) = self.literal(literal) {
@@ -83,7 +104,11 @@ impl Compiler<'_, '_> {
                 }
             }
         }
-        None
+    }
+
+    fn is_arithmetic_on_leaves(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
+        let are_leaves = self.ast.expr(lhs).is_leaf() && self.ast.expr(rhs).is_leaf();
+        are_leaves && op.info().class != Class::Logic && self.on_tensors(op, lhs, rhs).is_none()
     }
 
     /// Goes on with an expression up to what has to be compiled next, or to its end.
@@ -183,6 +208,13 @@ impl Compiler<'_, '_> {
             // Its left side is compiled, and `done - 1` of what else there is.
             let node = *self.program.spines.last()?;
             let next = match (self.ast.expr(node), done) {
+                (Expr::Binary { op, rhs, .. }, 1) if self.folds(op, rhs, node) => {
+                    self.program.spines.pop();
+                    if node == open.id {
+                        return None;
+                    }
+                    continue;
+                }
                 (Expr::Binary { op, lhs, rhs, .. }, 1) => {
                     self.left_side(op, (lhs, rhs), node, open);
                     Some(rhs)
@@ -245,15 +277,25 @@ impl Compiler<'_, '_> {
         }
     }
 
+    /// Applies an operator to a number that was just pushed and another one, if that gives a value.
+    fn folds(&mut self, op: BinaryOp, rhs: ExprId, node: ExprId) -> bool {
+        let right = match self.ast.expr(rhs) {
+            Expr::Int(i) => Value::Int(i),
+            Expr::Scalar(s) => Value::Scalar(s),
+            _ => return false,
+        };
+        let result = self.pushed_constants().and_then(|[left]| of_numbers(op, left, &right));
+        let (Some(result), Some(Instr::Const(left))) = (result, self.program.instrs.last()) else { return false };
+        self.program.constants[*left as usize] = result;
+        let at = self.operator_span(node);
+        self.program.spans.last_mut().into_iter().for_each(|span| *span = at);
+        true
+    }
+
     /// An operator on values that were just pushed. That of two numbers is applied now, unless it
     /// fails: what is wrong, and where, is told when it is reached.
     fn arithmetic(&mut self, op: BinaryOp, at: Span) {
-        let result = match self.pushed_constants() {
-            Some([Value::Int(a), Value::Int(b)]) => arithmetic::integers(op, *a, *b).ok(),
-            Some([Value::Scalar(a), Value::Scalar(b)]) => arithmetic::scalars(op, *a, *b).ok(),
-            _ => None,
-        };
-        match result {
+        match self.pushed_constants().and_then(|[left, right]| of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
             None => {
                 self.emit(Instr::Binary(op), at);

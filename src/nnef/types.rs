@@ -364,13 +364,16 @@ impl Types {
     }
 
     /// The type to which both convert, one of the two (3.3.2).
+    #[inline]
     pub fn common(&mut self, a: Type, b: Type) -> Option<Type> {
+        if a == b {
+            return Some(a);
+        }
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.common_type(a, b))
     }
 
     fn common_type(&mut self, a: Type, b: Type) -> Option<Type> {
         match (a, b) {
-            _ if a == b => Some(a),
             (Type::Unknown, other) | (other, Type::Unknown) => Some(other),
             _ if self.castable(a, b) => Some(b),
             _ if self.castable(b, a) => Some(a),

@@ -434,18 +434,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         slot
     }
 
-    /// The type of an expression that is the name of a local: of these, arrays may have thousands.
-    #[inline]
-    pub(super) fn known_name(&mut self, id: ExprId) -> Option<Type> {
-        let Expr::Name(name) = self.ast.expr(id) else { return None };
-        let slot = self.scope.get(name)?;
-        let ty = self.slots[slot as usize].ty;
-        let tables = self.tables();
-        tables.refs.set(id, Ref::Slot(slot));
-        tables.types[id.index()] = ty;
-        Some(ty)
-    }
-
     /// I6: what an identifier means.
     pub(super) fn resolve(&mut self, id: ExprId, name: Name) -> Type {
         if let Some(slot) = self.scope.get(name) {

@@ -1,32 +1,42 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
 //! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack. The rest recurses under [`stacker`] through some levels, and what is
+//! million `+` need no stack, and those of selects along their other branches. The rest recurses under [`stacker`] through some levels, and what is
 //! deeper is checked from the bottom up (`deep.rs`).
 
-use super::Checker;
+use smallvec::SmallVec;
+
 use super::bodies::{BodyCheck, Context};
+use super::{Checker, Ref};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers, Primitive};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
 use crate::source::Span;
 
+/// The type of a literal of a single value.
+#[inline]
+fn plain_literal(expr: Expr) -> Option<Type> {
+    Some(match expr {
+        Expr::Int(_) => Type::INTEGER,
+        Expr::Scalar(_) => Type::SCALAR,
+        Expr::Logical(_) => Type::LOGICAL,
+        Expr::String(_) => Type::STRING,
+        _ => return None,
+    })
+}
+
 impl Checker<'_> {
     /// The type of a literal that has no parts.
     pub(super) fn simple_literal(&mut self, ast: &Ast, expr: Expr) -> Option<Type> {
         Some(match expr {
-            Expr::Int(_) => Type::INTEGER,
-            Expr::Scalar(_) => Type::SCALAR,
-            Expr::Logical(_) => Type::LOGICAL,
-            Expr::String(_) => Type::STRING,
             Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
             Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
             Expr::Numbers(numbers) => self.checked.types.array(match ast.numbers[numbers.index()] {
                 Numbers::Ints(_) => Type::INTEGER,
                 Numbers::Scalars(_) => Type::SCALAR,
             }),
-            _ => return None,
+            _ => return plain_literal(expr),
         })
     }
 
@@ -68,7 +78,32 @@ impl BodyCheck<'_, '_> {
         self.expr_in(id, Context::default())
     }
 
+    #[inline]
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
+        match self.simple(id) {
+            Some(ty) => ty,
+            None => self.any_expr(id, context),
+        }
+    }
+
+    /// The type of an expression that is the name of a local or a plain literal, as most are.
+    #[inline]
+    fn simple(&mut self, id: ExprId) -> Option<Type> {
+        let expr = self.ast.expr(id);
+        if let Expr::Name(name) = expr {
+            let slot = self.scope.get(name)?;
+            let ty = self.slots[slot as usize].ty;
+            let tables = self.tables();
+            tables.refs.set(id, Ref::Slot(slot));
+            tables.types[id.index()] = ty;
+            return Some(ty);
+        }
+        let ty = plain_literal(expr)?;
+        self.set_type(id, ty);
+        Some(ty)
+    }
+
+    fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
         if self.ast.expr(id).is_leaf() {
             return self.operand(id, context);
         }
@@ -127,7 +162,7 @@ impl BodyCheck<'_, '_> {
                 let ty = self.expr(operand);
                 self.unary(op, self.ast.span(id).start, ty)
             }
-            Expr::Select { condition, yes, no } => self.select(condition, yes, no, context),
+            Expr::Select { .. } => self.selects(id, context),
             Expr::Comprehension(comprehension) => self.comprehension(comprehension),
             Expr::Loop(of) => self.looping(of, self.ast.span(id)),
             Expr::Builtin { function, argument } => self.builtin(function, argument),
@@ -141,10 +176,7 @@ impl BodyCheck<'_, '_> {
     fn array(&mut self, items: ListRange) -> Type {
         let mut common: Option<Type> = None;
         for &item in self.ast.items(items) {
-            let ty = match self.known_name(item) {
-                Some(ty) => ty,
-                None => self.expr(item),
-            };
+            let ty = self.expr(item);
             let Some(before) = common else {
                 common = Some(ty);
                 continue;
@@ -180,13 +212,35 @@ impl BodyCheck<'_, '_> {
         before
     }
 
-    /// T7 and T8
-    fn select(&mut self, condition: ExprId, yes: ExprId, no: ExprId, context: Context) -> Type {
+    /// T7, T8: a chain of selects, each in the other branch of the one before. It can be as long as
+    /// the text, so it is walked, not recursed.
+    fn selects(&mut self, first: ExprId, context: Context) -> Type {
         let branch = context.of_branch();
-        let yes_type = self.expr_in(yes, branch);
-        let ty = self.expr(condition);
-        self.logical_condition(condition, ty, Code::ConditionType);
-        let no_type = self.expr_in(no, branch);
+        let mut chain: SmallVec<[(ExprId, ExprId, Type); 4]> = SmallVec::new();
+        let mut id = first;
+        let mut no_type = loop {
+            let Expr::Select { condition, yes, no } = self.ast.expr(id) else { break self.expr_in(id, branch) };
+            if id != first
+                && let Some(ty) = self.checked_before(id)
+            {
+                break ty;
+            }
+            let yes_type = self.expr_in(yes, branch);
+            let ty = self.expr(condition);
+            self.logical_condition(condition, ty, Code::ConditionType);
+            chain.push((id, yes, yes_type));
+            id = no;
+        };
+        while let Some((of, yes, yes_type)) = chain.pop() {
+            no_type = self.branches((yes, yes_type), (id, no_type));
+            id = of;
+            self.set_type(id, no_type);
+        }
+        no_type
+    }
+
+    /// The type of a select with these branches.
+    fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
         match self.checker.checked.types.common(yes_type, no_type) {
             Some(common) => common,
             None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),

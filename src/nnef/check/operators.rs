@@ -43,6 +43,13 @@ impl BodyCheck<'_, '_> {
 
     pub(super) fn binary(&mut self, op: BinaryOp, at: u32, left: Type, right: Type) -> Type {
         let info = op.info();
+        if let (Type::INTEGER, Type::INTEGER) | (Type::SCALAR, Type::SCALAR) = (left, right) {
+            match info.class {
+                Class::Arithmetic => return left,
+                Class::Order | Class::Equality => return Type::LOGICAL,
+                Class::Logic | Class::Membership => {}
+            }
+        }
         let span = Span::new(at, at + info.text.len() as u32);
         match info.class {
             Class::Membership => self.membership(span, left, right),
