@@ -10,11 +10,12 @@
 use std::sync::OnceLock;
 
 /// Tables of fewer bytes are small: each time they are full they get four times the room, as much
-/// as this at most.
-const SMALL: usize = 64 << 10;
+/// as this at most. They come from memory that the process keeps, so that the next document finds
+/// pages that were touched already.
+const SMALL: usize = 1 << 20;
 
 /// The bytes that a table starts with.
-const FIRST: usize = 512;
+const FIRST: usize = 1 << 10;
 
 /// Blocks larger than 32 MB are never small to the GNU allocator, others draw the line lower.
 const LARGE: usize = 33 << 20;
@@ -111,7 +112,7 @@ mod tests {
             }
         }
         assert!(table.iter().copied().eq(0..table.len() as u64));
-        assert_eq!(capacities[..4], [64, 256, 1024, 4096]);
+        assert_eq!(capacities[..4], [128, 512, 2048, 8192]);
         if has_addresses() {
             assert_eq!(capacities[capacities.len() - 3..], [SMALL / 8, LARGE / 8, 2 * LARGE / 8]);
         }
