@@ -179,6 +179,19 @@ pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     }
 }
 
+/// What an operator gives of two numbers; none where they are none, or there is no such value.
+#[inline]
+pub fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => of_integers(op, *a, *b),
+        (Value::Scalar(a), Value::Scalar(b)) => match scalar(op, *a, *b) {
+            Some(result) => Some(Value::Scalar(result)),
+            None => holds(op, a.partial_cmp(b)?).map(Value::Logical),
+        },
+        _ => None,
+    }
+}
+
 /// What an operator gives of two integers; none where there is no such value.
 #[inline]
 pub fn of_integers(op: BinaryOp, a: i64, b: i64) -> Option<Value> {

@@ -46,15 +46,6 @@ impl Open {
     }
 }
 
-/// What an operator gives of two numbers; none where it fails, or they are no numbers.
-fn of_numbers(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
-    match (left, right) {
-        (Value::Int(a), Value::Int(b)) => arithmetic::of_integers(op, *a, *b),
-        (Value::Scalar(a), Value::Scalar(b)) => arithmetic::scalars(op, *a, *b).ok(),
-        _ => None,
-    }
-}
-
 impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
@@ -284,7 +275,7 @@ impl Compiler<'_, '_> {
             Expr::Scalar(s) => Value::Scalar(s),
             _ => return false,
         };
-        let result = self.pushed_constants().and_then(|[left]| of_numbers(op, left, &right));
+        let result = self.pushed_constants().and_then(|[left]| arithmetic::of_numbers(op, left, &right));
         let (Some(result), Some(Instr::Const(left))) = (result, self.program.instrs.last()) else { return false };
         self.program.constants[*left as usize] = result;
         let at = self.operator_span(node);
@@ -295,7 +286,7 @@ impl Compiler<'_, '_> {
     /// An operator on values that were just pushed. That of two numbers is applied now, unless it
     /// fails: what is wrong, and where, is told when it is reached.
     fn arithmetic(&mut self, op: BinaryOp, at: Span) {
-        match self.pushed_constants().and_then(|[left, right]| of_numbers(op, left, right)) {
+        match self.pushed_constants().and_then(|[left, right]| arithmetic::of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
             None => {
                 self.emit(Instr::Binary(op), at);

@@ -73,12 +73,9 @@ impl Machine<'_, '_> {
 
     /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
     pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
-        let numbers = match self.stack[..] {
-            [.., Value::Int(a), Value::Int(b)] => arithmetic::of_integers(op, a, b),
-            [.., Value::Scalar(a), Value::Scalar(b)] => arithmetic::scalar(op, a, b).map(Value::Scalar),
-            _ => None,
-        };
-        if let Some(value) = numbers {
+        if let [.., a, b] = &self.stack[..]
+            && let Some(value) = arithmetic::of_numbers(op, a, b)
+        {
             self.replace_top(2, value);
             return Ok(());
         }

@@ -104,6 +104,14 @@ impl BodyCheck<'_, '_> {
     }
 
     fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
+        if let Expr::Binary { op, lhs, rhs, at } = self.ast.expr(id)
+            && let Some(left) = self.simple(lhs)
+            && let Some(right) = self.simple(rhs)
+        {
+            let ty = self.binary(op, at, left, right);
+            self.set_type(id, ty);
+            return ty;
+        }
         if self.ast.expr(id).is_leaf() {
             return self.operand(id, context);
         }
