@@ -226,3 +226,22 @@ fn a_model_gives_what_was_recorded() {
         assert!(difference(found, wanted).unwrap() < 1e-5, "{name}");
     }
 }
+
+/// The body of a scan is compiled when that is reached, which is in the middle of a long statement.
+#[test]
+fn scans_in_a_long_statement_become_their_steps() {
+    let scan = "tract_core_scan(body = 'step', scan = [('x_t', x, 0, 1)], full = [], state = [('h', h0, 'h_next')], \
+                output = [('h_next', 'last', 0, 1)], skip = 0)";
+    let (head, _) = SUM.split_once("graph G").unwrap();
+    let terms = " + h0".repeat(3000);
+    let text = format!(
+        "{head}graph G( x, h0 ) -> ( y )\n{{\n    x = external(shape = [3, 4]);\n    h0 = external(shape = [1, 4]);\n    \
+         y = h0{terms} + {scan}{terms} + {scan}{terms};\n}}\n"
+    );
+    let (text, _) = flat(&text, &unroll());
+    assert!(!text.contains("fragment"), "{}", &text[..200]);
+    let found = statements(&text);
+    let of = |operation: &str| found.iter().filter(|line| line.contains(&format!(" = {operation}("))).count();
+    // Three trips of each scan take a slice and add it, and the scans themselves are added.
+    assert_eq!((of("slice"), of("add")), (6, 9000 + 6 + 2));
+}

@@ -19,11 +19,11 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn called_at(&self, index: u32) -> (Option<FragmentId>, Name, Option<Primitive>) {
         let site = &self.program.sites[index as usize];
-        let called = |site: &Site| (site.fragment, site.name, site.generic);
-        match self.frames.last().and_then(|frame| self.checked.alike_index(frame.fragment?)) {
-            Some(alike) => called(&self.moved(*site, alike)),
-            None => called(site),
-        }
+        let (fragment, name) = match self.frames.last().and_then(|frame| self.checked.alike_index(frame.fragment?)) {
+            Some(alike) => self.called_by(site, alike),
+            None => (site.fragment, site.name),
+        };
+        (fragment, name, site.generic)
     }
 
     /// A site of the body of a fragment.
@@ -37,11 +37,17 @@ impl Machine<'_, '_> {
     }
 
     fn moved(&self, site: Site, alike: usize) -> Site {
+        let span = self.checked.alike().place(alike, site.span, self.checked.document.names());
+        let (fragment, name) = self.called_by(&site, alike);
+        Site { fragment, name, span, ..site }
+    }
+
+    /// What a site calls in a fragment that is told by its spelling, and its name.
+    fn called_by(&self, site: &Site, alike: usize) -> (Option<FragmentId>, Name) {
         let checked = self.checked;
-        let span = checked.alike().place(alike, site.span, checked.document.names());
         match checked.alike().called(alike, site.name) {
-            Some(name) => Site { name, fragment: checked.find(checked.document.main_id(), name), span, ..site },
-            None => Site { span, ..site },
+            Some(name) => (checked.find(checked.document.main_id(), name), name),
+            None => (site.fragment, site.name),
         }
     }
 }

@@ -24,7 +24,8 @@ impl Program {
     /// Finishes the code of a body, which is the end of the program but for statements that are
     /// evaluated on demand, and returns at an instruction.
     pub(super) fn finish_body(&mut self, entry: u32, end: usize, results: &[u32]) {
-        let ([result], Some(Instr::Store(slot))) = (results, self.instrs.get(end - 1)) else { return };
+        let code = &self.instrs[entry as usize..end];
+        let ([result], Some(Instr::Store(slot))) = (results, code.last()) else { return };
         if result != slot {
             return;
         }

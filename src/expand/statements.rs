@@ -18,7 +18,7 @@ impl Machine<'_, '_> {
         left: &mut FxHashMap<Name, u32>,
     ) -> Result<(), Box<Diagnostic>> {
         self.compile_callees(chunk);
-        let (before, reached) = (self.program.marks(), self.reached.len());
+        let (mut before, mut reached) = (self.program.marks(), self.reached.len());
         let first = self.slots.len() as u32;
         let mut rest = None;
         loop {
@@ -35,6 +35,9 @@ impl Machine<'_, '_> {
                 self.program.truncate(if next.is_some() { before.with_names_of(after) } else { before });
                 self.latest = None;
                 self.reached.truncate(reached.min(before.sites));
+            } else {
+                // A body was compiled meanwhile, and stays.
+                (before, reached) = (self.program.marks(), self.reached.len());
             }
             rest = next;
             if rest.is_none() {
