@@ -5,8 +5,8 @@ const MAX_KNOWN: usize = 10_000;
 
 /// The known name most like `wanted`, if one is near enough to be worth saying.
 ///
-/// Near is an edit distance (with transpositions) of at most a third of the length, at least one;
-/// a difference only in case or underscores always counts.
+/// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
+/// less than all letters; a difference only in case or underscores always counts.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     known
@@ -15,7 +15,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Op
         .filter(|candidate| *candidate != wanted && !candidate.is_empty())
         .filter_map(|candidate| {
             let distance = if fold(candidate).eq(fold(wanted)) { 0 } else { distance(wanted, candidate, limit)? };
-            Some((distance, candidate))
+            (distance < wanted.len().max(candidate.len())).then_some((distance, candidate))
         })
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
         .map(|(_, candidate)| candidate)
@@ -94,5 +94,8 @@ mod tests {
         assert_eq!(nearest("sigmiod", known), Some("sigmoid"));
         assert_eq!(nearest("frobnicate", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("q", ["x", "w"]), None);
+        assert_eq!(nearest("q", ["x", "q1"]), Some("q1"));
+        assert_eq!(nearest("X", ["x", "w"]), Some("x"));
     }
 }
