@@ -181,6 +181,10 @@ fn mistakes_are_found_at_any_depth() {
         refused(&nest("tanh(", "nosuch", ")", n), "E0606");
         refused(&nest("(x + ", "'text'", ")", n), "E0703");
         refused(&nest("tanh(", "x if 1 else x", ")", n), "E0707");
+        let Err(once) = run(&tensor("", &nest("tanh(", "x + 'text'", ")", n)), &Options::default()) else {
+            panic!("expanded")
+        };
+        assert_eq!(error_codes(&once), ["E0703"]);
     }
 }
 

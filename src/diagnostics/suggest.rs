@@ -15,7 +15,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Op
         .filter(|candidate| *candidate != wanted && !candidate.is_empty())
         .filter_map(|candidate| {
             let distance = if fold(candidate).eq(fold(wanted)) { 0 } else { distance(wanted, candidate, limit)? };
-            (distance < wanted.len().max(candidate.len())).then_some((distance, candidate))
+            (distance < wanted.chars().count().max(candidate.chars().count())).then_some((distance, candidate))
         })
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
         .map(|(_, candidate)| candidate)

@@ -98,6 +98,10 @@ fn range_failure(text: &str) -> Failure {
     Failure::new(Code::IntegerRange, format!("the result of `{text}` does not fit into 64 bits"))
 }
 
+fn division_by_zero() -> Failure {
+    Failure::new(Code::DivisionByZero, "division by zero")
+}
+
 /// Applies a unary operator.
 pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
     let text = op.info().text;
@@ -116,9 +120,21 @@ pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
 
 /// Applies a binary operator; `&&` and `||` are here without their laziness.
 pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+    if let Some(value) = of_numbers(op, a, b) {
+        return Ok(value);
+    }
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => integers(op, *a, *b),
-        (Value::Scalar(a), Value::Scalar(b)) => scalars(op, *a, *b),
+        (Value::Int(_), Value::Int(right)) => match op {
+            BinaryOp::Div if *right == 0 => Err(division_by_zero()),
+            BinaryOp::Pow if *right < 0 => {
+                let message = format!("the exponent {right} is negative; the result is no integer");
+                Err(Failure::new(Code::IntegerRange, message).help("convert to scalars first"))
+            }
+            _ if op.info().class == Class::Arithmetic => Err(range_failure(op.info().text)),
+            _ => Err(mistyped(op.info().text, &[a, b])),
+        },
+        (Value::Scalar(_), Value::Scalar(_)) if op == BinaryOp::Div => Err(division_by_zero()),
+        (Value::Scalar(_), Value::Scalar(_)) => Err(mistyped(op.info().text, &[a, b])),
         (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => symbols(op, a, b),
         _ => match op {
             BinaryOp::Add => concat(a, b, space),
@@ -150,22 +166,6 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
     result.map(|symbolic| Value::Symbol(symbolic.into())).ok_or_else(|| mistyped(op.info().text, &[a, b]))
 }
 
-/// Applies a binary operator to integers.
-pub fn integers(op: BinaryOp, a: i64, b: i64) -> Outcome<Value> {
-    if let Some(result) = integer(op, a, b) {
-        return Ok(Value::Int(result));
-    }
-    Err(match op {
-        BinaryOp::Div if b == 0 => Failure::new(Code::DivisionByZero, "division by zero"),
-        BinaryOp::Pow if b < 0 => {
-            let message = format!("the exponent {b} is negative; the result is no integer");
-            Failure::new(Code::IntegerRange, message).help("convert to scalars first")
-        }
-        _ if op.info().class == Class::Arithmetic => range_failure(op.info().text),
-        _ => return order(op, a.cmp(&b), true, &[&Value::Int(a), &Value::Int(b)]),
-    })
-}
-
 /// The integer that an operator gives of two; none where there is no such number.
 #[inline(always)]
 pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
@@ -186,7 +186,12 @@ pub fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
         (Value::Int(a), Value::Int(b)) => of_integers(op, *a, *b),
         (Value::Scalar(a), Value::Scalar(b)) => match scalar(op, *a, *b) {
             Some(result) => Some(Value::Scalar(result)),
-            None => holds(op, a.partial_cmp(b)?).map(Value::Logical),
+            None => {
+                let ordering = a.partial_cmp(b);
+                let holds = holds(op, ordering.unwrap_or(Ordering::Equal))?;
+                // What is not a number differs from everything.
+                Some(Value::Logical(if ordering.is_some() { holds } else { op == BinaryOp::Ne }))
+            }
         },
         _ => None,
     }
@@ -211,21 +216,6 @@ fn integer_power(a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// Applies a binary operator to scalars.
-pub fn scalars(op: BinaryOp, a: f64, b: f64) -> Outcome<Value> {
-    if let Some(result) = scalar(op, a, b) {
-        return Ok(Value::Scalar(result));
-    }
-    if op == BinaryOp::Div {
-        return Err(Failure::new(Code::DivisionByZero, "division by zero"));
-    }
-    let operands = [&Value::Scalar(a), &Value::Scalar(b)];
-    match a.partial_cmp(&b) {
-        Some(ordering) => order(op, ordering, true, &operands),
-        None => order(op, Ordering::Equal, false, &operands),
-    }
-}
-
 /// The scalar that an operator gives of two; none where there is no such number.
 #[inline(always)]
 pub fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
@@ -236,14 +226,6 @@ pub fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
         BinaryOp::Div => (b != 0.0).then(|| a / b),
         BinaryOp::Pow => Some(a.powf(b)),
         _ => None,
-    }
-}
-
-/// A comparison; `ordered` is false where one side is not a number.
-fn order(op: BinaryOp, ordering: Ordering, ordered: bool, operands: &[&Value]) -> Outcome<Value> {
-    match holds(op, ordering) {
-        Some(holds) => Ok(Value::Logical(if ordered { holds } else { op == BinaryOp::Ne })),
-        None => Err(mistyped(op.info().text, operands)),
     }
 }
 
@@ -353,8 +335,8 @@ fn out_of_range(i: i64, len: usize) -> Failure {
     Failure::new(Code::IndexOutOfRange, message)
 }
 
-/// The items `begin..end`, open ends being those of the value; begin ≥ end gives none.
-pub fn slice(base: &Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<Value> {
+/// Leaves of a value the items `begin..end`, open ends being those of the value; begin ≥ end gives none.
+pub fn slice(base: &mut Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
     let (Value::Array(list) | Value::String(list)) = base else { return Err(mistyped("[..:..]", &[base])) };
     let bound = |value: Option<&Value>, otherwise: usize| match value {
         None => Ok(otherwise),
@@ -365,6 +347,6 @@ pub fn slice(base: &Value, begin: Option<&Value>, end: Option<&Value>) -> Outcom
         Some(other) => Err(mistyped("[..:..]", &[other])),
     };
     let (begin, end) = (bound(begin, 0)?, bound(end, list.len())?);
-    let items = list.slice(begin.min(end), end);
-    Ok(if matches!(base, Value::Array(_)) { Value::Array(items) } else { Value::String(items) })
+    list.narrow(begin.min(end), end);
+    Ok(())
 }

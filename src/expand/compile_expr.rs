@@ -52,6 +52,19 @@ impl Compiler<'_, '_> {
         let Some((id, hint)) = self.unless_leaf(id, hint) else { return };
         let bottom = self.program.open.len();
         self.program.open.push(Open::new(id, hint, self.here()));
+        self.finish(bottom);
+    }
+
+    /// Compiles an operator or a subscript whose left side is compiled.
+    pub(super) fn above(&mut self, node: ExprId, hint: Hint) {
+        let bottom = self.program.open.len();
+        self.program.spines.push(node);
+        self.program.open.push(Open { begun: 1, ..Open::new(node, hint, self.here()) });
+        self.finish(bottom);
+    }
+
+    /// Compiles what is open above so many expressions.
+    fn finish(&mut self, bottom: usize) {
         while let Some(mut open) = self.program.open.get(bottom..).and_then(<[Open]>::last).copied() {
             let top = self.program.open.len() - 1;
             match self.next_below(&mut open) {
@@ -62,11 +75,6 @@ impl Compiler<'_, '_> {
                 None => self.program.open.truncate(top),
             }
         }
-    }
-
-    /// An expression that is compiled next.
-    pub(super) fn opened(&self, id: ExprId, hint: Hint) -> Open {
-        Open::new(id, hint, self.here())
     }
 
     /// Compiles a name, a literal, or an operator on these that is no operation; anything else is
@@ -233,7 +241,7 @@ impl Compiler<'_, '_> {
     }
 
     /// What stands between the sides of an operator.
-    pub(super) fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
+    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
         if self.on_tensors(op, lhs, rhs).is_some() {
             // A literal array beside a tensor becomes one.
             self.as_tensor(lhs);
@@ -244,7 +252,7 @@ impl Compiler<'_, '_> {
     }
 
     /// What stands behind an operator or subscript.
-    pub(super) fn end_of_spine(&mut self, node: ExprId, open: &Open) {
+    fn end_of_spine(&mut self, node: ExprId, open: &Open) {
         match self.ast.expr(node) {
             Expr::Binary { op, lhs, rhs, .. } => {
                 let at = self.operator_span(node);

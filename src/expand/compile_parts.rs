@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::{Hint, Instr};
 use super::compile::Compiler;
-use crate::nnef::ast::{Assignment, Expr, ExprId};
+use crate::nnef::ast::{Assignment, ExprId};
 use crate::nnef::names::Name;
 use crate::source::Span;
 
@@ -60,22 +60,5 @@ impl Compiler<'_, '_> {
         self.store(assignment.target, self.ast.span(assignment.value));
         self.emit(Instr::Return, Span::default());
         (entry, None)
-    }
-
-    /// Compiles an operator or a subscript whose left side is compiled.
-    fn above(&mut self, node: ExprId, hint: Hint) {
-        let mut open = self.opened(node, hint);
-        match self.ast.expr(node) {
-            Expr::Binary { op, lhs, rhs, .. } => {
-                self.left_side(op, (lhs, rhs), node, &mut open);
-                self.expr(rhs, Hint::None);
-            }
-            Expr::Index { index, .. } => self.expr(index, Hint::None),
-            Expr::Slice { begin, end, .. } => {
-                [begin, end].into_iter().flatten().for_each(|bound| self.expr(bound, Hint::None));
-            }
-            _ => {}
-        }
-        self.end_of_spine(node, &open);
     }
 }

@@ -176,12 +176,15 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn push_result(&mut self, op: BinaryOp, slot: u32, with: i64) {
-        let result = match &self.slots[(self.base + slot) as usize] {
-            Slot::Ready(Value::Int(i)) => arithmetic::of_integers(op, *i, with),
+    fn integer_in(&self, slot: u32) -> Option<i64> {
+        match &self.slots[(self.base + slot) as usize] {
+            Slot::Ready(value) => value.as_int(),
             _ => None,
-        };
-        match result {
+        }
+    }
+
+    fn push_result(&mut self, op: BinaryOp, slot: u32, with: i64) {
+        match self.integer_in(slot).and_then(|i| arithmetic::of_integers(op, i, with)) {
             Some(value) => {
                 self.stack.push(value);
                 self.pc += 2;
@@ -191,10 +194,7 @@ impl Machine<'_, '_> {
     }
 
     fn decide(&mut self, op: BinaryOp, slot: u32, with: i64) {
-        let holds = match &self.slots[(self.base + slot) as usize] {
-            Slot::Ready(Value::Int(i)) => arithmetic::holds(op, i.cmp(&with)),
-            _ => None,
-        };
+        let holds = self.integer_in(slot).and_then(|i| arithmetic::holds(op, i.cmp(&with)));
         match (holds, self.program.instrs[self.pc as usize + 2]) {
             (Some(holds), Instr::JumpUnless(to)) => self.pc = if holds { self.pc + 3 } else { to },
             _ => self.load(slot),

@@ -155,37 +155,17 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn slice(&mut self, begin: bool, end: bool) -> Outcome<()> {
-        if self.narrow(begin, end) {
-            return Ok(());
-        }
         let end = end.then(|| self.pop());
         let begin = begin.then(|| self.pop());
-        let base = self.pop();
-        if let Value::Tensor(tensor) = base {
-            return self.slice_tensor(tensor, begin.as_ref(), end.as_ref());
+        match self.stack.last_mut() {
+            Some(&mut Value::Tensor(tensor)) => {
+                self.drop_top();
+                self.slice_tensor(tensor, begin.as_ref(), end.as_ref())
+            }
+            Some(base) => arithmetic::slice(base, begin.as_ref(), end.as_ref()),
+            // The compiler balances the stack.
+            None => Ok(()),
         }
-        self.stack.push(arithmetic::slice(&base, begin.as_ref(), end.as_ref())?);
-        Ok(())
-    }
-
-    /// Makes an array on the stack the slice of it that is asked for, and drops the bounds; false
-    /// where it is anything but an array, or they are not in its range.
-    #[inline]
-    fn narrow(&mut self, begin: bool, end: bool) -> bool {
-        let count = usize::from(begin) + usize::from(end);
-        let Some(at) = self.stack.len().checked_sub(count + 1) else { return false };
-        let [Value::Array(list), bounds @ ..] = &mut self.stack[at..] else { return false };
-        let bound = |value: &Value| usize::try_from(value.as_int()?).ok().filter(|&bound| bound <= list.len());
-        let ends = match bounds {
-            [only] if begin => bound(only).map(|begin| (begin, list.len())),
-            [only] => bound(only).map(|end| (0, end)),
-            [begin, end] => bound(begin).zip(bound(end)),
-            _ => None,
-        };
-        let Some((begin, end)) = ends else { return false };
-        list.narrow(begin.min(end), end);
-        self.drop_stack(at + 1);
-        true
     }
 
     pub(super) fn builtin(&mut self, function: Builtin) -> Outcome<()> {

@@ -434,12 +434,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         slot
     }
 
-    /// I6: what an identifier means.
-    pub(super) fn resolve(&mut self, id: ExprId, name: Name) -> Type {
-        if let Some(slot) = self.scope.get(name) {
-            self.set_ref(id, Ref::Slot(slot));
-            return self.slots[slot as usize].ty;
-        }
+    /// I6: what an identifier means that is no local.
+    pub(super) fn other_name(&mut self, id: ExprId, name: Name) -> Type {
         if self.checker.symbols.contains(&name) {
             self.set_ref(id, Ref::Symbol);
             return Type::Unknown;

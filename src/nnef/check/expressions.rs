@@ -86,7 +86,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    /// The type of an expression that is the name of a local or a plain literal, as most are.
+    /// The type of an expression that is the name of a local (I6) or a plain literal, as most are.
     #[inline]
     fn simple(&mut self, id: ExprId) -> Option<Type> {
         let expr = self.ast.expr(id);
@@ -104,6 +104,12 @@ impl BodyCheck<'_, '_> {
     }
 
     fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
+        if self.ast.expr(id).is_leaf() {
+            return self.operand(id, context);
+        }
+        if let Some(ty) = self.checked_before(id) {
+            return ty;
+        }
         if let Expr::Binary { op, lhs, rhs, at } = self.ast.expr(id)
             && let Some(left) = self.simple(lhs)
             && let Some(right) = self.simple(rhs)
@@ -112,16 +118,13 @@ impl BodyCheck<'_, '_> {
             self.set_type(id, ty);
             return ty;
         }
-        if self.ast.expr(id).is_leaf() {
-            return self.operand(id, context);
-        }
-        if let Some(ty) = self.checked_before(id) {
-            return ty;
-        }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.further_down(id, context))
     }
 
     pub(super) fn operand(&mut self, id: ExprId, context: Context) -> Type {
+        if let Some(ty) = self.simple(id) {
+            return ty;
+        }
         let ty = self.leaf(id, context);
         self.set_type(id, ty);
         ty
@@ -160,7 +163,7 @@ impl BodyCheck<'_, '_> {
 
     pub(super) fn leaf(&mut self, id: ExprId, context: Context) -> Type {
         match self.ast.expr(id) {
-            Expr::Name(name) => self.resolve(id, name),
+            Expr::Name(name) => self.other_name(id, name),
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
                 let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
