@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
+use nnef_flatten::graph::Dialect;
 use nnef_flatten::graph::source_map;
-use nnef_flatten::nnef::dialect::Dialect;
 use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
 use nnef_flatten::{Document, Graph, Options};

@@ -8,9 +8,9 @@ use super::budget::Budget;
 use super::fault::Fault;
 use super::run::Run;
 use crate::diagnostics::Code;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
-use crate::nnef::ast::Primitive;
-use crate::nnef::dialect::Dialect;
 use crate::tensor::{ElementType, Tensor, array, map_array};
 
 /// What an operation gives: its tensors in order.

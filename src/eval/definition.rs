@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::call::{Call, Outcome};
 use super::fault::Fault;
 use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
-use crate::nnef::literals::{push_int, push_scalar, push_string};
 use crate::options::{From, Lower, Options};
+use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{ElementType, Tensor};
 
 /// The most definitions that are remembered.

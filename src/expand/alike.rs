@@ -3,9 +3,9 @@
 
 use super::code::Site;
 use super::machine::Machine;
-use crate::nnef::ast::Primitive;
+use crate::graph::Primitive;
 use crate::nnef::check::FragmentId;
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 
 impl Machine<'_, '_> {
     /// A site of the running body. That of a fragment that is told by its spelling is the site of

@@ -5,7 +5,7 @@ use super::list::List;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::nnef::ast::Builtin;
-use crate::nnef::literals::scalar_text;
+use crate::source::literals::scalar_text;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.
 pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {

@@ -13,12 +13,12 @@ use super::machine::Machine;
 use super::replay::Shortcut;
 use super::value::Value;
 use crate::graph::OriginId;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
-use crate::nnef::names::Name;
 use crate::room;
 use crate::source::Location;
+use crate::source::names::Name;
 
 /// How many values most bodies have at once, and arguments most calls.
 const NEXT: usize = 32;

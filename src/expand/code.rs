@@ -12,12 +12,13 @@ use super::compile_expr::Open;
 use super::demand::Analysis;
 use super::fused::Fused;
 use crate::graph::Key;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Primitive, UnaryOp};
+use crate::nnef::ast::{BinaryOp, Builtin, ExprId, UnaryOp};
 use crate::nnef::check::FragmentId;
 use crate::nnef::check::routine::RoutineId;
-use crate::nnef::names::Name;
 use crate::nnef::statements::{FormId, Like, Word};
+use crate::source::names::Name;
 use crate::source::{FileId, Span};
 
 /// One step. Operands are on the value stack, the last one on top.

@@ -15,11 +15,11 @@ use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId};
 use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, Statement};
 use crate::nnef::types::Type;
 use crate::room;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// For how many operations without a name room is kept from one body to the next: to clear it takes
 /// time in proportion.

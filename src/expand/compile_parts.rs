@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::code::{Hint, Instr};
 use super::compile::Compiler;
 use crate::nnef::ast::{Assignment, ExprId};
-use crate::nnef::names::Name;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// The instructions of a part, about: code that fits into a cache.
 const PART: u32 = 1 << 10;

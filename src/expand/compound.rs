@@ -14,9 +14,9 @@ use super::machine::Machine;
 use crate::nnef::check::Checked;
 use crate::nnef::check::compound::Compound;
 use crate::nnef::check::forms::{Anchor, Known};
-use crate::nnef::names::Name;
 use crate::nnef::statements::{Chunk, Form, FormId, Like, Statement, Word};
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// The code of a form.
 #[derive(Clone, Debug)]

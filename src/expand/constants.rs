@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::arithmetic::{Outcome, Space};
 use super::value::Value;
 use crate::graph;
-use crate::nnef::ast::Primitive;
+use crate::graph::Primitive;
 
 /// The most items of a constant tensor; nested arrays can share their parts, and so have any
 /// number of items.

@@ -5,11 +5,11 @@
 
 use super::rules::with_origin;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::graph::Primitive;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId};
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::Checked;
 use crate::nnef::datatypes::{data_type, plural};
-use crate::nnef::dialect::Dialect;
 
 /// Fills in the data-types that follow from those of other tensors, and checks all. What was
 /// told before expansion is not told again.

@@ -2,8 +2,8 @@
 
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
 use crate::nnef::check::{Ref, Refs};
-use crate::nnef::names::Name;
 use crate::nnef::operators::Class;
+use crate::source::names::Name;
 
 /// When a statement is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,18 +13,18 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
+use crate::graph::standard;
 use crate::graph::{
     Argument, Common, Graph, Key, Kind, KindId, KindParam, OriginId, Output, ShapeId, SignatureId, TensorId,
 };
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::{Checked, FragmentId, Generic, ParamInfo};
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
-use crate::nnef::standard;
 use crate::nnef::types::{Element, Type};
 use crate::source::Location;
+use crate::source::names::Name;
 
 /// What the operations of a site have in common that give one tensor and have nothing out of the
 /// ordinary. `?` among the types is the type argument of the running fragment.

@@ -5,8 +5,8 @@ use super::emission::Emission;
 use super::iteration::{Collected, Iteration};
 use super::value::Value;
 use crate::graph::OriginId;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
 
 /// A local of a running body.

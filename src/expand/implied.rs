@@ -8,12 +8,12 @@ use super::code::{Hint, Site};
 use super::machine::{Machine, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
+use crate::graph::standard;
 use crate::graph::{self, Argument, Key, TensorId};
-use crate::nnef::ast::Primitive;
-use crate::nnef::names::Name;
-use crate::nnef::standard;
 use crate::source::Span;
+use crate::source::names::Name;
 
 impl Machine<'_, '_> {
     /// A standard operation that no call in the source stands for.

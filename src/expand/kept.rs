@@ -9,15 +9,16 @@ use super::compile::{Compiler, Mode};
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
+use crate::graph::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, prune};
-use crate::nnef::ast::{Ast, Expr, Fragment, Ident, Primitive};
+use crate::nnef::ast::{Ast, Expr, Fragment, Ident};
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
-use crate::nnef::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
+use crate::source::names::Name;
 use crate::source::{Location, Span};
 
 /// The limits that no body may cross.

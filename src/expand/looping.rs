@@ -16,9 +16,9 @@ use super::list::List;
 use super::machine::{Machine, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::ast::Primitive;
-use crate::nnef::standard;
+use crate::graph::standard;
 
 /// The most trips of a loop that nothing bounds but a condition which is known.
 const ENDLESS: u64 = 1_000_000;

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::graph::Dialect;
 use crate::graph::scan;
 use crate::nnef::check::{Checked, FragmentId, FragmentInfo};
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::Type;
 use crate::options::{Lower, Options};

@@ -27,10 +27,10 @@ use crate::graph::names::{NameId, Spare};
 use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
 use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
-use crate::nnef::names::Name;
 use crate::nnef::statements::FormId;
 use crate::options::Options;
 use crate::room;
+use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
 /// The most items of an array or string.

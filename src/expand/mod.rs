@@ -40,11 +40,11 @@ pub mod value;
 use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
 use crate::graph::{Graph, TensorId, prune};
 use crate::migrate::{self, Blocked};
 use crate::nnef::ast::{Ast, Expr, ExprId, GraphDecl, Ident, UnaryOp};
 use crate::nnef::check::{self, Checked};
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::{Document, ModuleId};
 use crate::nnef::statements::Chunk;
 use crate::options::Options;

@@ -9,13 +9,14 @@ use super::emission::element;
 use super::list::List;
 use super::machine::{Machine, Slot};
 use super::value::Value;
+use crate::graph::Primitive;
 use crate::graph::{Common, Key, OriginId, SignatureId};
-use crate::nnef::ast::{Assignment, Expr, ExprId, Primitive};
+use crate::nnef::ast::{Assignment, Expr, ExprId};
 use crate::nnef::check::Ref;
 use crate::nnef::check::forms::{FormOperand, FormRoutine, Known};
 use crate::nnef::check::routine::{Application, RoutineId};
-use crate::nnef::names::Name;
 use crate::nnef::statements::{FormId, Like, Word};
+use crate::source::names::Name;
 use crate::source::{Location, Span};
 
 /// What the graph has of a kind of statements.

@@ -7,12 +7,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::graph::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, OperationId, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
-use crate::nnef::dialect::Dialect;
-use crate::nnef::names::Name;
-use crate::nnef::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
+use crate::source::names::Name;
 
 /// A rule on the operations of one name.
 type Rule = fn(&mut Check, &Operation);

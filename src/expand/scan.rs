@@ -18,9 +18,9 @@ use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::scan::{self, Item, Scan};
+use crate::graph::standard;
 use crate::graph::{self, Key, TensorId};
 use crate::nnef::check::FragmentId;
-use crate::nnef::standard;
 use crate::source::Location;
 
 /// An input of which a step sees a section.

@@ -10,11 +10,11 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
 use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, Recent, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::options::Options;
 

@@ -6,8 +6,8 @@ use super::code::Instr;
 use super::compile::Compiler;
 use super::machine::Machine;
 use crate::diagnostics::Diagnostic;
-use crate::nnef::names::Name;
 use crate::nnef::statements::Chunk;
+use crate::source::names::Name;
 
 impl Machine<'_, '_> {
     /// Compiles and runs the next statements of a graph. Their code is forgotten afterwards.

@@ -7,10 +7,10 @@ use super::{
     Argument, Graph, Kept, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, ShapeId,
     SignatureId, Tensor, TensorId, Value, shapes,
 };
-use crate::nnef::ast::Primitive;
-use crate::nnef::names::Name;
+use crate::graph::Primitive;
 use crate::room;
 use crate::source::Location;
+use crate::source::names::Name;
 
 /// The shape that the arguments of an operation have in common, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]

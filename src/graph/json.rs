@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 
 use super::names::Speller;
 use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value, pieces};
-use crate::nnef::literals::{push_int, push_scalar, scalar_text};
+use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
 pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
@@ -104,7 +104,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push('}');
     }
 
-    fn dtype(&mut self, dtype: Option<crate::nnef::ast::Primitive>) {
+    fn dtype(&mut self, dtype: Option<crate::graph::Primitive>) {
         match dtype {
             Some(dtype) => self.string(dtype.text()),
             None => self.buffer.push_str("null"),

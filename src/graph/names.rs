@@ -5,9 +5,9 @@
 //! kept as links to their prefix and spelled out only when written. [`TensorNames::resolve`] makes
 //! them distinct in the end, so that a name depends on nothing but the call it comes from.
 
-use crate::nnef::literals::push_int;
-use crate::nnef::names::{Name, Names};
 use crate::room;
+use crate::source::literals::push_int;
+use crate::source::names::{Name, Names};
 
 mod counters;
 mod distinct;

@@ -2,7 +2,7 @@
 
 use super::packed::SignatureId;
 use super::{OriginId, TensorId};
-use crate::nnef::ast::Primitive;
+use crate::graph::Primitive;
 use crate::source::Location;
 
 /// An operation. Its kind, its arguments and its results are asked of its [`super::Graph`].

@@ -1,7 +1,7 @@
 //! Removes operations that nothing needs.
 
 use super::{Graph, Tensor, TensorId};
-use crate::nnef::standard::UPDATE;
+use crate::graph::standard::UPDATE;
 
 /// Keeps what the outputs, the tensors named in the document, and updates of variables depend on.
 pub fn prune(graph: &mut Graph) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Graph, Operand, Operation, TensorId};
-use crate::nnef::ast::Primitive;
+use crate::graph::Primitive;
 
 /// Numbers on a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

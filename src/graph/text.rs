@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 
 use super::names::Speller;
 use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value, pieces};
-use crate::nnef::ast::Primitive;
-use crate::nnef::dialect::Dialect;
-use crate::nnef::literals::{push_int, push_scalar, push_string};
-use crate::nnef::short::{self, BEHIND};
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::source::literals::{push_int, push_scalar, push_string};
+use crate::source::short::{self, BEHIND};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
 pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {

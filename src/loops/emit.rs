@@ -8,15 +8,15 @@ use super::domain::{Failure, Site, Slot};
 use super::network::{Network, TensorId};
 use super::tensor::{DType, Data, Dims, Tensor};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
+use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
 use crate::graph::{self, Argument, Extent, Graph, Key, KindId, OriginId, Output, Shape, Value, prune};
 use crate::migrate::target::{Declarations, Target};
-use crate::nnef::ast::Primitive;
-use crate::nnef::dialect::Dialect;
 use crate::nnef::lexer;
-use crate::nnef::names::{Name, Names};
-use crate::nnef::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
+use crate::source::names::{Name, Names};
 use crate::source::{FileId, Location, Span};
 
 /// A tensor of the graph.

@@ -10,8 +10,8 @@ use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, secti
 use super::tensor::{DType, Dims, Tensor};
 use super::unroll::{Sym, Symbols};
 use crate::diagnostics::Code;
+use crate::graph::Primitive;
 use crate::graph::Value;
-use crate::nnef::ast::Primitive;
 
 /// What is lowered, and where.
 struct Lower<'a, 'n> {

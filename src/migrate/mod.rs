@@ -13,11 +13,11 @@ use smallvec::SmallVec;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::expand::with_origin;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::graph::standard::EXTERNAL;
 use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, TensorId, Value};
-use crate::nnef::ast::Primitive;
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::Document;
-use crate::nnef::standard::EXTERNAL;
 use crate::options::Options;
 use crate::source::Location;
 use table::{Condition, Constant, Row, Step};

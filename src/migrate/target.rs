@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 use crate::diagnostics::Diagnostics;
 use crate::expand::arithmetic::Space;
 use crate::expand::kind_of;
+use crate::graph::Primitive;
 use crate::graph::{Graph, Kind};
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::{self, Checked};
 use crate::nnef::document::Document;
-use crate::nnef::names::Names;
 use crate::nnef::types::{Element, Type};
 use crate::options::{From, Options};
+use crate::source::names::Names;
 
 /// A document of which only the standard library matters.
 const EMPTY: &str = "version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }";
@@ -64,7 +64,7 @@ impl Declarations<'_> {
 fn declared(checked: &Checked, operation: &str, names: &mut Names) -> Option<Declared> {
     let id = checked.standard(operation)?;
     let mut kind = kind_of(checked, id, &Space::unlimited());
-    let mut rename = |name: &mut crate::nnef::names::Name| *name = names.intern(checked.text(*name));
+    let mut rename = |name: &mut crate::source::names::Name| *name = names.intern(checked.text(*name));
     rename(&mut kind.name);
     kind.params.iter_mut().for_each(|param| rename(&mut param.name));
     kind.results.iter_mut().for_each(&mut rename);

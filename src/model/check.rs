@@ -7,10 +7,10 @@ use super::path::data_file;
 use super::{DATA, GRAPH, Model, ModelFile};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::expand::with_origin;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::graph::standard::VARIABLE;
 use crate::graph::{Graph, KeptFragment, Operation, Value};
-use crate::nnef::ast::Primitive;
-use crate::nnef::dialect::Dialect;
-use crate::nnef::standard::VARIABLE;
 use crate::source::Location;
 use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
 

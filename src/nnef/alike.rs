@@ -8,8 +8,8 @@
 
 use smallvec::SmallVec;
 
-use super::names::{Name, Names};
 use crate::source::Span;
+use crate::source::names::{Name, Names};
 
 /// A name in the text of a model that others may have another one for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,9 +27,10 @@ mod walk;
 
 use std::num::NonZeroU32;
 
-use super::names::Name;
+use crate::graph::Primitive;
 use crate::room;
 use crate::source::Span;
+use crate::source::names::Name;
 pub(crate) use marks::Marks;
 pub use module::{
     Assignment, Assignments, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params,
@@ -96,21 +97,6 @@ pub struct Ident {
     pub name: Name,
     /// Where it stands.
     pub span: Span,
-}
-
-/// Primitive types. The draft's `extent` is `Integer`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Primitive {
-    /// `integer` (draft: `extent`).
-    Integer,
-    /// `scalar`.
-    Scalar,
-    /// `logical`.
-    Logical,
-    /// `string`.
-    String,
-    /// `?`, the type argument of a generic fragment.
-    Generic,
 }
 
 /// What stands between the angle brackets of a tensor type.

@@ -4,8 +4,8 @@
 //! but the notation has no place for it: the text of chapter 4 says it of each operation. This
 //! table says the same. Coordinates are what 1.0 calls `tensor<integer>`.
 
-use super::ast::Primitive;
 use super::types::{Element, Type, Types};
+use crate::graph::Primitive;
 
 /// The parameters and results that do not hold scalars, by operation. Those of any data-type
 /// ([`Primitive::Generic`]) have the same one within an operation.

@@ -1,16 +1,8 @@
 //! The dialects of the language, as data.
 
-use super::ast::{Builtin, Primitive};
-
-/// Which text of the specification a document follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// NNEF 1.0.5.
-    #[default]
-    V1,
-    /// The provisional text of 2017: `extent`, optional semicolons, untyped tensors.
-    Draft,
-}
+use super::ast::Builtin;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
 
 impl Dialect {
     /// The differences, as a table row.

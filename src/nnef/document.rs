@@ -1,13 +1,14 @@
 //! A parsed document together with the libraries it is read against.
 
 use super::ast::Module;
-use super::dialect::{self, Dialect};
+use super::dialect;
 use super::grammar::{self, ModuleKind, Reading};
-use super::names::Names;
 use crate::diagnostics::Diagnostics;
+use crate::graph::Dialect;
 use crate::options::{From, Options};
 use crate::room;
 use crate::source::Sources;
+use crate::source::names::Names;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -69,7 +70,7 @@ static STANDARD: [Standard; 2] = [
 ];
 
 /// Names that the expansion may need although no text has them.
-const IMPLIED_NAMES: &[&str] = &[super::standard::UNUSED_INPUT, super::standard::TRIP];
+const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
 
 /// The state of reading.
 #[derive(Clone)]

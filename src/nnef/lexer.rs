@@ -8,9 +8,10 @@ use logos::{Lexer, Logos};
 
 pub use self::kinds::Kind;
 pub(crate) use self::kinds::is_reserved;
-use super::dialect::{Dialect, Rules};
-use super::standard::FLATTEN_LOOPS;
+use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::graph::standard::FLATTEN_LOOPS;
 use crate::source::{FileId, Location, Span};
 
 /// The tokens of a text.

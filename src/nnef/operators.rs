@@ -2,8 +2,9 @@
 //! operator on tensors stands for (3.3.3, Table 1). The parser, the printer, the checker and the
 //! interpreter all read it.
 
-use super::ast::{BinaryOp, Builtin, Primitive, UnaryOp};
+use super::ast::{BinaryOp, Builtin, UnaryOp};
 use super::lexer::Kind;
+use crate::graph::Primitive;
 
 /// What operands a binary operator takes when none is a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,19 +148,6 @@ impl Builtin {
     /// The row of this function.
     pub fn info(self) -> &'static BuiltinInfo {
         &BUILTINS[self as usize]
-    }
-}
-
-impl Primitive {
-    /// The spelling in NNEF 1.0.
-    pub fn text(self) -> &'static str {
-        match self {
-            Primitive::Integer => "integer",
-            Primitive::Scalar => "scalar",
-            Primitive::Logical => "logical",
-            Primitive::String => "string",
-            Primitive::Generic => "?",
-        }
     }
 }
 

@@ -6,11 +6,13 @@
 mod loops;
 mod module;
 
-use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, Primitive, TypeSpec, TypeSpecId};
-use super::dialect::{Dialect, Rules};
-use super::literals::{push_int, push_scalar, push_string};
-use super::names::Names;
+use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
+use super::dialect::Rules;
 use super::operators::UNARY_PRECEDENCE;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::source::literals::{push_int, push_scalar, push_string};
+use crate::source::names::Names;
 pub use module::print_module;
 
 /// Binding strength of what is not an operator.

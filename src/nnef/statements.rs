@@ -17,9 +17,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::ast::{Assignment, Ast, Marks, Numbers};
-use super::names::Name;
 use crate::room;
 use crate::source::Span;
+use crate::source::names::Name;
 pub(crate) use forms::{Form, FormId, FormReader, Forms, Look, Word};
 use pack::How;
 

@@ -4,7 +4,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
-use super::ast::{Ast, ElementSpec, Primitive, TypeSpec, TypeSpecId};
+use super::ast::{Ast, ElementSpec, TypeSpec, TypeSpecId};
+use crate::graph::Primitive;
 
 /// The elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Texts of pictures: what boxes say, how wide that is, and values in few characters.
 
 use crate::graph::{Graph, Operand, Shape, TensorId, Value};
-use crate::nnef::literals::{push_int, push_scalar, push_string};
+use crate::source::literals::{push_int, push_scalar, push_string};
 
 /// The text of a shape, as in `1×64×56×56`; none where nothing is known.
 pub fn shape(graph: &Graph, tensor: TensorId) -> String {

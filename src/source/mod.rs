@@ -3,7 +3,10 @@
 //! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
 //! byte [`Span`] within it. Lines and columns are computed only when something is reported.
 
+pub mod literals;
+pub mod names;
 pub mod places;
+pub(crate) mod short;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

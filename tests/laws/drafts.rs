@@ -1,6 +1,6 @@
 //! The laws on documents of the draft: the generated ones, written in its notation.
 
-use nnef_flatten::nnef::dialect::Dialect;
+use nnef_flatten::graph::Dialect;
 use nnef_flatten::nnef::print::print_module;
 use nnef_flatten::{From, Lower, Options, parse};
 use proptest::prelude::*;

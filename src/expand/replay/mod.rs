@@ -19,13 +19,13 @@ use super::frame::Frame;
 use super::machine::{MAX_SLOTS, Machine};
 use super::shapes::Shapes;
 use super::value::Value;
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::shapes::ShapeError;
 use crate::graph::{Graph, Kept, Marks, OriginId, ShapeId, TensorId};
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
-use crate::nnef::names::Name;
 use crate::nnef::statements::Word;
+use crate::source::names::Name;
 use crate::source::{FileId, Location};
 pub(super) use record::{Before, Recorded};
 

@@ -12,10 +12,10 @@ use super::super::code::{Hint, Instr, Operand, Site};
 use super::super::frame::Reached;
 use super::super::machine::Machine;
 use super::{CallPlace, CallStep, PathStep, Place, Replay, Shortcut, Source, Step};
+use crate::graph::Primitive;
 use crate::graph::TensorId;
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::FragmentId;
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 use crate::source::{FileId, Location};
 
 /// The most operations of a body that is replayed.

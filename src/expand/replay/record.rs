@@ -15,12 +15,12 @@ use super::super::frame::Slot;
 use super::super::machine::Machine;
 use super::super::value::Value;
 use super::{CallPlace, CallStep, ListId, PathStep, Place, Replay, Setting, Source, Statement, Step};
+use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, Kept, Marks, Operand, OriginId, Output, Tensor, TensorId};
-use crate::nnef::ast::Primitive;
 use crate::nnef::check::forms::Anchor;
-use crate::nnef::names::Name;
 use crate::source::Location;
+use crate::source::names::Name;
 
 /// The most operations of a statement that is replayed.
 const MAX_OPERATIONS: usize = 4096;

@@ -163,7 +163,7 @@ impl Taken {
 mod tests {
     use super::super::hashing::Segments;
     use super::*;
-    use crate::nnef::names::Names;
+    use crate::source::names::Names;
 
     /// The names of a document that are spelled like these.
     fn spelled(texts: &[String]) -> Vec<Spelled> {

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::nnef::names::{Name, Names};
+use crate::source::names::{Name, Names};
 
 /// The hash of a spelling.
 pub type Spelling = u64;

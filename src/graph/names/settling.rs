@@ -182,7 +182,7 @@ mod tests {
 
     use super::super::{NameId, TensorNames};
     use super::*;
-    use crate::nnef::names::Names;
+    use crate::source::names::Names;
 
     /// The names that a table should have in the end, by their texts alone.
     fn expected(table: &TensorNames, names: &Names) -> Vec<String> {

@@ -1,9 +1,9 @@
 //! Names spelled one after the other into one text.
 
 use super::{NameId, PATH, Suffixed, TensorNames};
-use crate::nnef::literals::push_int;
-use crate::nnef::names::{Name, Names};
-use crate::nnef::short;
+use crate::source::literals::push_int;
+use crate::source::names::{Name, Names};
+use crate::source::short;
 
 /// How many names are remembered. A power of two.
 const RECENT: usize = 512;

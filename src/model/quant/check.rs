@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::graph::Primitive;
 use crate::graph::{Extent, Graph, TensorId};
-use crate::nnef::ast::{Ast, ElementSpec, Fragment, Primitive, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Ast, ElementSpec, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
 use crate::source::{FileId, Location, Span};
 

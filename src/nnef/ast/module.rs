@@ -3,10 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::{Ast, ExprId, Ident, Primitive, TypeSpecId};
+use super::{Ast, ExprId, Ident, TypeSpecId};
+use crate::graph::Primitive;
 use crate::nnef::alike::AlikeFragments;
-use crate::nnef::names::Name;
 use crate::nnef::statements::Statements;
+use crate::source::names::Name;
 use crate::source::{FileId, Span};
 
 /// `target = value;`

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Ast, Expr, ExprId};
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 
 impl Ast {
     /// The operators and subscripts above an expression's leftmost operand, outermost first, and

@@ -8,14 +8,15 @@ use super::state::{BodyState, Place, Source};
 use super::{BodyInfo, Checker, FragmentId, ModuleInfo, Ref, Slot};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident, Primitive};
-use crate::nnef::dialect::Dialect;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::graph::standard::EXTERNAL;
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::{Form, FormId};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::room;
+use crate::source::names::Name;
 use crate::source::{Location, Span};
 
 /// How deep left sides nest. What works on them recurses.
@@ -207,7 +208,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
-        self.checker.checked.types.fit(formal, actual, &mut Some(crate::nnef::ast::Primitive::Generic))
+        self.checker.checked.types.fit(formal, actual, &mut Some(crate::graph::Primitive::Generic))
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) {

@@ -8,7 +8,8 @@ use super::state::Place;
 use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident, Primitive};
+use crate::graph::Primitive;
+use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
@@ -283,7 +284,7 @@ impl BodyCheck<'_, '_> {
         bound[i] = Some(value);
     }
 
-    fn unknown_argument(&mut self, fragment: FragmentId, name: crate::nnef::names::Name, span: Span) {
+    fn unknown_argument(&mut self, fragment: FragmentId, name: crate::source::names::Name, span: Span) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         let text = checked.text(name);

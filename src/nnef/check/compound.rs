@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 use super::bodies::BodyCheck;
 use super::state::Place;
 use super::{ModuleInfo, Ref, Words};
+use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
-use crate::nnef::names::Name;
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::statements::{Form, Like, Word};
 use crate::nnef::types::Type;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// What holds for statements of a form whose names have values of certain types. One of them is
 /// checked on its own: it has slots for the names on its right side, in their order, for those on

@@ -3,13 +3,14 @@
 use super::scope::FEW;
 use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Fragment, Ident, Param, Primitive, ResultDecl, TypeSpec, TypeSpecId};
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::nnef::ast::{Fragment, Ident, Param, ResultDecl, TypeSpec, TypeSpecId};
 use crate::nnef::datatypes::{data_type, with_data_type};
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Location;
+use crate::source::names::Name;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

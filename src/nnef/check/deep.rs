@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::bodies::{BodyCheck, Context};
 use super::state::Place;
+use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{CallId, Expr, ExprId};
-use crate::nnef::standard::EXTERNAL;
 use crate::nnef::types::Type;
 
 /// How many levels of an expression are checked by recursion.

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::Checker;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::Dialect;
+use crate::graph::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, UnaryOp};
-use crate::nnef::dialect::Dialect;
-use crate::nnef::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::source::{Location, Span};
 
 impl Checker<'_> {

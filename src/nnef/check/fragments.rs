@@ -6,7 +6,7 @@ use super::{Checked, FragmentId, FragmentInfo};
 use crate::nnef::alike::AlikeFragments;
 use crate::nnef::ast::{Fragment, Module};
 use crate::nnef::document::ModuleId;
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 use crate::source::{FileId, Span};
 
 /// The fragments of all modules but those that are told by their spelling: first those of the

@@ -4,8 +4,8 @@
 use super::FragmentId;
 use super::bodies::BodyCheck;
 use crate::diagnostics::Code;
+use crate::graph::Dialect;
 use crate::nnef::ast::{Call, Expr, ExprId};
-use crate::nnef::dialect::Dialect;
 use crate::nnef::document::ModuleId;
 
 /// The bytes that a label can have. A table, as labels are long and networks have many.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::fragments::Fragments;
 use super::scope::Declared;
 use super::{Checker, FragmentInfo};
-use crate::nnef::dialect::Dialect;
+use crate::graph::Dialect;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::Types;
 

@@ -3,10 +3,11 @@
 use super::Ref;
 use super::bodies::{BodyCheck, Context};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Assignment, Ast, Call, Expr, ExprId, Ident, Loop, LoopId, Primitive};
-use crate::nnef::names::Names;
+use crate::graph::Primitive;
+use crate::nnef::ast::{Assignment, Ast, Call, Expr, ExprId, Ident, Loop, LoopId};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
+use crate::source::names::Names;
 
 /// Written around what an iterator runs over, it begins with the last item.
 const REVERSE: &str = "reverse";

@@ -32,16 +32,17 @@ use scope::Declared;
 use smallvec::SmallVec;
 use state::BodyState;
 
-use super::ast::{Ast, ExprId, Module, Primitive};
+use super::ast::{Ast, ExprId, Module};
 use super::datatypes::plural;
-use super::dialect::Dialect;
 use super::document::{Document, ModuleId};
-use super::names::{Name, Names};
-use super::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::graph::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use crate::options::{Lower, Options};
+use crate::source::names::{Name, Names};
 use crate::source::{Location, Span};
 
 /// Identifies a fragment among those of all modules. An `Option` of it takes no more than it does.

@@ -2,7 +2,8 @@
 
 use super::bodies::BodyCheck;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{BinaryOp, Primitive, UnaryOp};
+use crate::graph::Primitive;
+use crate::nnef::ast::{BinaryOp, UnaryOp};
 use crate::nnef::operators::Class;
 use crate::nnef::types::{Element, Type};
 use crate::source::Span;

@@ -13,13 +13,14 @@ use super::bodies::BodyCheck;
 use super::labels::label_problem;
 use super::state::Place;
 use super::{Checked, FragmentId, Ref, Words};
-use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, Primitive, UnaryOp};
-use crate::nnef::dialect::Dialect;
-use crate::nnef::names::Name;
+use crate::graph::Dialect;
+use crate::graph::Primitive;
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Expr, ExprId, UnaryOp};
 use crate::nnef::statements::{Chunk, Like, Statement, Word};
 use crate::nnef::types::{Fit, Type};
 use crate::room;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// The most kinds of statements kept for one operation: each is compared with.
 const KINDS_PER_OPERATION: usize = 8;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::FragmentId;
 use super::state::ROOM;
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 
 /// The slots of names: a table over all names of the run, so that a look-up is an index. It is
 /// emptied after each body by what that body entered, not by its size.

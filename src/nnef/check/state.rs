@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::scope::{Positions, Scope};
 use super::{FragmentId, Slot};
 use crate::nnef::ast::{Body, GraphDecl};
-use crate::nnef::names::Name;
 use crate::nnef::statements::Statements;
 use crate::nnef::types::Type;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// Which body is being checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@ use chumsky::inspector::SimpleState;
 use chumsky::span::SimpleSpan;
 
 use crate::diagnostics::Code;
-use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, Primitive, TypeSpec, TypeSpecId, UnaryOp};
+use crate::graph::Primitive;
+use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::lexer::Kind;
-use crate::nnef::names::Names;
 use crate::source::Span;
+use crate::source::names::Names;
 
 /// What the grammars read: the kinds of one item or statement.
 pub(super) type Input<'s> = &'s [Kind];

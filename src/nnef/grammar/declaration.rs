@@ -7,9 +7,10 @@ use smallvec::SmallVec;
 use super::build::{Extra, Failure, Input};
 use super::expression::{With, grammar, here};
 use crate::diagnostics::Code;
+use crate::graph::Primitive;
 use crate::nnef::ast::{
-    ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, Primitive, ResultDecl, Results, TypeSpec,
-    TypeSpecId, UnaryOp,
+    ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, ResultDecl, Results, TypeSpec, TypeSpecId,
+    UnaryOp,
 };
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;

@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use super::build::{Build, Extra, Failure, Input, builtin, primitive};
 use crate::diagnostics::Code;
+use crate::graph::Primitive;
 use crate::nnef::ast::{
-    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange, Primitive,
+    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange,
 };
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;

@@ -35,11 +35,12 @@ use self::plain::PlainReader;
 use self::sink::Sink;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
-use super::dialect::{Dialect, Rules};
+use super::dialect::Rules;
 use super::lexer::{Kind, Tokens, lex};
-use super::names::Names;
 use super::statements::{Forms, Targets};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::source::names::Names;
 use crate::source::{FileId, Location, Span};
 
 /// What a text is.

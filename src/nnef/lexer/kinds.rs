@@ -2,7 +2,7 @@
 
 use logos::Logos;
 
-use crate::nnef::ast::Primitive;
+use crate::graph::Primitive;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $(#[token($token:literal)])? $(#[regex($($regex:tt)*)])? $name:ident $text:literal,)*) => {

@@ -3,7 +3,7 @@
 use super::Printer;
 use super::module::{INDENT, Writer};
 use crate::nnef::ast::{Expr, ExprId, LoopId, TypeSpecId};
-use crate::nnef::names::Name;
+use crate::source::names::Name;
 
 impl Writer<'_> {
     /// Prints a loop whose statement is indented so deep.

@@ -1,11 +1,12 @@
 //! The formatter: whole modules, with their comments.
 
 use super::{Printer, brackets};
+use crate::graph::Dialect;
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
-use crate::nnef::dialect::{Dialect, Rules};
-use crate::nnef::names::Names;
+use crate::nnef::dialect::Rules;
 use crate::nnef::statements::Chunk;
 use crate::source::Span;
+use crate::source::names::Names;
 
 /// Lists are broken over lines where a line would be longer.
 const WIDTH: usize = 100;

@@ -10,8 +10,8 @@ use std::hash::Hasher;
 use super::pack::Packer;
 use super::spelling::{Callees, HoleKind, Key, Spelling};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Marks, Numbers};
-use crate::nnef::names::{Name, Names};
 use crate::source::Span;
+use crate::source::names::{Name, Names};
 
 /// The most forms of a text. A text with more has hardly two statements of one.
 const MAX_FORMS: usize = 4096;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::forms::{FormId, Word};
 use super::{LARGE, Large, Statements, Targets};
+use crate::graph::Primitive;
 use crate::nnef::ast::{
-    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, Primitive,
-    UnaryOp,
+    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, UnaryOp,
 };
 use crate::source::Span;
 

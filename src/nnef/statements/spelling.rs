@@ -9,9 +9,9 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::nnef::lexer::is_reserved;
-use crate::nnef::literals::plain_len;
-use crate::nnef::names::Names;
-use crate::nnef::short::{self, Head};
+use crate::source::literals::plain_len;
+use crate::source::names::Names;
+use crate::source::short::{self, Head};
 
 /// The most names of a statement, and the most bytes of it and of a name.
 const MAX_NAMES: usize = 64;

@@ -8,9 +8,9 @@ use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
     Iterator, ListRange, Loop, LoopId, Marks, Numbers, Recurrence, TypeSpecId, UnaryOp,
 };
-use crate::nnef::names::Name;
 use crate::room;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// How a statement begins: how it is kept, and where it stands.
 pub(super) struct Begin {

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
-use crate::nnef::literals::push_int;
 use crate::picture::category::{self, STYLES};
 use crate::picture::label;
 use crate::picture::layout::Arrangement;
 use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
 use crate::picture::scene::{Item, Scene, Subject};
+use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
 

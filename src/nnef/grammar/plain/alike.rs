@@ -13,8 +13,8 @@ use crate::graph::scan;
 use crate::nnef::alike::{Alike, AlikeFragments, Hole, Pattern};
 use crate::nnef::ast::{Call, Ident};
 use crate::nnef::lexer::is_reserved;
-use crate::nnef::names::{Name, Names};
 use crate::source::Span;
+use crate::source::names::{Name, Names};
 
 /// The most patterns of a text, and of those that begin with the same words.
 const MAX_PATTERNS: usize = 4096;

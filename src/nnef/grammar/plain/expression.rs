@@ -12,10 +12,10 @@ use crate::nnef::ast::{
 use crate::nnef::grammar::build::{builtin, primitive};
 use crate::nnef::grammar::numbers;
 use crate::nnef::lexer::Kind;
-use crate::nnef::literals::plain_len;
 use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::room;
 use crate::source::Span;
+use crate::source::literals::plain_len;
 
 /// What comes next. Nothing that reads calls itself, not even by way of others.
 pub(super) enum Step {

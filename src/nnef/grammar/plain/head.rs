@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 
 use super::Statement;
+use crate::graph::Primitive;
 use crate::nnef::ast::{
-    Ast, ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Marks, Param, Primitive, ResultDecl, TypeSpec,
-    TypeSpecId, UnaryOp,
+    Ast, ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Marks, Param, ResultDecl, TypeSpec, TypeSpecId,
+    UnaryOp,
 };
 use crate::nnef::grammar::build::primitive;
 use crate::nnef::grammar::declaration::FragmentHead;

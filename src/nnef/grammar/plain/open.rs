@@ -1,7 +1,8 @@
 //! Parts of expressions that were begun, and how deep they may be nested.
 
 use super::Statement;
-use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Ident, Primitive, UnaryOp};
+use crate::graph::Primitive;
+use crate::nnef::ast::{BinaryOp, Builtin, ExprId, Ident, UnaryOp};
 use crate::nnef::grammar::depth::MAX_NESTING;
 use crate::source::Span;
 

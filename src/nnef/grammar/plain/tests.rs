@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostics::Diagnostics;
+use crate::graph::Dialect;
 use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
-use crate::nnef::dialect::{Dialect, detect};
+use crate::nnef::dialect::detect;
 use crate::nnef::grammar::{ModuleKind, Reading, parse_with};
 use crate::source::FileId;
 

@@ -1,0 +1,39 @@
+//! Types of values, and the dialects that a graph can be written in.
+
+/// Primitive types. The draft's `extent` is `Integer`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Primitive {
+    /// `integer` (draft: `extent`).
+    Integer,
+    /// `scalar`.
+    Scalar,
+    /// `logical`.
+    Logical,
+    /// `string`.
+    String,
+    /// `?`, the type argument of a generic fragment.
+    Generic,
+}
+
+impl Primitive {
+    /// The spelling in NNEF 1.0.
+    pub fn text(self) -> &'static str {
+        match self {
+            Primitive::Integer => "integer",
+            Primitive::Scalar => "scalar",
+            Primitive::Logical => "logical",
+            Primitive::String => "string",
+            Primitive::Generic => "?",
+        }
+    }
+}
+
+/// Which text of the specification a document follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// NNEF 1.0.5.
+    #[default]
+    V1,
+    /// The provisional text of 2017: `extent`, optional semicolons, untyped tensors.
+    Draft,
+}
