@@ -118,7 +118,7 @@ pub fn examine(
     graph: &Graph,
     found: &mut Diagnostics,
 ) -> Result<Option<String>, Unread> {
-    let main = document.as_read();
+    let main = document.main();
     let span = main.graphs.first().map_or(Span::default(), |graph| graph.name.span);
     check::data(model, graph, Location::new(main.file, span), found).map_err(unread)?;
     let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };

@@ -59,7 +59,7 @@ pub fn verify(
         Ok(difference) => {
             let (output, largest) = (difference.output, difference.largest);
             let message = format!("output `{output}` differs by {largest:e} from what the source computes");
-            let at = Location { file: document.as_read().file, ..Location::default() };
+            let at = Location { file: document.main().file, ..Location::default() };
             Diagnostic::new(Code::VerifyDifference, at, message)
         }
         Err(diagnostic) => *diagnostic,

@@ -6,11 +6,10 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::arithmetic::Outcome;
-use super::code::{Head, Hint, Instr, Site};
+use super::code::{Head, Hint, Site};
 use super::frame::{Active, Frame, Origin, Reached, Slot, Targeted};
 use super::list::List;
 use super::machine::Machine;
-use super::replay::Shortcut;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
@@ -41,7 +40,6 @@ pub(super) struct Callee {
     pub(super) head: Head,
     /// One more than the slot of its result, if it has one.
     pub(super) result: Option<NonZeroU32>,
-    pub(super) shortcut: Shortcut,
 }
 
 /// How a call names what it makes.
@@ -117,21 +115,13 @@ impl Machine<'_, '_> {
     pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
         self.step()?;
         self.check_depth()?;
-        let (Some(fragment), name, generic) = self.called_at(index) else { return Ok(()) };
+        let Site { fragment: Some(fragment), name, generic, .. } = self.program.sites[index as usize] else {
+            return Ok(());
+        };
         let callee = self.callee(fragment);
         let naming = self.naming((index, name), &callee);
         let dtype = self.type_argument(generic);
         let params = callee.head.params;
-        let made = match callee.shortcut {
-            Shortcut::Only(only) => self.emit_only((index, only), given, &callee, naming, dtype),
-            Shortcut::Replay(list) => self.replay(list, (index, given), params, naming, dtype),
-            Shortcut::Unknown(calls) => self.find_shortcut(&callee, calls),
-            Shortcut::None => None,
-        };
-        if let Some(tensor) = made {
-            self.give(Value::Tensor(tensor));
-            return Ok(());
-        }
         let given = if self.releases(index) { self.release(index, given, params) } else { given };
         let base = self.slots.len();
         match given {
@@ -186,34 +176,21 @@ impl Machine<'_, '_> {
     /// What a call needs to know of a fragment; compiles its body when it is called first.
     #[inline]
     pub(super) fn callee(&mut self, fragment: FragmentId) -> Callee {
-        let callee = match self.callees[self.checked.declared(fragment)] {
-            Some(callee) => Callee { fragment, ..callee },
+        match self.callees[fragment.index()] {
+            Some(callee) => callee,
             None => self.first_called(fragment),
-        };
-        match self.checked.alike_index(fragment) {
-            Some(alike) => Callee { shortcut: self.replays.of_alike(alike, callee.shortcut), ..callee },
-            None => callee,
         }
     }
 
     #[inline(never)]
     fn first_called(&mut self, fragment: FragmentId) -> Callee {
         let head = self.head(fragment);
-        let declared = self.checked.declared(fragment);
+        let declared = fragment.index();
         let result = match self.bodies[declared].as_ref().map(|body| &body.results[..]) {
             Some([result]) => NonZeroU32::new(result + 1),
             _ => None,
         };
-        let only = match self.program.instrs[head.entry as usize..] {
-            [Instr::Apply(only), Instr::Return, ..] => Some(only),
-            _ => None,
-        };
-        let makes_result = |only: &u32| {
-            let site = &self.program.sites[*only as usize];
-            site.hint == Hint::Result(0) && site.slot == result
-        };
-        let shortcut = only.filter(makes_result).map_or(Shortcut::Unknown(0), Shortcut::Only);
-        let callee = Callee { fragment, head, result, shortcut };
+        let callee = Callee { fragment, head, result };
         self.callees[declared] = Some(callee);
         callee
     }
@@ -327,7 +304,7 @@ impl Machine<'_, '_> {
     pub(super) fn finish_call(&mut self) {
         let Some(&Frame { slots, fragment: Some(fragment), .. }) = self.frames.last() else { return };
         let base = slots as usize;
-        let result = match self.callees[self.checked.declared(fragment)].and_then(|callee| callee.result) {
+        let result = match self.callees[fragment.index()].and_then(|callee| callee.result) {
             // The checks see to it that results are assigned.
             Some(slot) => self.slots[base + slot.get() as usize - 1].take().unwrap_or(Value::Logical(false)),
             None => self.results(fragment, base),
@@ -355,7 +332,7 @@ impl Machine<'_, '_> {
     /// The tuple of several results.
     #[inline(never)]
     fn results(&mut self, fragment: FragmentId, base: usize) -> Value {
-        let slots = self.bodies[self.checked.declared(fragment)].as_ref().map_or(&[][..], |body| &body.results);
+        let slots = self.bodies[fragment.index()].as_ref().map_or(&[][..], |body| &body.results);
         let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
         Value::Tuple(List::from_values(values, Some(&self.space.meter)))
     }
@@ -405,7 +382,7 @@ impl Machine<'_, '_> {
 
     #[inline(never)]
     fn add_call_place(&mut self, index: u32, fragment: Option<FragmentId>) -> u32 {
-        let site = self.site_in(fragment, index);
+        let site = self.program.sites[index as usize];
         let place = self.graph.add_call_place(site.name, Location::new(self.file_of(fragment), site.span));
         *self.reached(index) = Reached::Call(place, fragment);
         place

@@ -10,14 +10,11 @@ use smallvec::SmallVec;
 
 use super::compile_expr::Open;
 use super::demand::Analysis;
-use super::fused::Fused;
 use crate::graph::Key;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::nnef::ast::{BinaryOp, Builtin, ExprId, UnaryOp};
 use crate::nnef::check::FragmentId;
-use crate::nnef::check::routine::RoutineId;
-use crate::nnef::statements::{FormId, Like, Word};
 use crate::source::names::Name;
 use crate::source::{FileId, Span};
 
@@ -46,8 +43,6 @@ pub enum Instr {
     OrJump(u32),
     /// Pop so many items and push their array.
     Array(u32),
-    /// Push an array of locals, in [`Program::arrays`].
-    Locals(u32),
     /// Pop so many items and push their tuple.
     Tuple(u32),
     /// Pop an index and what it subscripts.
@@ -107,16 +102,10 @@ pub enum Instr {
     Statement(NameId),
     /// Pop the value of a name of the graph.
     Bind(u32),
-    /// Add the operation of a statement of the graph that is like an earlier one.
-    Routine(u32),
-    /// Run the code of a form for a statement of the graph that is spelled alike.
-    Compound(u32),
-    /// End of such code: back to the next statement.
-    CompoundEnd,
     /// End of the body.
     Return,
-    /// Some of the instructions above at once, where that can be done; see [`super::fused`].
-    Fused(Fused),
+    /// End of the body of one result, whose value is on the stack; the slot is that of the result.
+    ReturnTop(u32),
 }
 
 /// Where the value of an expression goes, as far as its name tells.
@@ -196,8 +185,6 @@ pub struct Loop {
     pub slot: u32,
     /// Where to go when the items are used up.
     pub exit: u32,
-    /// Whether a turn is nothing but arithmetic, and none is left out; see [`super::columns`].
-    pub arithmetic: bool,
 }
 
 /// A loop of a body.
@@ -243,43 +230,13 @@ pub struct Binding {
     pub name: Name,
 }
 
-/// A statement of the graph that is like an earlier one.
-#[derive(Clone, Copy, Debug)]
-pub struct RoutineCall {
-    /// The kind of statements.
-    pub routine: RoutineId,
-    /// The first of its operands in [`Program::operands`]; they are in the order of the parameters.
-    pub operands: u32,
-    /// The slot of its target.
-    pub slot: u32,
-    /// The name of its target.
-    pub id: NameId,
-    /// The operation in the source.
-    pub span: Span,
-}
-
-/// A statement of the graph for which code of its form stands.
-#[derive(Clone, Copy, Debug)]
-pub struct CompoundCall {
-    /// The form, and where the statement stands.
-    pub like: Like,
-    /// The first of its names, in [`Program::words`].
-    pub words: u32,
-    /// The first of the values that it reads, in [`Program::operands`].
-    pub operands: u32,
-    /// The first of the names that it assigns, in [`Program::bindings`].
-    pub bindings: u32,
-}
-
-/// An operand of a [`RoutineCall`], of [`Instr::Apply`], of [`Instr::CallWith`] or of [`Instr::Locals`].
+/// An operand of [`Instr::Apply`] or of [`Instr::CallWith`].
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
     /// What a slot has.
     Slot(u32),
     /// A constant.
     Const(u32),
-    /// A constant that all statements of a form have, as a node of the first of them.
-    Shared(FormId, ExprId),
 }
 
 /// A compiled body.
@@ -321,20 +278,9 @@ pub struct Marks {
     looping: usize,
     blocks: usize,
     pub(super) bindings: usize,
-    arrays: usize,
     types: usize,
     constants: usize,
-    routines: usize,
-    compounds: usize,
-    words: usize,
     operands: usize,
-}
-
-impl Marks {
-    /// The same, but with as many names of the graph as other marks have.
-    pub fn with_names_of(self, others: Marks) -> Self {
-        Marks { hints: others.hints, bindings: others.bindings, ..self }
-    }
 }
 
 impl Program {
@@ -349,12 +295,8 @@ impl Program {
             looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
-            arrays: self.arrays.len(),
             types: self.types.len(),
             constants: self.constants.len(),
-            routines: self.routines.len(),
-            compounds: self.compounds.len(),
-            words: self.words.len(),
             operands: self.operands.len(),
         }
     }
@@ -376,12 +318,8 @@ impl Program {
         self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
-        self.arrays.truncate(marks.arrays);
         self.types.truncate(marks.types);
         self.constants.truncate(marks.constants);
-        self.routines.truncate(marks.routines);
-        self.compounds.truncate(marks.compounds);
-        self.words.truncate(marks.words);
         self.operands.truncate(marks.operands);
     }
 }
@@ -407,18 +345,10 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Names of graphs.
     pub bindings: Vec<Binding>,
-    /// Arrays of many locals: the first one in [`Program::operands`], and how many.
-    pub arrays: Vec<(u32, u32)>,
     /// Types to conform to.
     pub types: Vec<crate::nnef::types::Type>,
     /// Constants.
     pub constants: Vec<super::value::Value>,
-    /// Statements of the graph that are like earlier ones.
-    pub routines: Vec<RoutineCall>,
-    /// Statements of the graph for which code of their forms stands.
-    pub compounds: Vec<CompoundCall>,
-    /// Their names.
-    pub words: Vec<Word>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
     /// The expressions that are being compiled, the innermost one last.

@@ -6,7 +6,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::code::{Binding, Block, Body, Head, Hint, Instr, Operand, Program, Site};
-use super::compile_parts::Rest;
 use super::demand::{self, Demand};
 use super::lowering::Lowering;
 use super::value::Value;
@@ -15,7 +14,7 @@ use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId};
 use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::statements::{Chunk, Statement};
+use crate::nnef::statements::Chunk;
 use crate::nnef::types::Type;
 use crate::room;
 use crate::source::Span;
@@ -58,8 +57,6 @@ pub struct Compiler<'a, 'd> {
     /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
     pub(super) bindings: Vec<u32>,
     pub(super) first_slot: u32,
-    /// Whether the code is for statements with other names, too.
-    pub(super) movable: bool,
     /// The instruction that something jumps to, if any does so far: what stands before it may be
     /// the end of another way.
     pub(super) barrier: u32,
@@ -92,7 +89,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
             superseded: FxHashSet::default(),
             bindings: Vec::new(),
             first_slot: 0,
-            movable: false,
             barrier: 0,
         }
     }
@@ -127,32 +123,24 @@ impl<'a, 'd> Compiler<'a, 'd> {
         body
     }
 
-    /// Compiles statements of the graph, whose names have the slots from the first one on. `left`
-    /// has the names that are assigned several times, and how often they are still to come. Of a long
-    /// statement there may be a rest.
-    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> (u32, Option<Rest>) {
+    /// Compiles statements of the graph, whose names have the slots from the first one on, and gives
+    /// their first instruction. `left` has the names that are assigned several times, and how often
+    /// they are still to come.
+    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
         let entry = self.here();
         self.first_slot = first_slot;
         if !left.is_empty() {
             self.note_assigned_later(chunk, left);
         }
-        let mut slots = self.info.slots.iter().copied();
-        for (statement, routine) in chunk.statements.iter().zip(&self.info.routines) {
-            match (statement, routine) {
-                (Statement::Whole(assignment, _), Some(routine)) => self.routine(assignment, *routine),
-                (Statement::Whole(assignment, _), None) if chunk.is_long() => return self.first_part(assignment),
-                (Statement::Whole(assignment, _), None) => self.statement(assignment),
-                (Statement::Like(like), _) => self.like(like, chunk.words_of(like), &mut slots),
-            }
-        }
+        chunk.statements.iter().for_each(|statement| self.statement(statement));
         self.emit(Instr::Return, Span::default());
-        (entry, None)
+        entry
     }
 
     /// Notes the slots of names that are assigned again.
     fn note_assigned_later(&mut self, chunk: &Chunk, left: &mut FxHashMap<Name, u32>) {
         let mut targets = Vec::new();
-        for assignment in chunk.assignments() {
+        for assignment in &chunk.statements {
             let mut note = |name, slot| targets.push((slot, name));
             demand::each_target(self.ast, &self.info.refs, assignment.target, &mut note);
         }
@@ -249,9 +237,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     fn statement(&mut self, assignment: &ast::Assignment) {
-        if self.mode == Mode::Fragment && self.loops == 0 && self.plain_statement(assignment) {
-            return;
-        }
         let hint = self.begin_statement(assignment);
         self.expr(assignment.value, hint);
         self.store(assignment.target, self.ast.span(assignment.value));
@@ -294,7 +279,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     pub(super) fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
         match self.superseded.contains(&slot) {
-            _ if self.movable => NameId::ROOT,
             true => self.names.child(NameId::ROOT, name, 1, false),
             false => self.names.user(name),
         }
@@ -370,7 +354,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
         room::push(&mut self.program.instrs, instr);
         room::push(&mut self.program.spans, span);
-        self.program.fuse(instr);
         self.program.instrs.len() - 1
     }
 

@@ -9,10 +9,15 @@ use super::list::List;
 use super::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{CallId, ExprId};
-use crate::nnef::check::CallInfo;
-use crate::nnef::check::routine::converts;
+use crate::nnef::check::{CallInfo, Checked};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::Type;
+use crate::nnef::types::{Fit, Type};
+
+/// Whether a value is turned into something else when it is given for a parameter that is no tensor.
+fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
+    let fit = checked.types.fit(formal, actual, &mut None);
+    fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER)
+}
 
 impl Compiler<'_, '_> {
     /// The next argument of a call that is no leaf, in the order of the parameters; none where all
@@ -24,7 +29,7 @@ impl Compiler<'_, '_> {
         let done = done as usize;
         if done == 0 {
             let taken_apart = matches!(open.hint, Hint::Items { .. });
-            open.inlined = self.lowering.expands(self.checked, fragment, taken_apart);
+            open.inlined = self.lowering.expands(fragment, taken_apart);
         } else if let Some(value) = self.bound(info.bound, done - 1) {
             self.conform(value, declared.params[done - 1].ty);
         }

@@ -6,21 +6,15 @@
 use smallvec::SmallVec;
 
 use super::arithmetic;
-use super::code::{Hint, Instr, Loop, Operand, Site};
-use super::columns::is_arithmetic;
+use super::code::{Hint, Instr, Loop, Site};
 use super::compile::Compiler;
 use super::list::List;
 use super::value::Value;
 use crate::graph::Key;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
-use crate::nnef::check::Ref;
 use crate::nnef::operators::Class;
 use crate::nnef::types::Type;
-use crate::room;
 use crate::source::Span;
-
-/// Arrays of fewer locals are collected on the stack.
-const MANY: usize = 16;
 
 /// What has to be compiled next, and where its value goes.
 pub(super) type Below = (ExprId, Hint);
@@ -52,14 +46,6 @@ impl Compiler<'_, '_> {
         let Some((id, hint)) = self.unless_leaf(id, hint) else { return };
         let bottom = self.program.open.len();
         self.program.open.push(Open::new(id, hint, self.here()));
-        self.finish(bottom);
-    }
-
-    /// Compiles an operator or a subscript whose left side is compiled.
-    pub(super) fn above(&mut self, node: ExprId, hint: Hint) {
-        let bottom = self.program.open.len();
-        self.program.spines.push(node);
-        self.program.open.push(Open { begun: 1, ..Open::new(node, hint, self.here()) });
         self.finish(bottom);
     }
 
@@ -118,7 +104,6 @@ impl Compiler<'_, '_> {
             let (id, hint) = match self.ast.expr(open.id) {
                 Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => self.next_of_spine(open, done)?,
                 Expr::Call(call) => self.next_argument(call, open, done)?,
-                Expr::Array(items) if done == 0 && self.locals(items, span) => return None,
                 expr @ (Expr::Array(items) | Expr::Tuple(items)) => match self.ast.items(items).get(done as usize) {
                     Some(&item) => (item, self.item_hint(open.hint, done)),
                     None => {
@@ -145,28 +130,6 @@ impl Compiler<'_, '_> {
                 return Some(below);
             }
         }
-    }
-
-    /// Compiles an array of nothing but locals that have their values, if there are many.
-    fn locals(&mut self, items: ListRange, span: Span) -> bool {
-        let items = self.ast.items(items);
-        if items.len() < MANY {
-            return false;
-        }
-        let first = self.program.operands.len();
-        for &item in items {
-            let operand = match (self.ast.expr(item), self.info.refs.get(item)) {
-                (Expr::Name(_), Ref::Slot(slot)) if !self.is_lazy(slot) => Operand::Slot(slot),
-                _ => {
-                    self.program.operands.truncate(first);
-                    return false;
-                }
-            };
-            room::push(&mut self.program.operands, operand);
-        }
-        self.program.arrays.push((first as u32, items.len() as u32));
-        self.emit(Instr::Locals(self.program.arrays.len() as u32 - 1), span);
-        true
     }
 
     /// Comprehensions and loops are compiled by recursion.
@@ -414,7 +377,7 @@ impl Compiler<'_, '_> {
         self.emit(Instr::IterBegin(count), at);
         let slot = self.checked_iterator_slot(id);
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(Loop { slot, exit: 0, arithmetic: false });
+        self.program.loops.push(Loop { slot, exit: 0 });
         let next = self.emit(Instr::IterNext(index), span) as u32;
         self.barrier();
         let skip = comprehension.filter.map(|filter| {
@@ -425,10 +388,8 @@ impl Compiler<'_, '_> {
         self.expr(comprehension.item, Hint::None);
         self.emit(Instr::Yield, span);
         self.emit(Instr::Jump(next), span);
-        let turn = &self.program.instrs[next as usize + 1..self.here() as usize - 2];
-        let arithmetic = turn.iter().all(|instr| is_arithmetic(*instr));
         let exit = self.here();
-        self.program.loops[index as usize] = Loop { slot, exit, arithmetic };
+        self.program.loops[index as usize] = Loop { slot, exit };
         self.emit(Instr::IterEnd, span);
     }
 

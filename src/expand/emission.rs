@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Callee, Given, Naming, Target};
-use super::code::{Hint, Operand, Site};
+use super::calls::Target;
+use super::code::{Hint, Site};
 use super::frame::{Frame, Reached};
 use super::list::List;
 use super::machine::Machine;
@@ -39,45 +39,12 @@ pub(super) struct Emission {
     dtype: (Option<Primitive>, bool),
 }
 
-/// All that an [`Emission`] depends on. Bodies apply one operation again and again.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Applied {
-    fragment: Option<FragmentId>,
-    name: Name,
-    generic: (Option<Primitive>, bool),
-    keys: (u32, u32),
-    result: Type,
-}
-
-impl Applied {
-    fn of(site: &Site, result: Type) -> Self {
-        let Site { fragment, name, generic, explicit, keys, .. } = *site;
-        Applied { fragment, name, generic: (generic, explicit), keys, result }
-    }
-}
-
 impl Emission {
-    /// That of operations with this signature whose results have these elements.
-    pub(super) fn new(
-        signature: SignatureId,
-        by_item: bool,
-        element: Option<Primitive>,
-        dtype: (Option<Primitive>, bool),
-    ) -> Self {
-        Emission { signature, by_item, element, dtype }
-    }
-
     /// The type argument and the elements of the result under a type argument of the running fragment.
     #[inline]
     pub(super) fn types(&self, generic: Option<Primitive>) -> ((Option<Primitive>, bool), Option<Primitive>) {
         let known = |dtype| if dtype == Some(Primitive::Generic) { generic } else { dtype };
         ((known(self.dtype.0), self.dtype.1), known(self.element))
-    }
-
-    /// The same under a type argument of the running fragment.
-    pub(super) fn under(self, generic: Option<Primitive>) -> Self {
-        let (dtype, element) = self.types(generic);
-        Emission { dtype, element, ..self }
     }
 }
 
@@ -124,7 +91,7 @@ impl Machine<'_, '_> {
     /// The same for an operation that may have other results than one tensor.
     #[inline(never)]
     fn emit_several(&mut self, index: u32) -> Outcome<()> {
-        let site = self.site(index);
+        let site = self.program.sites[index as usize];
         let first = self.stack.len() - site.keys.1 as usize;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (key, value) in self.program.keys_of(&site).iter().zip(&self.stack[first..]) {
@@ -157,56 +124,6 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// Adds the operation that is all of a body without entering that, where nobody can tell: the
-    /// operation was met before, its result has a name, and it is given nothing but tensors of one
-    /// shape and numbers.
-    #[inline]
-    pub(super) fn emit_only(
-        &mut self,
-        (call, only): (u32, u32),
-        given: Given,
-        callee: &Callee,
-        naming: Naming,
-        generic: Option<Primitive>,
-    ) -> Option<TensorId> {
-        let Some(&Reached::Single(emission)) = self.reached.get(only as usize) else { return None };
-        if naming.result == NameId::ROOT || !emission.by_item || self.check_operations().is_err() {
-            return None;
-        }
-        let params = callee.head.params;
-        let (called, site) = (&self.program.sites[call as usize], &self.program.sites[only as usize]);
-        let (constants, base) = (&self.program.constants, self.base);
-        let (count, span) = (site.keys.1 as usize, site.span);
-        let mut common = Common::default();
-        let first = if given == Given::Pushed { self.stack.len() - params as usize } else { self.stack.len() };
-        for pushed in 0..count {
-            let value = match (self.program.operands[site.operands as usize + pushed], given) {
-                (Operand::Slot(slot), Given::Pushed) => self.stack.get(first + slot as usize),
-                (Operand::Slot(slot), Given::Operands) => {
-                    self.program.operands[(called.operands + slot) as usize].value(base, &self.slots, constants)
-                }
-                (operand, _) => operand.value(base, &self.slots, constants),
-            };
-            let plain = value.filter(|value| value.is_plain());
-            if plain.and_then(|value| push_operand(&mut self.graph, value, &self.space, &mut common).ok()).is_none() {
-                self.graph.drop_operands(pushed);
-                return None;
-            }
-        }
-        let Some(shape) = common.shape() else {
-            self.graph.drop_operands(count);
-            return None;
-        };
-        self.drop_stack(first);
-        let around = self.origin();
-        let inside = self.frame().fragment;
-        let at = Location::new(callee.head.file, self.checked.place_in(Some(callee.fragment), span));
-        let source = (at, self.call_origin(around, call, inside));
-        let (dtype, element) = emission.types(generic);
-        let result = (naming.result, element);
-        Some(self.graph.add_single(emission.signature, dtype, source, result, Some(shape)).1)
-    }
-
     /// The type of the first result of a site's operation, if that is declared.
     fn single_type(&self, index: u32) -> Option<Type> {
         let info = self.checked.fragment(self.program.sites[index as usize].fragment?);
@@ -229,13 +146,6 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn reach(&mut self, index: u32, ty: Type) -> Emission {
         let site = self.program.sites[index as usize];
-        let applied = Applied::of(&site, ty);
-        if let Some((latest, emission)) = self.latest
-            && latest == applied
-        {
-            *self.reached(index) = Reached::Single(emission);
-            return emission;
-        }
         let kind = self.kind(&site);
         let emission = Emission {
             signature: self.graph.signature(kind, self.program.keys_of(&site), 1),
@@ -244,7 +154,6 @@ impl Machine<'_, '_> {
             dtype: self.written_type(&site, site.generic),
         };
         *self.reached(index) = Reached::Single(emission);
-        self.latest = Some((applied, emission));
         emission
     }
 
@@ -298,10 +207,6 @@ impl Machine<'_, '_> {
     pub(super) fn push_operands(&mut self, first: u32, count: u32, common: &mut Common) -> Outcome<()> {
         for i in first..first + count {
             let operand = self.program.operands[i as usize];
-            if let Operand::Shared(form, node) = operand {
-                self.push_shared(form, node, common)?;
-                continue;
-            }
             // The compiler lets no slot without a value be read.
             let value = operand.value(self.base, &self.slots, &self.program.constants);
             push_operand(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.space, common)?;
@@ -470,7 +375,7 @@ impl Machine<'_, '_> {
 
     /// The kind of the operations of a declaration.
     pub(super) fn declared_kind(&mut self, fragment: FragmentId) -> KindId {
-        let declared = self.checked.declared(fragment);
+        let declared = fragment.index();
         if let Some(kind) = self.kinds[declared] {
             return kind;
         }

@@ -52,7 +52,7 @@ impl Slot {
 
 impl Operand {
     /// What an operand stands for in the body whose slots are those from `base` on; none for a slot
-    /// without a value, and for what the graph has already.
+    /// without a value.
     #[inline]
     pub(super) fn value<'v>(self, base: u32, slots: &'v [Slot], constants: &'v [Value]) -> Option<&'v Value> {
         match self {
@@ -61,7 +61,6 @@ impl Operand {
                 _ => None,
             },
             Operand::Const(constant) => constants.get(constant as usize),
-            Operand::Shared(..) => None,
         }
     }
 }

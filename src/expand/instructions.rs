@@ -7,7 +7,6 @@ use super::list::List;
 use super::machine::{Machine, Running, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
-use crate::graph::TensorId;
 use crate::nnef::ast::{BinaryOp, Builtin, UnaryOp};
 use crate::nnef::types::Type;
 
@@ -125,25 +124,6 @@ impl Machine<'_, '_> {
         Ok(List::from_values(items, Some(&self.space.meter)))
     }
 
-    /// An array of locals.
-    pub(super) fn locals(&self, index: u32) -> Outcome<List> {
-        let (first, count) = self.program.arrays[index as usize];
-        self.space.allow(count as usize, u64::from(count) * 24)?;
-        let operands = &self.program.operands[first as usize..][..count as usize];
-        let values = operands.iter().map(|operand| operand.value(self.base, &self.slots, &self.program.constants));
-        let tensor = |value| match value {
-            Some(&Value::Tensor(tensor)) => Some(tensor),
-            _ => None,
-        };
-        let meter = Some(&self.space.meter);
-        if let Some(tensors) = values.clone().map(tensor).collect::<Option<Vec<TensorId>>>() {
-            return Ok(List::from_tensors(tensors, meter));
-        }
-        // The compiler lets no slot without a value be read.
-        let value = |value: Option<&Value>| value.cloned().unwrap_or(Value::Logical(false));
-        Ok(List::from_values(values.map(value).collect(), meter))
-    }
-
     pub(super) fn index(&mut self) -> Outcome<()> {
         let index = self.pop();
         let base = self.pop();
@@ -197,10 +177,6 @@ impl Machine<'_, '_> {
     pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
         // There is one array at least, so the number of turns is known.
         let iteration = self.iteration(count as usize, "comprehension")?;
-        if let Some(list) = self.computed(&iteration) {
-            self.stack.push(Value::Array(list));
-            return Ok(());
-        }
         self.loops.push(Running { iteration, items: Collected::new() });
         Ok(())
     }

@@ -26,11 +26,6 @@ impl Iteration {
         self.len
     }
 
-    /// An array that is run over.
-    pub(super) fn list(&self, index: usize) -> Option<&List> {
-        self.lists.get(index)
-    }
-
     /// Sets the number of turns, which is no more than the arrays have items.
     pub(super) fn limit(&mut self, len: u64) {
         self.len = Some(len);

@@ -52,20 +52,19 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let shape: Arc<[i64]> = [1].into();
     graph.set_shape(tensor, Some(graph::Shape::of(&shape)));
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
-    let at = Location::new(checked.document.as_read().file, Span::default());
+    let at = Location::new(checked.document.main().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);
     graph.add_operation(KindId(kind as u32), dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
     graph.inputs.push(tensor);
 }
 
-/// Fills in the extensions and fragments of the output; false where there are no nodes of one of
-/// these.
+/// Fills in the extensions and fragments of the output.
 pub fn keep(
     checked: &Checked,
     graph: &mut Graph,
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<bool, Box<Diagnostic>> {
+) -> Result<(), Box<Diagnostic>> {
     let mut keeper = Keeper {
         checked,
         options,
@@ -73,18 +72,14 @@ pub fn keep(
         verbatim: BTreeSet::new(),
         flat: Vec::new(),
         calls: FxHashMap::default(),
-        lacks_nodes: false,
     };
     keeper.collect(graph);
     keeper.expand_bodies()?;
-    if keeper.lacks_nodes {
-        return Ok(false);
-    }
     graph.fragments = keeper.fragments();
     let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
     graph.comments = comments(checked);
     graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
-    Ok(true)
+    Ok(())
 }
 
 struct Keeper<'a, 'd> {
@@ -97,8 +92,6 @@ struct Keeper<'a, 'd> {
     flat: Vec<(FragmentId, Option<Box<Graph>>)>,
     /// The calls of the modules whose fragments are copied.
     calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
-    /// Whether one of the fragments is told by its spelling.
-    lacks_nodes: bool,
 }
 
 /// The calls of a module: where they start, and what they call, in the order of the text.
@@ -145,7 +138,6 @@ impl Keeper<'_, '_> {
         let checked = self.checked;
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            self.lacks_nodes |= checked.alike_index(id).is_some();
             let info = checked.fragment(id);
             let standard = info.module == ModuleId::STANDARD;
             let foreign = info.module != checked.document.main_id() && !info.has_body;
@@ -165,10 +157,6 @@ impl Keeper<'_, '_> {
         let mut next = 0;
         while next < self.flat.len() {
             let id = self.flat[next].0;
-            self.lacks_nodes |= self.checked.alike_index(id).is_some();
-            if self.lacks_nodes {
-                return Ok(());
-            }
             if self.checked.fragment(id).params.iter().any(|param| matches!(param.ty, Type::Array(_)) && param.tensor) {
                 // How many tensors such a parameter holds is known only to the operation that
                 // runs the body.
@@ -273,7 +261,7 @@ fn flat_body(
 
 /// The comments before the version: licences and authors stand there.
 fn comments(checked: &Checked) -> Vec<String> {
-    let module = checked.document.as_read();
+    let module = checked.document.main();
     let text = checked.document.sources().file(module.file).text();
     let start = module.version.as_ref().map_or(0, |version| version.span.start);
     let head: Vec<Span> = module.comments.iter().copied().take_while(|comment| comment.end <= start).collect();
@@ -291,7 +279,7 @@ fn comments(checked: &Checked) -> Vec<String> {
 /// The extensions of the output: those of the document, less what a flat document does not need.
 fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
     let document = checked.document;
-    let module = document.as_read();
+    let module = document.main();
     let needed = |name: &str| match name {
         FRAGMENT_DEFINITIONS => fragments,
         OPERATOR_EXPRESSIONS => bodies,

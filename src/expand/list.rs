@@ -17,7 +17,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::columns::Column;
 use super::value::Value;
 use crate::graph::{self, TensorId};
 use crate::nnef::ast::Numbers;
@@ -306,18 +305,6 @@ impl List {
             Cells::Tensors(items) => {
                 graph::Value::Array(items.range(range).copied().map(graph::Value::Tensor).collect())
             }
-            _ => return None,
-        })
-    }
-
-    /// Some of the items, if they are numbers and packed as such.
-    pub(super) fn column(&self, begin: usize, len: usize) -> Option<Column> {
-        let range = self.base() + begin..self.base() + begin + len;
-        Some(match &*self.buffer.cells.borrow() {
-            Cells::Ints(items) => Column::Ints(items.range(range).copied().collect()),
-            Cells::Scalars(items) => Column::Scalars(items.range(range).copied().collect()),
-            Cells::FixedInts(items) => Column::Ints(items[range].to_vec()),
-            Cells::FixedScalars(items) => Column::Scalars(items[range].to_vec()),
             _ => return None,
         })
     }

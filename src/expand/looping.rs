@@ -46,7 +46,6 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn loop_begin(&mut self, index: u32) -> Outcome<()> {
-        self.shapes.ask();
         let site = self.looping(index).clone();
         if !site.unroll && !self.lowering.loops {
             let message = "NNEF 1.0 has no loops, and nobody asked for this one to be expanded";

@@ -21,8 +21,7 @@ fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
 /// The decision for every fragment.
 #[derive(Debug)]
 pub struct Lowering {
-    /// What holds for the fragments of [`Checked::fragments`]. The options tell none from those
-    /// that are like it.
+    /// By the positions of the fragments in [`Checked::fragments`].
     expand: Vec<bool>,
     keep: Vec<bool>,
     open_arrays: Vec<bool>,
@@ -75,14 +74,14 @@ impl Lowering {
     }
 
     /// Whether a fragment is to stay whatever it is.
-    pub fn keeps(&self, checked: &Checked, fragment: FragmentId) -> bool {
-        self.keep[checked.declared(fragment)]
+    pub fn keeps(&self, fragment: FragmentId) -> bool {
+        self.keep[fragment.index()]
     }
 
     /// Whether calls of a fragment are replaced by its body. An array result that no left side
     /// takes apart has a length only when the fragment is expanded.
-    pub fn expands(&self, checked: &Checked, fragment: FragmentId, taken_apart: bool) -> bool {
-        let declared = checked.declared(fragment);
+    pub fn expands(&self, fragment: FragmentId, taken_apart: bool) -> bool {
+        let declared = fragment.index();
         self.expand[declared] || (!taken_apart && self.open_arrays[declared])
     }
 }

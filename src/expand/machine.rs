@@ -10,24 +10,18 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::calls::{Callee, Given, Target};
 use super::code::{Body, Head, Instr, Program};
 use super::compile::{Compiler, Mode};
-use super::compound::CompoundCode;
-use super::emission::{Applied, Emission};
 pub(super) use super::frame::{Active, Frame, Origin, Reached, Running, Slot, Targeted};
 use super::list::Meter;
 use super::looping::LoopRun;
 use super::lowering::Lowering;
-use super::replay::{Before, Replays};
-use super::routine::Prepared;
 use super::scan::Unrolling;
 use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::{NameId, Spare};
-use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
-use crate::nnef::ast::ExprId;
+use crate::graph::{Graph, KindId, OriginId, TensorId};
 use crate::nnef::check::{Checked, FragmentId};
-use crate::nnef::statements::FormId;
 use crate::options::Options;
 use crate::room;
 use crate::source::names::Name;
@@ -95,8 +89,6 @@ machine! {
     active: Vec<Active>,
     /// What is known of the fragments that were called.
     callees: Vec<Option<Callee>>,
-    /// The bodies that are replayed.
-    replays: Replays,
     loops: Vec<Running>,
     scans: Vec<Unrolling>,
     looping: Vec<LoopRun>,
@@ -107,18 +99,6 @@ machine! {
     kinds: Vec<Option<KindId>>,
     /// What is known of the sites that were reached, by their numbers.
     reached: Vec<Reached>,
-    /// What is known of the site that was reached last, as long as its keys are there.
-    latest: Option<(Applied, Emission)>,
-    /// What the graph has of kinds of statements, by their numbers.
-    routines: Vec<Option<Prepared>>,
-    /// Code for statements of forms, by their forms.
-    compounds: FxHashMap<FormId, Rc<CompoundCode>>,
-    /// The statement of a form that is running, in [`Program::compounds`], and where it goes on after it.
-    running: Option<(u32, u32)>,
-    /// What there was before it, if it is looked at what it does.
-    recording: Option<Before>,
-    /// The constants that statements of forms have in common, where the graph has them.
-    shared: FxHashMap<(FormId, ExprId), Kept>,
     undeclared: FxHashMap<Name, KindId>,
     /// Constant tensors made of named literal arrays.
     literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
@@ -154,9 +134,8 @@ impl<'c, 'd> Machine<'c, 'd> {
             file: FileId::default(),
             targets: Vec::new(),
             targeted: Vec::new(),
-            active: vec![Active::default(); checked.fragment_count()],
+            active: vec![Active::default(); checked.fragments.len()],
             callees: vec![None; checked.fragments.len()],
-            replays: Replays::default(),
             loops: Vec::new(),
             scans: Vec::new(),
             looping: Vec::new(),
@@ -170,12 +149,6 @@ impl<'c, 'd> Machine<'c, 'd> {
             },
             kinds: vec![None; checked.fragments.len()],
             reached: Vec::new(),
-            latest: None,
-            routines: Vec::new(),
-            compounds: FxHashMap::default(),
-            running: None,
-            recording: None,
-            shared: FxHashMap::default(),
             undeclared: FxHashMap::default(),
             literals: FxHashMap::default(),
             bound: FxHashMap::default(),
@@ -187,10 +160,9 @@ impl<'c, 'd> Machine<'c, 'd> {
         }
     }
 
-    /// What a call of a fragment needs to know; compiles its body when it is called first. Of
-    /// fragments that are alike the first one is compiled.
+    /// What a call of a fragment needs to know; compiles its body when it is called first.
     pub(super) fn head(&mut self, id: FragmentId) -> Head {
-        let declared = self.checked.declared(id);
+        let declared = id.index();
         if let Some(body) = &self.bodies[declared] {
             return body.head;
         }
@@ -244,10 +216,16 @@ impl<'c, 'd> Machine<'c, 'd> {
         fragment.map_or(self.file, |id| self.checked.file_of(id))
     }
 
-    /// A place in a fragment, which may be told by its spelling, or in the graph.
+    /// A place in a fragment, or in the graph.
     #[inline]
     pub(super) fn location_in(&self, fragment: Option<FragmentId>, span: Span) -> Location {
-        Location::new(self.file_of(fragment), self.checked.place_in(fragment, span))
+        Location::new(self.file_of(fragment), span)
+    }
+
+    /// The place in the source of the instruction that is running.
+    pub(super) fn here(&self) -> Span {
+        let pc = (self.pc as usize).saturating_sub(1);
+        self.program.spans.get(pc).copied().unwrap_or_default()
     }
 
     /// Attaches the place and the calls around it to a failure.
@@ -266,7 +244,7 @@ impl<'c, 'd> Machine<'c, 'd> {
             let i = self.frames.len() - 1 - depth;
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
-            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment_name(id)));
+            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment(id).name));
             (name.to_string(), self.location_in(caller.fragment, span))
         });
         diagnostic
@@ -410,10 +388,6 @@ impl<'c, 'd> Machine<'c, 'd> {
                     let list = self.collect(count)?;
                     self.stack.push(Value::Array(list));
                 }
-                Instr::Locals(index) => {
-                    let list = self.locals(index)?;
-                    self.stack.push(Value::Array(list));
-                }
                 Instr::Tuple(count) => {
                     let list = self.collect(count)?;
                     self.stack.push(Value::Tuple(list));
@@ -461,16 +435,13 @@ impl<'c, 'd> Machine<'c, 'd> {
                 }
                 Instr::Statement(name) => self.frame().path = name,
                 Instr::Bind(binding) => self.bind(binding)?,
-                Instr::Routine(call) => self.routine(call)?,
-                Instr::Compound(call) => self.compound(call),
-                Instr::CompoundEnd => self.end_compound(),
                 Instr::Return => {
                     if self.frames.len() == 1 {
                         return Ok(());
                     }
                     self.finish_call();
                 }
-                Instr::Fused(fused) => self.run_fused(fused),
+                Instr::ReturnTop(_) => self.return_top(),
             }
         }
     }

@@ -1,24 +1,18 @@
 //! Expansion: from a checked document to a flat graph.
 
-mod alike;
 pub mod arithmetic;
 mod builtins;
 mod calls;
 mod code;
-mod columns;
 mod compile;
 mod compile_call;
 mod compile_expr;
 mod compile_loop;
-mod compile_parts;
-mod compile_plain;
-mod compound;
 mod constants;
 mod datatypes;
 mod demand;
 mod emission;
 mod frame;
-mod fused;
 mod implied;
 mod instructions;
 mod iteration;
@@ -28,8 +22,6 @@ mod looping;
 mod lowering;
 mod machine;
 mod release;
-mod replay;
-mod routine;
 mod rules;
 mod scan;
 mod shapes;
@@ -66,31 +58,24 @@ pub struct Expansion {
 
 /// Checks and expands a document.
 pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
-    let Some(graph) = document.as_read().graphs.first().filter(|_| !document.is_broken()) else {
+    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken()) else {
         return Err(check::check(document, options).1);
     };
     let mut more = migrate::always_expanded(document, options);
-    let mut whole = false;
     loop {
-        let Statements { checked, mut diagnostics, outcome } = statements(document, graph, options, (&more, whole));
+        let Statements { checked, mut diagnostics, outcome } = statements(document, graph, options, &more);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
         let outcome = outcome.and_then(|machine| finish(&checked, machine, graph, options, &mut diagnostics));
         match outcome {
-            Ok(None) => {
-                whole = true;
+            Ok((_, blocked)) if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) => {
                 continue;
             }
-            Ok(Some((_, blocked)))
-                if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) =>
-            {
-                continue;
-            }
-            Ok(Some((flat, blocked))) if !diagnostics.has_errors() && blocked.is_empty() => {
+            Ok((flat, blocked)) if !diagnostics.has_errors() && blocked.is_empty() => {
                 return Ok(Expansion { graph: flat, diagnostics });
             }
-            Ok(Some((_, blocked))) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
+            Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
             Err(stopped) => {
                 diagnostics.extend(stopped.found);
                 diagnostics.report(*stopped.diagnostic);
@@ -115,22 +100,17 @@ struct Statements<'d> {
 
 /// Checks, compiles and runs the statements of the graph, some at a time: what is known of them
 /// is needed no longer than until the next ones. When something is wrong, only the checks go on.
-fn statements<'d>(
-    document: &'d Document,
-    graph: &GraphDecl,
-    options: &Options,
-    (more, whole): (&[String], bool),
-) -> Statements<'d> {
-    let mut checker = check::begin(document, options, whole);
+fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, more: &[String]) -> Statements<'d> {
+    let mut checker = check::begin(document, options);
     let mut flat = Graph::new(graph.name.name, Arc::clone(document.shared_names()));
     flat.dialect = document.dialect();
     let mut machine = Machine::new(&checker.checked, options, more, flat);
-    machine.start(document.as_read().file, Vec::new());
+    machine.start(document.main().file, Vec::new());
     let mut outcome = Ok(machine.pause());
     let mut left = graph.body.reassigned().clone();
     let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
-    while checker.next_statements(graph, &mut reader, &mut chunk) {
-        checker.graph_statements(graph, &mut chunk);
+    while reader.next(&mut chunk) {
+        checker.graph_statements(graph, &chunk);
         if checker.diagnostics.has_errors() {
             continue;
         }
@@ -159,15 +139,14 @@ fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &
     more.len() > before
 }
 
-/// From the end of the statements to the finished graph; nothing where fragments stay of which
-/// no nodes are there.
+/// From the end of the statements to the finished graph.
 fn finish(
     checked: &Checked,
     state: State,
     declared: &GraphDecl,
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<Option<(Graph, Vec<Blocked>)>, Stopped> {
+) -> Result<(Graph, Vec<Blocked>), Stopped> {
     let document = checked.document;
     let mut machine = Machine::resume(checked, state);
     diagnostics.extend(machine.shapes.take());
@@ -182,16 +161,14 @@ fn finish(
     kept::demand_input(checked, &mut graph);
     graph.finish_names_in(spare);
     datatypes::check(checked, &mut graph, diagnostics);
-    if !kept::keep(checked, &mut graph, options, diagnostics).map_err(stopped)? {
-        return Ok(None);
-    }
+    kept::keep(checked, &mut graph, options, diagnostics).map_err(stopped)?;
     let mut blocked = Vec::new();
     if options.migrate && graph.dialect == Dialect::Draft {
         migrate::fragments(&graph, document, diagnostics);
         blocked = migrate::migrate(&mut graph, document, diagnostics);
     }
     rules::check(checked, &graph, diagnostics);
-    Ok(Some((graph, blocked)))
+    Ok((graph, blocked))
 }
 
 /// The tensors that inputs or outputs stand for.
@@ -203,7 +180,7 @@ fn tensors(
 ) -> Result<Vec<TensorId>, Box<Diagnostic>> {
     let tensor = |(ident, slot): (&Ident, &Option<u32>)| {
         slot.and_then(|slot| machine.tensor_in(slot)).ok_or_else(|| {
-            let at = Location::new(document.as_read().file, ident.span);
+            let at = Location::new(document.main().file, ident.span);
             let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
             Box::new(Diagnostic::new(Code::DynamicType, at, message))
         })

@@ -10,7 +10,6 @@
 
 use super::calls::Given;
 use super::code::{Instr, Program};
-use super::fused::Fused;
 use super::machine::Machine;
 use super::value::Value;
 
@@ -32,10 +31,10 @@ impl Program {
         let last = end as u32 - 1;
         for at in entry as usize..end {
             if self.instrs[at] == Instr::Jump(last) {
-                self.instrs[at] = Instr::Fused(Fused::Return(*result));
+                self.instrs[at] = Instr::ReturnTop(*result);
             }
         }
-        self.instrs[end - 1] = Instr::Fused(Fused::Return(*result));
+        self.instrs[end - 1] = Instr::ReturnTop(*result);
         for at in entry as usize..end {
             if let Instr::Call(site) | Instr::CallWith(site) = self.instrs[at] {
                 self.sites[site as usize].releases = self.is_last(at + 1);
@@ -47,7 +46,7 @@ impl Program {
     fn is_last(&self, mut at: usize) -> bool {
         for _ in 0..FAR {
             match self.instrs.get(at) {
-                Some(Instr::Fused(Fused::Return(_))) => return true,
+                Some(Instr::ReturnTop(_)) => return true,
                 Some(Instr::Jump(to)) => {
                     at = *to as usize;
                     continue;
@@ -103,7 +102,7 @@ impl Machine<'_, '_> {
             self.drop_slots(self.base as usize);
             self.leave();
             match self.program.instrs[self.pc as usize] {
-                Instr::Fused(Fused::Return(_)) => {}
+                Instr::ReturnTop(_) => {}
                 Instr::Store(slot) => {
                     self.pc += 1;
                     let value = self.pop();

@@ -112,8 +112,7 @@ fn mistake(message: impl Into<String>) -> Failure {
 impl Machine<'_, '_> {
     /// Starts a scan whose arguments are on the stack, or adds it to the graph as it is.
     pub(super) fn scan(&mut self, index: u32) -> Outcome<()> {
-        self.shapes.ask();
-        let site = self.site(index);
+        let site = self.program.sites[index as usize];
         let first = self.stack.len() - site.keys.1 as usize;
         match self.unrolling(index, &site, first) {
             Ok(unrolling) => {
@@ -212,7 +211,7 @@ impl Machine<'_, '_> {
         let Some(fragment) = found else {
             return Err(mistake(format!("there is no fragment `{name}` for the body of this scan")).into());
         };
-        if self.lowering.keeps(self.checked, fragment) {
+        if self.lowering.keeps(fragment) {
             return Err(Hindrance::Stays(format!("its body `{name}` is to be kept"), None));
         }
         if !checked.fragment(fragment).has_body {

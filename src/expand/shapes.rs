@@ -31,8 +31,6 @@ pub(super) struct Shapes {
     /// Tensors whose shape is unknown because of an error that is reported already.
     broken: FxHashSet<TensorId>,
     found: Diagnostics,
-    /// Whether the expansion depended on a shape since that was forgotten.
-    asked: bool,
     recent: Recent,
 }
 
@@ -44,7 +42,6 @@ impl Shapes {
             plans: Vec::new(),
             broken: FxHashSet::default(),
             found: Diagnostics::new(options.strict),
-            asked: false,
             recent: Recent::default(),
         }
     }
@@ -52,25 +49,6 @@ impl Shapes {
     /// What was found so far.
     pub(super) fn take(&mut self) -> Diagnostics {
         std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
-    }
-
-    /// Notes that what is expanded depends on a shape, or on the data type of a tensor.
-    pub(super) fn ask(&mut self) {
-        self.asked = true;
-    }
-
-    /// Whether it did since [`Shapes::forget_questions`].
-    pub(super) fn was_asked(&self) -> bool {
-        self.asked
-    }
-
-    pub(super) fn forget_questions(&mut self) {
-        self.asked = false;
-    }
-
-    /// How much was found so far.
-    pub(super) fn findings(&self) -> (usize, usize) {
-        (self.found.len() + self.found.suppressed(), self.broken.len())
     }
 
     /// Whether the shape that all arguments have is that of the result of operations of a kind that
@@ -176,7 +154,6 @@ impl Machine<'_, '_> {
             // What is no tensor has the shape of a single number.
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
         };
-        self.shapes.asked = true;
         let Some(shape) = self.graph.shape(*tensor) else {
             let message = "`shape_of` needs a tensor whose shape is known while expanding";
             return Err(Failure::new(Code::NotCompileTime, message).help(HELP));

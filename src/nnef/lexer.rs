@@ -7,7 +7,6 @@ mod tests;
 use logos::{Lexer, Logos};
 
 pub use self::kinds::Kind;
-pub(crate) use self::kinds::is_reserved;
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -41,14 +40,6 @@ pub trait ReadStatements<'t> {
     /// Reads the header of a fragment from behind its keyword, adds the comments in it, and gives
     /// the brace or the semicolon behind it. Where it gives up, the header is cut into tokens.
     fn read_head(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<(Kind, Span)>;
-
-    /// Reads a whole fragment from behind its keyword, if it is like an earlier one, and gives its
-    /// closing brace.
-    fn read_alike(&mut self, lexer: &mut Lexer<'t, Kind>, keyword: Span) -> Option<Span>;
-
-    /// Notes that the header of a fragment and the statements of its body were read without
-    /// tokens, and that no comments are among them.
-    fn end_fragment(&mut self, lexer: &Lexer<'t, Kind>, keyword: Span);
 }
 
 /// Leaves all statements to the parser.
@@ -62,12 +53,6 @@ impl ReadStatements<'_> for () {
     fn read_head(&mut self, _: &mut Lexer<Kind>, _: &mut Vec<Span>) -> Option<(Kind, Span)> {
         None
     }
-
-    fn read_alike(&mut self, _: &mut Lexer<Kind>, _: Span) -> Option<Span> {
-        None
-    }
-
-    fn end_fragment(&mut self, _: &Lexer<Kind>, _: Span) {}
 }
 
 /// Cuts a text into tokens. Findings are reported except within extension directives, whose text
@@ -220,11 +205,6 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
 
     /// A fragment, whose header is one token if it can be read without others.
     fn fragment(&mut self, lexer: &mut Lexer<'t, Kind>, span: Span) {
-        if let Some(brace) = self.statements.read_alike(lexer, span) {
-            (self.free, self.braces, self.graph) = (false, 0, false);
-            self.push(Kind::Alike, span);
-            return self.push(Kind::RBrace, brace);
-        }
         let mut ahead = lexer.clone();
         let comments = self.tokens.comments.len();
         let Some((kind, end)) = self.statements.read_head(&mut ahead, &mut self.tokens.comments) else {
@@ -238,9 +218,6 @@ impl<'t, S: ReadStatements<'t>> Run<'t, '_, S> {
         if kind == Kind::LBrace {
             self.place = Place::Body;
             self.statements(lexer);
-            if self.tokens.kinds.last() == Some(&Kind::Plain) && self.tokens.comments.len() == comments {
-                self.statements.end_fragment(lexer, span);
-            }
         }
     }
 

@@ -1,6 +1,5 @@
 //! The NNEF language: from bytes to a checked document, and back to text.
 
-pub mod alike;
 pub mod ast;
 pub mod check;
 pub mod datatypes;

@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 
 use super::{Ast, ExprId, Ident, TypeSpecId};
 use crate::graph::Primitive;
-use crate::nnef::alike::AlikeFragments;
 use crate::nnef::statements::Statements;
 use crate::source::names::Name;
 use crate::source::{FileId, Span};
@@ -148,8 +147,6 @@ pub struct Module {
     pub extensions: Vec<Extension>,
     /// Fragments in order.
     pub fragments: Vec<Fragment>,
-    /// Fragments that are like one of these but for names, and are kept without nodes.
-    pub alike: AlikeFragments,
     /// Graphs in order; a valid document has one, a library none.
     pub graphs: Vec<GraphDecl>,
     /// Names of fragments whose headers could not be read.
@@ -169,7 +166,6 @@ impl Module {
             version: None,
             extensions: Vec::new(),
             fragments: Vec::new(),
-            alike: AlikeFragments::default(),
             graphs: Vec::new(),
             broken: Vec::new(),
             items: Vec::new(),

@@ -13,7 +13,6 @@ use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::document::ModuleId;
-use crate::nnef::statements::{Form, FormId};
 use crate::nnef::types::{Element, Fit, Type};
 use crate::room;
 use crate::source::names::Name;
@@ -148,19 +147,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             inputs: self.inputs,
             assigned_anywhere: self.assigned_anywhere,
         }
-    }
-
-    /// A form of the statements that are being checked.
-    pub(super) fn form(&self, id: FormId) -> Option<&'c Form> {
-        match self.body {
-            Source::Graph(body) => Some(body.forms().get(id)),
-            Source::Fragment(_) => None,
-        }
-    }
-
-    /// Whether a name is an input of the graph.
-    pub(super) fn is_input(&self, name: Name) -> bool {
-        self.inputs.contains(&name)
     }
 
     /// The side tables of the tree.
@@ -488,7 +474,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             match body {
                 Source::Fragment(body) => note_targets(ast, &body.assignments, &mut names),
                 Source::Graph(body) => {
-                    body.each_chunk(|chunk| note_targets(&chunk.ast, chunk.assignments(), &mut names))
+                    body.each_chunk(|chunk| note_targets(&chunk.ast, chunk.statements.iter(), &mut names))
                 }
             }
             names

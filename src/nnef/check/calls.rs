@@ -60,7 +60,7 @@ impl BodyCheck<'_, '_> {
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
         } else if !self.checker.checked.module(self.module).broken.contains(&call.name.name) {
             let checked = &self.checker.checked;
-            let known = || checked.fragment_names();
+            let known = || checked.fragments.iter().map(|info| info.name);
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
             let help = told.then(|| did_you_mean(&name, known().into_iter().map(|name| checked.text(name)))).flatten();
             let message = format!("operation `{name}` is not declared");
@@ -118,7 +118,7 @@ impl BodyCheck<'_, '_> {
         if self.result_rules(call, fragment, context) {
             return Type::Unknown;
         }
-        let declared = self.checker.checked.declared(fragment);
+        let declared = fragment.index();
         let Checked { fragments, types, .. } = &mut self.checker.checked;
         let results = &fragments[declared].results;
         let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
@@ -133,7 +133,7 @@ impl BodyCheck<'_, '_> {
     /// types, and one tensor as result. No rule has anything to say about it.
     fn simple_call(&mut self, id: CallId, call: &Call, fragment: FragmentId) -> Option<Type> {
         let checked = &mut self.checker.checked;
-        let declared = checked.declared(fragment);
+        let declared = fragment.index();
         let Checked { fragments, modules, statements, .. } = checked;
         let info = &fragments[declared];
         let args = self.ast.arguments(call);
@@ -197,7 +197,7 @@ impl BodyCheck<'_, '_> {
     fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) -> bool {
         let info = self.checker.checked.fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
-            let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
+            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
             let message = format!("`{name}` has several results and cannot be used as a value");
             let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
                 .help("assign the results to names first: `(a, b) = ..;`");
@@ -206,7 +206,7 @@ impl BodyCheck<'_, '_> {
         }
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
-            let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
+            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
             let message = format!("how many tensors `{name}` gives is not known here");
             let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
                 .help("assign them to names first: `[a, b] = ..;`");
@@ -265,7 +265,7 @@ impl BodyCheck<'_, '_> {
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let name = self.checker.checked.text(self.checker.checked.fragment_name(fragment));
+                let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
@@ -294,7 +294,7 @@ impl BodyCheck<'_, '_> {
             let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
-        let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment_name(fragment)));
+        let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment(fragment).name));
         self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
     }
 
@@ -312,7 +312,7 @@ impl BodyCheck<'_, '_> {
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
         let message =
-            format!("`{}` needs {what} {}", checked.text(checked.fragment_name(fragment)), missing.join(", "));
+            format!("`{}` needs {what} {}", checked.text(checked.fragment(fragment).name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
         let at = self.at(call.name.span);
         self.push(Diagnostic::new(Code::MissingArgument, at, message).see(see, "declared here"));
@@ -361,7 +361,7 @@ impl BodyCheck<'_, '_> {
             Place::Fragment(id) => self.checker.checked.fragment(id).generic,
         };
         if declared == Generic::No {
-            let name = self.text(self.checker.checked.fragment_name(fragment));
+            let name = self.text(self.checker.checked.fragment(fragment).name);
             self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
         } else if primitive == Primitive::Generic && inside == Generic::No {
             self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
@@ -393,7 +393,7 @@ impl BodyCheck<'_, '_> {
         let checked = &mut self.checker.checked;
         let (operation, param) = {
             let info = checked.fragment(fragment);
-            (checked.text(checked.fragment_name(fragment)).to_string(), info.params[i])
+            (checked.text(checked.fragment(fragment).name).to_string(), info.params[i])
         };
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };

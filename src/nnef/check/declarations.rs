@@ -18,14 +18,12 @@ impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
         let document = self.checked.document;
         for id in document.module_ids() {
-            self.checked.before_main = self.checked.fragments.len();
             match id {
                 ModuleId::STANDARD => self.declare_standard(),
                 id => self.declare_module(id),
             }
         }
-        self.declare_alike();
-        if let Some(graph) = self.checked.main.graphs.first() {
+        if let Some(graph) = document.main().graphs.first() {
             self.unique(document.main_id(), graph.params.iter().chain(&graph.results).copied());
         }
     }
@@ -40,26 +38,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Gives the names of fragments that are told by their spelling their meaning.
-    fn declare_alike(&mut self) {
-        let main = self.checked.document.main_id();
-        for (i, (_, name)) in self.checked.alike().iter().enumerate() {
-            let known =
-                self.checked.document_scope.get(name).is_some_and(|id| self.checked.fragment(id).module == main);
-            self.has_odd_fragments |= known || self.is_odd_name(name);
-            self.checked.document_scope.insert(name, FragmentId::at(self.checked.fragments.len() + i));
-        }
-    }
-
-    /// Whether rules speak of a name, so that a fragment of it cannot stand for others.
-    fn is_odd_name(&self, name: Name) -> bool {
-        self.checked.standard_scope.get(name).is_some() || self.checked.words.metadata.contains(&Some(name))
-    }
-
     fn declare(&mut self, module: ModuleId, index: u32) {
         let document = self.checked.document;
         let fragment = &self.checked.module(module).fragments[index as usize];
-        self.has_odd_fragments |= module == document.main_id() && self.is_odd_name(fragment.name.name);
         let metadata = self.checked.words.metadata.contains(&Some(fragment.name.name));
         let ast = self.ast(module);
         // The notation of the draft does not say what tensors hold; of its own operations we know.
@@ -141,10 +122,7 @@ impl Checker<'_> {
     /// Where a fragment's name stands.
     pub(super) fn fragment_location(&self, id: FragmentId) -> Location {
         let info = self.checked.fragment(id);
-        match self.checked.alike_index(id) {
-            Some(index) => self.at(info.module, self.checked.alike().name_place(index, self.checked.document.names())),
-            None => self.at(info.module, self.checked.declaration(info).name.span),
-        }
+        self.at(info.module, self.checked.declaration(info).name.span)
     }
 
     fn declaration_rules(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {

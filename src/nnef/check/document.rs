@@ -12,7 +12,7 @@ use crate::source::{Location, Span};
 impl Checker<'_> {
     pub(super) fn document_rules(&mut self) {
         let document = self.checked.document;
-        let main = self.checked.main;
+        let main = self.checked.document.main();
         let enabled = |name: &str| {
             main.extensions.iter().flat_map(|e| &e.words).any(|word| document.names().text(word.name) == name)
         };
@@ -54,7 +54,7 @@ impl Checker<'_> {
 
     fn extensions(&mut self) {
         let document = self.checked.document;
-        for extension in &self.checked.main.extensions {
+        for extension in &self.checked.document.main().extensions {
             let mut unknown = None;
             for (i, word) in extension.words.iter().enumerate() {
                 let text = document.names().text(word.name);
@@ -93,11 +93,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a statement of the graph has what only an extension allows and the document lacks.
-    pub(super) fn breaks_flatness(&self, ast: &Ast, assignment: &Assignment) -> bool {
-        self.flat_graph && self.not_flat(ast, assignment).is_some()
-    }
-
     /// S5: every right side is an invocation whose arguments are flat.
     pub(super) fn flat_statements<'a>(&mut self, ast: &Ast, assignments: impl IntoIterator<Item = &'a Assignment>) {
         let main = self.checked.document.main_id();
@@ -125,7 +120,7 @@ impl Checker<'_> {
     /// The first sign among the numbers of an array; not that of an exponent.
     fn first_sign(&self, span: Span) -> Option<Span> {
         let document = self.checked.document;
-        let text = document.sources().text(Location::new(self.checked.main.file, span)).as_bytes();
+        let text = document.sources().text(Location::new(self.checked.document.main().file, span)).as_bytes();
         let mut at = 0;
         while at < text.len() {
             match text[at] {

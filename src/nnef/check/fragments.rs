@@ -1,16 +1,13 @@
-//! The fragments of a document that is checked, those among them that are told by their spelling.
+//! The fragments of a document that is checked.
 
 use std::ops::Index;
 
 use super::{Checked, FragmentId, FragmentInfo};
-use crate::nnef::alike::AlikeFragments;
 use crate::nnef::ast::{Fragment, Module};
 use crate::nnef::document::ModuleId;
-use crate::source::names::Name;
-use crate::source::{FileId, Span};
+use crate::source::FileId;
 
-/// The fragments of all modules but those that are told by their spelling: first those of the
-/// standard library, which all documents share.
+/// The fragments of all modules: first those of the standard library, which all documents share.
 #[derive(Debug, Default)]
 pub struct Fragments {
     standard: &'static [FragmentInfo],
@@ -65,64 +62,19 @@ impl Index<usize> for Fragments {
 }
 
 impl<'d> Checked<'d> {
-    /// All fragments but those that are told by their spelling.
+    /// All fragments.
     pub fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
         (0..self.fragments.len()).map(FragmentId::at)
     }
 
-    /// How many fragments there are.
-    pub fn fragment_count(&self) -> usize {
-        self.fragments.len() + self.alike().len()
-    }
-
-    /// The fragments that are told by their spelling.
-    pub(crate) fn alike(&self) -> &'d AlikeFragments {
-        &self.main.alike
-    }
-
-    /// The position of a fragment among those that are told by their spelling, if it is one.
-    #[inline]
-    pub(crate) fn alike_index(&self, id: FragmentId) -> Option<usize> {
-        id.index().checked_sub(self.fragments.len())
-    }
-
-    /// The position in [`Checked::fragments`] of a fragment, or of that which it is like.
-    #[inline]
-    pub fn declared(&self, id: FragmentId) -> usize {
-        match self.alike_index(id) {
-            Some(index) => self.before_main + self.alike().model(index),
-            None => id.index(),
-        }
-    }
-
-    /// A fragment's signature, in which the name may be that of one that it is like.
+    /// A fragment's signature.
     pub fn fragment(&self, id: FragmentId) -> &FragmentInfo {
-        &self.fragments[self.declared(id)]
+        &self.fragments[id.index()]
     }
 
-    /// A fragment's name.
-    pub fn fragment_name(&self, id: FragmentId) -> Name {
-        match self.alike_index(id) {
-            Some(index) => self.alike().name(index),
-            None => self.fragments[id.index()].name,
-        }
-    }
-
-    /// The names of all fragments in the order of the texts.
-    pub(crate) fn fragment_names(&self) -> Vec<Name> {
-        let mut of_main: Vec<(u32, Name)> = self.alike().iter().collect();
-        of_main.extend(self.main.fragments.iter().map(|fragment| (fragment.span.start, fragment.name.name)));
-        of_main.sort_unstable();
-        let others = self.fragments.iter().take(self.before_main).map(|info| info.name);
-        others.chain(of_main.into_iter().map(|(_, name)| name)).collect()
-    }
-
-    /// A module as it is checked.
+    /// A module.
     pub(crate) fn module(&self, id: ModuleId) -> &'d Module {
-        match id == self.document.main_id() {
-            true => self.main,
-            false => self.document.module(id),
-        }
+        self.document.module(id)
     }
 
     /// The file that a fragment stands in.
@@ -131,17 +83,8 @@ impl<'d> Checked<'d> {
         self.module(self.fragment(id).module).file
     }
 
-    /// The declaration of a fragment, or of that which it is like.
+    /// The declaration of a fragment.
     pub(crate) fn declaration(&self, info: &FragmentInfo) -> &'d Fragment {
         &self.module(info.module).fragments[info.index as usize]
-    }
-
-    /// What a place stands for in a fragment, where that is told by its spelling.
-    #[inline]
-    pub(crate) fn place_in(&self, id: Option<FragmentId>, span: Span) -> Span {
-        match id.and_then(|id| self.alike_index(id)) {
-            Some(index) => self.alike().place(index, span, self.document.names()),
-            None => span,
-        }
     }
 }

@@ -5,7 +5,7 @@ use super::state::{BodyState, Place, Source};
 use super::{Checked, Checker, GraphInfo};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::nnef::ast::{Ast, GraphDecl, Ident};
-use crate::nnef::statements::{Chunk, Reader};
+use crate::nnef::statements::Chunk;
 
 impl<'d> Checker<'d> {
     fn graph_check<'c>(&'c mut self, graph: &'c GraphDecl, ast: &'c Ast, state: BodyState) -> BodyCheck<'c, 'd> {
@@ -13,32 +13,16 @@ impl<'d> Checker<'d> {
         BodyCheck::new(self, main, Place::Graph, ast, Source::Graph(&graph.body), state)
     }
 
-    /// Replaces the contents of a chunk by the next statements of the graph, those of well-known
-    /// forms without nodes; false where there are no more.
-    pub(crate) fn next_statements(&mut self, graph: &GraphDecl, reader: &mut Reader, chunk: &mut Chunk) -> bool {
-        self.checked.forms.settle();
-        // Of names that are assigned again the last one counts, which is found by the nodes.
-        let singly = graph.body.reassigned().is_empty();
-        reader.next_unless(chunk, |form| singly && self.checked.forms.get(form).is_some())
-    }
-
     /// Checks the next statements of the graph, and what these reach of the standard library.
-    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &mut Chunk) {
+    pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, chunk: &Chunk) {
         if self.flat_graph {
-            self.flat_statements(&chunk.ast, chunk.assignments());
+            self.flat_statements(&chunk.ast, chunk.statements.iter());
         }
         self.checked.statements.reset(&chunk.ast);
-        let mut next = Some(0);
-        while let Some(from) = next {
-            let Some(state) = self.graph.take() else { return };
-            let mut check = self.graph_check(graph, &chunk.ast, state);
-            next = check.graph_statements(chunk, from);
-            self.graph = Some(check.into_state());
-            if let Some(at) = next {
-                chunk.make_whole(at, graph.body.forms());
-                self.checked.statements.grow(&chunk.ast);
-            }
-        }
+        let Some(state) = self.graph.take() else { return };
+        let mut check = self.graph_check(graph, &chunk.ast, state);
+        chunk.statements.iter().for_each(|statement| check.assignment(statement));
+        self.graph = Some(check.into_state());
         self.pending_bodies();
     }
 
@@ -49,7 +33,7 @@ impl<'d> Checker<'d> {
 
     /// Ends the checks, after the last statement of the graph.
     pub(crate) fn finish(mut self) -> (Checked<'d>, Diagnostics) {
-        if let (Some(graph), Some(state)) = (self.checked.main.graphs.first(), self.graph.take()) {
+        if let (Some(graph), Some(state)) = (self.checked.document.main().graphs.first(), self.graph.take()) {
             let ast = Ast::default();
             let mut check = self.graph_check(graph, &ast, state);
             let mut slots = |declared: &[Ident], code: Code, what: &str| {

@@ -5,43 +5,37 @@
 
 mod bodies;
 mod calls;
-pub(crate) mod compound;
 mod declarations;
 mod deep;
 mod document;
 mod expressions;
-pub(crate) mod forms;
 mod fragments;
 mod graph;
 pub mod labels;
 mod library;
 mod loops;
 mod operators;
-pub(crate) mod routine;
 mod scope;
 mod state;
 
 use std::num::NonZeroU32;
 
-use forms::KnownForms;
 pub use fragments::Fragments;
 pub(crate) use loops::iterated;
-use routine::{RoutineId, Routines};
 use rustc_hash::FxHashSet;
 use scope::Declared;
 use smallvec::SmallVec;
 use state::BodyState;
 
-use super::ast::{Ast, ExprId, Module};
+use super::ast::{Ast, ExprId};
 use super::datatypes::plural;
 use super::document::{Document, ModuleId};
-use super::statements::Chunk;
 use super::types::{Type, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
-use crate::options::{Lower, Options};
+use crate::options::Options;
 use crate::source::names::{Name, Names};
 use crate::source::{Location, Span};
 
@@ -192,12 +186,6 @@ pub struct ModuleInfo {
     pub bound: Vec<Option<ExprId>>,
     /// The slot of the first iterator of each comprehension; the others follow it.
     pub iterator_slots: Vec<u32>,
-    /// For each statement of a graph the kind that it is of, if it is like an earlier one. Of such
-    /// a statement only the referents of its names are in these tables.
-    pub routines: Vec<Option<RoutineId>>,
-    /// For the statements of a graph that have no nodes: the slots of the targets, and those of the
-    /// names among the operands, in the order of the parameters where there are such.
-    pub slots: Vec<u32>,
     /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
     pub loop_slots: Vec<u32>,
 }
@@ -210,8 +198,6 @@ impl ModuleInfo {
         self.calls.clear();
         self.bound.clear();
         self.bound.reserve(ast.args.len());
-        self.routines.clear();
-        self.slots.clear();
         self.iterator_slots.clear();
         self.loop_slots.clear();
         self.grow(ast);
@@ -288,22 +274,14 @@ pub struct GraphInfo {
 pub struct Checked<'d> {
     /// The document.
     pub document: &'d Document,
-    /// The document itself, in which fragments may be told by their spelling.
-    main: &'d Module,
-    /// All fragments but those that are told by their spelling.
+    /// All fragments.
     pub fragments: Fragments,
-    /// How many of them the libraries have.
-    before_main: usize,
     /// The types that occur.
     pub types: Types,
     /// Side tables by module.
     pub modules: Vec<ModuleInfo>,
     /// Side tables of the statements of the graph that are unpacked.
     pub statements: ModuleInfo,
-    /// Kinds of statements of the graph.
-    pub routines: Routines,
-    /// What is known of statements that are spelled alike.
-    pub(crate) forms: KnownForms,
     /// The bodies of fragments, where they were checked.
     bodies: Vec<Option<BodyInfo>>,
     slot_names: Vec<Name>,
@@ -334,13 +312,13 @@ impl<'d> Checked<'d> {
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
     /// the order of their definition. None where no body was checked.
     pub fn slot_names(&self, id: FragmentId) -> &[Name] {
-        let (start, count) = self.bodies[self.declared(id)].map_or((0, 0), |body| body.slots);
+        let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
         &self.slot_names[start as usize..(start + count) as usize]
     }
 
     /// The slot of each result of a fragment's body; none where it is not assigned.
     pub fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
-        let Some(body) = self.bodies[self.declared(id)] else { return &[] };
+        let Some(body) = self.bodies[id.index()] else { return &[] };
         let start = body.results as usize;
         &self.result_slots[start..start + self.fragment(id).results.len()]
     }
@@ -353,46 +331,21 @@ impl<'d> Checked<'d> {
 
 /// Checks a document. Bodies of the standard library are checked as far as they are reachable.
 pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
-    let mut checker = begin(document, options, false);
-    if let Some(graph) = document.as_read().graphs.first() {
-        let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
-        while checker.next_statements(graph, &mut reader, &mut chunk) {
-            checker.graph_statements(graph, &mut chunk);
-        }
+    let mut checker = begin(document, options);
+    if let Some(graph) = document.main().graphs.first() {
+        graph.body.each_chunk(|chunk| checker.graph_statements(graph, chunk));
     }
     checker.finish()
 }
 
-/// Checks everything but the graph. Where there is anything to say about fragments, or the options
-/// tell some from others, or if it is asked for, none is told by its spelling.
-pub(crate) fn begin<'d>(document: &'d Document, options: &Options, whole: bool) -> Checker<'d> {
-    let told = document.as_read();
-    if !whole && expands_all(options) && !told.alike.is_empty() {
-        let checker = begin_with(document, options, told);
-        if !checker.has_odd_fragments {
-            return checker;
-        }
-    }
-    begin_with(document, options, document.main())
-}
-
-/// Whether the options tell no fragment of the document from others: all are expanded.
-fn expands_all(options: &Options) -> bool {
-    matches!(options.lower, Lower::Custom | Lower::All) && options.keep.is_empty()
-}
-
-/// Checks everything but the graph of a document, whose own module is given.
-fn begin_with<'d>(document: &'d Document, options: &Options, main: &'d Module) -> Checker<'d> {
+/// Checks everything but the graph.
+pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
     let mut checked = Checked {
         document,
-        main,
-        before_main: 0,
         fragments: Fragments::default(),
         types: Types::default(),
         modules: Vec::new(),
         statements: ModuleInfo::default(),
-        routines: Routines::default(),
-        forms: KnownForms::default(),
         bodies: Vec::new(),
         slot_names: Vec::new(),
         result_slots: Vec::new(),
@@ -415,16 +368,12 @@ fn begin_with<'d>(document: &'d Document, options: &Options, main: &'d Module) -
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
         flat_graph: false,
-        expands_all: expands_all(options),
-        has_odd_fragments: false,
         graph: None,
     };
     checker.document_rules();
-    let found = checker.findings();
     checker.declarations();
     checker.fragment_bodies();
-    checker.has_odd_fragments |= checker.flat_graph || checker.findings() != found;
-    if let Some(graph) = main.graphs.first() {
+    if let Some(graph) = document.main().graphs.first() {
         checker.graph = Some(BodyState::of_graph(graph, document.names().len()));
     }
     checker
@@ -444,10 +393,6 @@ pub(crate) struct Checker<'d> {
     operators_reported: bool,
     /// Whether the graph may have nothing but calls of names and literals.
     flat_graph: bool,
-    /// Whether all fragments of the document that have a body are expanded.
-    expands_all: bool,
-    /// Whether a fragment has more to it than what those that are spelled alike have in common.
-    has_odd_fragments: bool,
     /// What is known of the graph so far.
     graph: Option<BodyState>,
 }
@@ -459,11 +404,6 @@ impl<'d> Checker<'d> {
 
     fn at(&self, module: ModuleId, span: Span) -> Location {
         Location::new(self.checked.module(module).file, span)
-    }
-
-    /// How much there was to say so far.
-    fn findings(&self) -> usize {
-        self.diagnostics.len() + self.diagnostics.suppressed()
     }
 
     fn report(&mut self, code: Code, at: Location, message: impl Into<String>) {

@@ -6,7 +6,6 @@ use super::scope::{Positions, Scope};
 use super::{FragmentId, Slot};
 use crate::nnef::ast::{Body, GraphDecl};
 use crate::nnef::statements::Statements;
-use crate::nnef::types::Type;
 use crate::source::Span;
 use crate::source::names::Name;
 
@@ -50,11 +49,6 @@ impl BodyState {
     /// How many slots there are so far.
     pub(super) fn slots(&self) -> usize {
         self.slots.len()
-    }
-
-    /// The type of a local.
-    pub(super) fn type_of(&self, name: Name) -> Option<Type> {
-        self.scope.get(name).map(|slot| self.slots[slot as usize].ty)
     }
 
     /// Forgets the body, but keeps room for the next one.

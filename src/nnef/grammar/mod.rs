@@ -20,8 +20,6 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 use chumsky::error::{EmptyErr, Rich, RichPattern};
 use chumsky::inspector::SimpleState;
 use chumsky::{Boxed, Parser};
@@ -37,7 +35,7 @@ use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::Rules;
 use super::lexer::{Kind, Tokens, lex};
-use super::statements::{Forms, Targets};
+use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::source::names::Names;
@@ -72,8 +70,6 @@ pub(crate) enum Reading {
     Grammar,
     /// With a reader of its own for plain statements.
     Plain,
-    /// The same, and fragments that are told by their spelling have no nodes.
-    Alike,
 }
 
 /// [`parse_module`], read in one of several ways, of which the outcome tells nothing else.
@@ -93,21 +89,20 @@ pub(crate) fn parse_with(
         return module;
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut reader = PlainReader::new(names, roomy(text.len()), reading == Reading::Alike);
+    let mut reader = PlainReader::new(names, roomy(text.len()));
     let mut tokens = match reading {
         Reading::Grammar => lex(text, file, dialect, &mut (), diagnostics),
-        Reading::Plain | Reading::Alike => lex(text, file, dialect, &mut reader, diagnostics),
+        Reading::Plain => lex(text, file, dialect, &mut reader, diagnostics),
     };
-    let PlainReader { names, ast, runs, heads, targets, forms, alike, .. } = reader;
+    let PlainReader { names, ast, runs, heads, targets, .. } = reader;
     let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
-    let plain = Plain { runs, heads: heads.into_iter(), targets, forms: Arc::new(forms.forms), next_pattern: 0 };
+    let plain = Plain { runs, heads: heads.into_iter(), targets };
     module.comments = std::mem::take(&mut tokens.comments);
     if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
         let message = format!("more than {MAX_NESTING} levels of brackets and operators");
         diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
         return module;
     }
-    module.alike = alike.map(|alike| alike.found).unwrap_or_default();
     let build = Build {
         text,
         kinds: &tokens.kinds,
@@ -174,10 +169,6 @@ struct Plain {
     heads: std::vec::IntoIter<FragmentHead>,
     /// What the graph assigns.
     targets: Targets,
-    /// How its statements are spelled.
-    forms: Arc<Forms>,
-    /// The next fragment that others are like, among the patterns of the module.
-    next_pattern: usize,
 }
 
 /// One run of the parser over one file.
@@ -221,7 +212,6 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 
     fn finish(self) -> Module {
-        debug_assert_eq!(self.plain.next_pattern, self.module.alike.patterns.len());
         Module { ast: self.state.0.ast, ..self.module }
     }
 
@@ -305,7 +295,7 @@ impl<'s, 'd> Run<'s, 'd> {
     /// Takes over the statements that a token stands for.
     fn read_already(&mut self, token: usize, body: &mut Sink) {
         if let Some((_, run)) = self.plain.runs.find(|run| run.0 >= token) {
-            body.append(run, &self.plain.forms, &mut self.state.ast);
+            body.append(run, &mut self.state.ast);
         }
     }
 

@@ -5,7 +5,6 @@
 //! wrong, the reader gives up, and the grammar reads the statement and explains what is wrong.
 //! Right sides are in `expression.rs`; headers of fragments are read in the same way (`head.rs`).
 
-mod alike;
 mod expression;
 mod head;
 mod open;
@@ -16,10 +15,9 @@ use super::declaration::FragmentHead;
 use super::sink::Sink;
 use crate::nnef::ast::{Arg, Assignment, Ast, Expr, ExprId, Ident, Iterator, Marks};
 use crate::nnef::lexer::{Kind, ReadStatements};
-use crate::nnef::statements::{FormReader, Look, Targets};
+use crate::nnef::statements::Targets;
 use crate::source::Span;
 use crate::source::names::Names;
-use alike::AlikeReader;
 use head::TreeEnds;
 use open::{Levels, Open};
 
@@ -33,12 +31,6 @@ pub(super) struct PlainReader<'n> {
     pub heads: Vec<FragmentHead>,
     /// What the graph assigns.
     pub targets: Targets,
-    /// How statements of graphs are spelled.
-    pub forms: FormReader,
-    /// How fragments are spelled, where these are told by it.
-    pub alike: Option<AlikeReader>,
-    /// The first call of the fragment that is being read.
-    first_call: usize,
     /// The run that is being read.
     run: Option<Sink>,
     /// What was begun of the expression at hand.
@@ -50,16 +42,13 @@ pub(super) struct PlainReader<'n> {
 }
 
 impl<'n> PlainReader<'n> {
-    pub fn new(names: &'n mut Names, ast: Ast, alike: bool) -> Self {
+    pub fn new(names: &'n mut Names, ast: Ast) -> Self {
         PlainReader {
             names,
             ast,
             runs: Vec::new(),
             heads: Vec::new(),
             targets: Targets::default(),
-            forms: FormReader::default(),
-            alike: alike.then(AlikeReader::default),
-            first_call: 0,
             run: None,
             open: Vec::new(),
             items: Vec::new(),
@@ -75,22 +64,6 @@ impl<'n> PlainReader<'n> {
 
 impl<'t> ReadStatements<'t> for PlainReader<'_> {
     fn read(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>, graph: bool) -> Option<Span> {
-        let mut new = false;
-        if graph {
-            let declared = self.alike.as_ref().map_or(&[][..], AlikeReader::declared);
-            match self.forms.look(lexer.remainder(), self.names, declared) {
-                Look::Known(found) => {
-                    let before = lexer.span().end as u32;
-                    let span = Span { start: before + found.start, end: before + found.end };
-                    found.words[..found.targets].iter().for_each(|target| self.targets.assign(target.name));
-                    Self::run(&mut self.run, graph).push_like(found.form, span.start, found.words);
-                    lexer.bump(found.end as usize);
-                    return Some(span);
-                }
-                Look::New => new = true,
-                Look::Odd => {}
-            }
-        }
         let marks = Marks::of(&self.ast);
         let mut statement = Statement::new(lexer, self, comments);
         let Some(assignment) = statement.assignment() else {
@@ -101,9 +74,6 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
             self.iterators.clear();
             return None;
         };
-        if new {
-            self.forms.learn(&self.ast, marks, &assignment);
-        }
         Self::run(&mut self.run, graph).push(&mut self.ast, marks, &mut self.targets, assignment);
         Some(assignment.span)
     }
@@ -112,32 +82,12 @@ impl<'t> ReadStatements<'t> for PlainReader<'_> {
         self.runs.extend(self.run.take());
     }
 
-    fn read_alike(&mut self, lexer: &mut Lexer<'t, Kind>, keyword: Span) -> Option<Span> {
-        let end = self.alike.as_mut()?.look(lexer.source(), keyword, self.names)?;
-        lexer.bump((end - keyword.end) as usize);
-        Some(Span { start: end - 1, end })
-    }
-
-    fn end_fragment(&mut self, lexer: &Lexer<'t, Kind>, keyword: Span) {
-        let rest = lexer.remainder();
-        let brace = rest.len() - rest.trim_ascii_start().len();
-        if let (Some(alike), Some(head), Some(b'}')) = (&mut self.alike, self.heads.last(), rest.as_bytes().get(brace))
-        {
-            let span = Span { start: keyword.start, end: (lexer.span().end + brace) as u32 + 1 };
-            alike.learn(lexer.source(), span, head.name, &self.ast.calls[self.first_call..], self.names);
-        }
-    }
-
     fn read_head(&mut self, lexer: &mut Lexer<'t, Kind>, comments: &mut Vec<Span>) -> Option<(Kind, Span)> {
         let ends = TreeEnds::of(&self.ast);
         let mut statement = Statement::new(lexer, self, comments);
         let end = statement.head().map(|head| (head, statement.kind, statement.span));
         match end {
             Some((head, kind @ (Kind::LBrace | Kind::Semicolon), span)) => {
-                if let (Some(alike), Kind::LBrace) = (&mut self.alike, kind) {
-                    alike.declare(lexer.source(), head.name);
-                    self.first_call = self.ast.calls.len();
-                }
                 self.heads.push(head);
                 Some((kind, span))
             }

@@ -109,7 +109,7 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
 /// The statements of the graph, with their nodes.
 fn statements(module: &Module) -> (Ast, Vec<Assignment>) {
     let (body, mut ast) = (&module.graphs[0].body, Ast::default());
-    let statements = body.unpack_into(body.forms(), &mut ast);
+    let statements = body.unpack_into(&mut ast);
     (ast, statements)
 }
 
@@ -457,7 +457,7 @@ fn trees(text: &str) -> Vec<String> {
         all.extend(body.assignments.iter().map(|a| show(&parsed.module.ast, a)));
     }
     for graph in &parsed.module.graphs {
-        graph.body.each_chunk(|chunk| all.extend(chunk.assignments().map(|a| show(&chunk.ast, a))));
+        graph.body.each_chunk(|chunk| all.extend(chunk.statements.iter().map(|a| show(&chunk.ast, a))));
     }
     all
 }

@@ -47,8 +47,6 @@ kinds! {
     Plain "statements",
     /// The header of a fragment that was read without tokens, with the place of its keyword.
     Head "`fragment`",
-    /// A fragment up to its closing brace that is like an earlier one, with the place of its keyword.
-    Alike "`fragment`",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",
@@ -266,14 +264,4 @@ impl Kind {
             Primitive::Generic => Kind::Question,
         }
     }
-}
-
-/// How long the longest reserved word is.
-const LONGEST_RESERVED: usize = 9;
-
-/// Whether a word is reserved. No reserved word ends with a digit.
-#[inline]
-pub(crate) fn is_reserved(word: &[u8]) -> bool {
-    let may_be = word.len() <= LONGEST_RESERVED && word.last().is_some_and(|last| !last.is_ascii_digit());
-    may_be && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
 }

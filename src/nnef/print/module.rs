@@ -225,7 +225,7 @@ impl Writer<'_> {
             last: self.last,
             fresh: self.fresh,
         };
-        chunk.assignments().for_each(|assignment| inner.assignment(assignment));
+        chunk.statements.iter().for_each(|assignment| inner.assignment(assignment));
         (self.comment, self.last, self.fresh) = (inner.comment, inner.last, inner.fresh);
         self.out = inner.out;
     }

@@ -1,13 +1,11 @@
 //! From nodes to bytes.
 //!
-//! A statement is its form, if that is known, and where it stands. Of a known form its names
-//! follow; else how many entries it has in each table of the tree, and these entries in order. Ids
-//! are relative to the statement's first entry, and places to its start. Long literal arrays are
-//! kept beside the bytes, in their order.
+//! A statement is where it stands, how many entries it has in each table of the tree, and these
+//! entries in order. Ids are relative to the statement's first entry, and places to its start. Long
+//! literal arrays are kept beside the bytes, in their order.
 
 use std::sync::Arc;
 
-use super::forms::{FormId, Word};
 use super::{LARGE, Large, Statements, Targets};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
@@ -85,29 +83,9 @@ pub(super) const PRIMITIVES: &[Primitive] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// Its nodes follow.
-    Whole,
+    Packed = 0,
     /// As a tree, beside the bytes.
-    Large,
-    /// The names follow that it has of those of a form.
-    Like(FormId),
-}
-
-impl How {
-    fn to_number(self) -> u64 {
-        match self {
-            How::Whole => 0,
-            How::Large => 1,
-            How::Like(form) => form.index() as u64 + 2,
-        }
-    }
-
-    pub(super) fn of_number(number: u64) -> Self {
-        match number {
-            0 => How::Whole,
-            1 => How::Large,
-            number => How::Like(FormId::at(number as usize - 2)),
-        }
-    }
+    Tree = 1,
 }
 
 impl Statements {
@@ -117,26 +95,20 @@ impl Statements {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
         let start = assignment.span.start;
         if ast.exprs.len() - marks.exprs >= LARGE {
-            self.begin(How::Large, start);
+            self.begin(How::Tree, start);
             let (tree, assignment) = ast.take_statement(marks, assignment);
             self.large.push(Large { ast: Arc::new(tree), assignment });
             return;
         }
-        self.begin(How::Whole, start);
+        self.begin(How::Packed, start);
         let mut packer = Packer::new(&mut self.bytes, &mut self.numbers, start, marks);
         packer.number(u64::from(assignment.span.end - start));
         packer.nodes(ast, assignment);
     }
 
-    /// Adds a statement of a known form, of which the names say all.
-    pub(crate) fn push_like(&mut self, form: FormId, start: u32, words: &[Word]) {
-        self.begin(How::Like(form), start);
-        words.iter().for_each(|word| self.bytes.extend_from_slice(&word.to_bytes()));
-    }
-
     /// What every statement starts with: how it is kept, and where it stands.
     pub(super) fn begin(&mut self, how: How, start: u32) {
-        push_number(&mut self.bytes, how.to_number());
+        self.bytes.push(how as u8);
         push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
         self.last = start;
         self.count += 1;

@@ -2,7 +2,6 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::forms::{Form, Word};
 use super::pack::{BINARY_OPS, BUILTINS, How, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
@@ -22,53 +21,19 @@ impl Reader<'_> {
     /// Takes the beginning of the next statement off the bytes.
     pub(super) fn begin(&mut self) -> Begin {
         let mut unpacker = Unpacker::new(self.bytes, self.numbers, self.last, Marks::default());
-        let how = How::of_number(unpacker.number());
+        let how = if unpacker.byte() == How::Tree as u8 { How::Tree } else { How::Packed };
         let start = unpacker.offset();
         (self.bytes, self.last) = (unpacker.bytes, start);
         Begin { how, start }
     }
 
-    /// Unpacks the rest of a statement without a form, behind what the tree has already.
+    /// Unpacks the rest of a statement, behind what the tree has already.
     pub(super) fn nodes(&mut self, start: u32, ast: &mut Ast) -> Assignment {
         let mut unpacker = Unpacker::new(self.bytes, self.numbers, start, Marks::of(ast));
         let len = unpacker.number() as u32;
         let (target, value) = unpacker.sides(ast);
         (self.bytes, self.numbers) = (unpacker.bytes, unpacker.numbers);
         Assignment { target, value, span: Span { start, end: start + len } }
-    }
-
-    /// Unpacks the names of a statement of a form behind others.
-    pub(super) fn words(&mut self, form: &Form, words: &mut Vec<Word>) {
-        let (packed, rest) = self.bytes.split_at((form.names() * Word::SIZE).min(self.bytes.len()));
-        room::reserve(words, form.names());
-        words.extend(packed.as_chunks().0.iter().copied().map(Word::from_bytes));
-        self.bytes = rest;
-    }
-}
-
-impl Form {
-    /// The nodes of the first statement on their own, with places relative to its start.
-    pub(crate) fn tree(&self) -> (Ast, Assignment) {
-        let mut ast = Ast::default();
-        let (target, value) = Unpacker::new(&self.packed, &self.numbers, 0, Marks::default()).sides(&mut ast);
-        (ast, Assignment { target, value, span: Span { start: 0, end: self.len } })
-    }
-
-    /// The same with the names of another one, but the places of the first.
-    pub(crate) fn tree_of(&self, words: &[Word]) -> (Ast, Assignment) {
-        let (mut ast, assignment) = self.tree();
-        self.rename(words, &mut ast, Marks::default());
-        (ast, assignment)
-    }
-
-    /// Makes the nodes of a statement of this form, behind what the tree has already.
-    pub(crate) fn whole(&self, start: u32, words: &[Word], ast: &mut Ast) -> Assignment {
-        let marks = Marks::of(ast);
-        let mut unpacker = Unpacker::new(&self.packed, &self.numbers, start, marks);
-        let (target, value) = unpacker.sides(ast);
-        self.adapt(words, start, ast, marks);
-        let end = start + self.shifted(self.len, words);
-        Assignment { target, value, span: Span { start, end } }
     }
 }
 

@@ -26,10 +26,7 @@ fn read(text: &str, dialect: Dialect, reading: Reading) -> Read {
     let kind = ModuleKind::Document;
     let mut module = parse_with(FileId::default(), text, dialect, kind, reading, &mut names, &mut diagnostics);
     let Module { graphs, ast, .. } = &mut module;
-    let unpack = |graph: &GraphDecl| Body {
-        assignments: graph.body.unpack_into(graph.body.forms(), ast).into(),
-        span: graph.body.span,
-    };
+    let unpack = |graph: &GraphDecl| Body { assignments: graph.body.unpack_into(ast).into(), span: graph.body.span };
     let graphs = graphs.iter().map(unpack).collect();
     Read { names, module, graphs, diagnostics }
 }
@@ -65,22 +62,6 @@ impl Read {
         let ast = &module.ast;
         let sizes = [ast.exprs.len(), ast.spans.len(), ast.lists.len(), ast.ints.len(), ast.scalars.len()];
         out + &format!("{sizes:?} {:?}\n", [ast.calls.len(), ast.args.len(), ast.iterators.len(), ast.types.len()])
-    }
-
-    /// What does not need nodes of fragments: names, places, and all that was said.
-    fn outline(&self) -> String {
-        let module = &self.module;
-        let mut fragments: Vec<(Span, &str)> =
-            module.fragments.iter().map(|fragment| (fragment.span, self.names.text(fragment.name.name))).collect();
-        for index in 0..module.alike.len() {
-            let of_model = module.fragments[module.alike.model(index)].span;
-            let (span, name) = (module.alike.place(index, of_model, &self.names), module.alike.name(index));
-            fragments.push((span, self.names.text(name)));
-        }
-        fragments.sort_unstable_by_key(|(span, _)| span.start);
-        let graphs = self.graphs.iter().map(|graph| graph.span).collect::<Vec<_>>();
-        let (found, names) = (&self.diagnostics, self.names.len());
-        format!("{found:?}\n{:?}\n{fragments:?}\n{graphs:?}\n{names}\n{:?}", module.comments, module.broken)
     }
 
     fn body(&self, body: &Body, out: &mut String) {
@@ -174,14 +155,12 @@ fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
 fn compare_all(text: &str, dialect: Dialect) -> Result<(usize, usize), TestCaseError> {
     let (with, without) = (read(text, dialect, Reading::Plain), read(text, dialect, Reading::Grammar));
     prop_assert_eq!(with.content(), without.content(), "{}", text);
-    let alike = read(text, dialect, Reading::Alike);
-    prop_assert_eq!(alike.outline(), with.outline(), "{}", text);
     // The words of loops are names until the statement turns out not to be plain.
     if !without.diagnostics.has_errors() && !text.contains("flatten_loops") {
         prop_assert_eq!(with.names.len(), without.names.len());
     }
     let mut names = Names::new();
-    let mut reader = PlainReader::new(&mut names, Ast::default(), false);
+    let mut reader = PlainReader::new(&mut names, Ast::default());
     let mut diagnostics = Diagnostics::new(false);
     let tokens = crate::nnef::lexer::lex(text, FileId::default(), dialect, &mut reader, &mut diagnostics);
     prop_assert_eq!(tokens.plain.len(), reader.runs.len());
