@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::list::{List, Meter};
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::graph::operators::Class;
+use crate::graph::operators::{BinaryOp, UnaryOp};
 use crate::graph::symbolic::Symbolic;
-use crate::nnef::ast::{BinaryOp, UnaryOp};
-use crate::nnef::operators::Class;
 
 /// What went wrong, without a place.
 #[derive(Clone, Debug, PartialEq)]

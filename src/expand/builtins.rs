@@ -4,7 +4,7 @@ use super::arithmetic::{Failure, Outcome, Space};
 use super::list::List;
 use super::value::Value;
 use crate::diagnostics::Code;
-use crate::nnef::ast::Builtin;
+use crate::graph::operators::Builtin;
 use crate::source::literals::scalar_text;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.

@@ -11,8 +11,8 @@ use super::compile::Compiler;
 use super::list::List;
 use super::value::Value;
 use crate::graph::Key;
+use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
-use crate::nnef::operators::Class;
 use crate::nnef::types::Type;
 use crate::source::Span;
 

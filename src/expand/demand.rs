@@ -1,8 +1,8 @@
 //! Which statements of a fragment are needed: always, perhaps, or never (law 7).
 
+use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
 use crate::nnef::check::{Ref, Refs};
-use crate::nnef::operators::Class;
 use crate::source::names::Name;
 
 /// When a statement is evaluated.

@@ -7,7 +7,7 @@ use super::list::List;
 use super::machine::{Machine, Running, Slot};
 use super::value::Value;
 use crate::diagnostics::Code;
-use crate::nnef::ast::{BinaryOp, Builtin, UnaryOp};
+use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
 use crate::nnef::types::Type;
 
 impl Machine<'_, '_> {

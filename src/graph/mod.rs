@@ -4,6 +4,7 @@ mod building;
 pub mod json;
 pub mod names;
 mod operation;
+pub mod operators;
 mod packed;
 pub mod pieces;
 mod primitive;

@@ -1,7 +1,6 @@
 //! Expressions on dimension symbols, which only the reader of the flat graph can compute.
 
-use crate::nnef::ast::BinaryOp;
-use crate::nnef::operators::Class;
+use super::operators::{BinaryOp, Class};
 
 /// The longest expression that is kept.
 const MAX_TEXT: usize = 1000;

@@ -28,6 +28,7 @@ mod walk;
 use std::num::NonZeroU32;
 
 use crate::graph::Primitive;
+pub use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
@@ -123,69 +124,6 @@ pub enum TypeSpec {
     Tuple(ListRange),
     /// A specification that could not be read; reported already.
     Error,
-}
-
-/// Unary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-    /// `!`
-    Not,
-}
-
-/// Binary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// `in`
-    In,
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>`
-    Gt,
-    /// `>=`
-    Ge,
-    /// `==`
-    Eq,
-    /// `!=`
-    Ne,
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `^`
-    Pow,
-}
-
-/// Built-in functions (3.3.3), with the type names used as casts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
-    /// `shape_of`
-    ShapeOf,
-    /// `length_of`
-    LengthOf,
-    /// `range_of`
-    RangeOf,
-    /// `integer(..)` (draft: `extent(..)`)
-    Integer,
-    /// `scalar(..)`
-    Scalar,
-    /// `logical(..)`
-    Logical,
-    /// `string(..)`
-    String,
 }
 
 /// An expression, a default literal, or the left side of an assignment.

@@ -8,9 +8,9 @@ mod module;
 
 use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
 use super::dialect::Rules;
-use super::operators::UNARY_PRECEDENCE;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
+use crate::graph::operators::UNARY_PRECEDENCE;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
 pub use module::print_module;

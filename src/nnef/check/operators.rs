@@ -3,8 +3,8 @@
 use super::bodies::BodyCheck;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
+use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
-use crate::nnef::operators::Class;
 use crate::nnef::types::{Element, Type};
 use crate::source::Span;
 

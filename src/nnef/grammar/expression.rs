@@ -11,12 +11,12 @@ use smallvec::SmallVec;
 use super::build::{Build, Extra, Failure, Input, builtin, primitive};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
+use crate::graph::operators::{BinaryInfo, UNARY_PRECEDENCE, UnaryInfo};
 use crate::nnef::ast::{
     Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange,
 };
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;
-use crate::nnef::operators::{BinaryInfo, UNARY, UNARY_PRECEDENCE};
 use crate::source::Span;
 
 type Items = SmallVec<[ExprId; 4]>;
@@ -160,7 +160,7 @@ fn operators<'s, E: Failure<'s>>(
     atom: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
     rules: &'static Rules,
 ) -> grammar!('s, ExprId, E) {
-    let sign = operator(|kind| UNARY.iter().find(|row| row.token == kind).map(|row| row.op));
+    let sign = operator(|kind| UnaryInfo::of_token(kind).map(|row| row.op));
     let signed = prefix(u16::from(UNARY_PRECEDENCE), sign, |(op, _), operand, e: &mut With<'s, '_, E>| {
         let (span, state) = here(e);
         state.unary(op, operand, span)

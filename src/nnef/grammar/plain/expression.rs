@@ -6,13 +6,13 @@
 
 use super::open::Open;
 use super::{PlainReader, Statement};
+use crate::graph::operators::{BinaryInfo, UnaryInfo};
 use crate::nnef::ast::{
     Arg, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, UnaryOp,
 };
 use crate::nnef::grammar::build::{builtin, primitive};
 use crate::nnef::grammar::numbers;
 use crate::nnef::lexer::Kind;
-use crate::nnef::operators::{BinaryInfo, UNARY};
 use crate::room;
 use crate::source::Span;
 use crate::source::literals::plain_len;
@@ -54,7 +54,7 @@ impl Statement<'_, '_, '_> {
             Kind::LBracket => self.array(),
             Kind::LParen => self.enter(Open::Parentheses { start, base: self.reader.items.len() as u32 }),
             Kind::Minus | Kind::Plus | Kind::Bang => {
-                let row = UNARY.iter().find(|row| row.token == self.kind)?;
+                let row = UnaryInfo::of_token(self.kind)?;
                 self.enter(Open::Unary { op: row.op, start })
             }
             kind => match builtin(kind) {
