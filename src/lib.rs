@@ -36,7 +36,7 @@
 pub mod diagnostics;
 #[cfg(feature = "eval")]
 pub mod eval;
-pub mod expand;
+pub(crate) mod core;
 pub mod graph;
 pub mod loops;
 pub mod migrate;
@@ -52,7 +52,7 @@ pub mod source;
 pub mod tensor;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use expand::Expansion;
+pub use nnef::expand::Expansion;
 pub use graph::Graph;
 pub use nnef::document::{Document, Parsed};
 use nnef::grammar::ModuleKind;
@@ -101,7 +101,7 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 /// What is wrong with the document, if anything is; there may be warnings among it. A document
 /// that could not be read as a whole is refused: why is among what [`parse`] found.
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
-    expand::expand(document, options)
+    nnef::expand::expand(document, options)
 }
 
 /// The examples of the front page.

@@ -8,6 +8,7 @@ pub mod json;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod suggest;
+pub(crate) mod trace;
 
 use rustc_hash::FxHashMap;
 

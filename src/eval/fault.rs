@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::expand::with_origin;
+use crate::graph::origin::with_origin;
 use crate::graph::{Graph, OperationId};
 use crate::tensor::TensorError;
 

@@ -171,6 +171,11 @@ impl Graph {
         }
     }
 
+    /// Adds a result to the operation that is finished next, behind its arguments.
+    pub(crate) fn push_output(&mut self, output: Output) {
+        self.packed.push_output(output);
+    }
+
     /// Takes the last arguments back.
     pub(crate) fn drop_operands(&mut self, count: usize) {
         self.packed.drop_operands(count);

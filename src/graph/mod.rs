@@ -5,6 +5,7 @@ pub mod json;
 pub mod names;
 mod operation;
 pub mod operators;
+pub(crate) mod origin;
 mod packed;
 pub mod pieces;
 mod primitive;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::expand::with_origin;
+use crate::graph::origin::with_origin;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;

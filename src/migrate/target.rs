@@ -3,11 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Diagnostics;
-use crate::expand::arithmetic::Space;
-use crate::expand::kind_of;
 use crate::graph::Primitive;
 use crate::graph::{Graph, Kind};
 use crate::nnef::check::{self, Checked};
+use crate::nnef::compile::units;
 use crate::nnef::document::Document;
 use crate::nnef::types::{Element, Type};
 use crate::options::{From, Options};
@@ -63,7 +62,7 @@ impl Declarations<'_> {
 
 fn declared(checked: &Checked, operation: &str, names: &mut Names) -> Option<Declared> {
     let id = checked.standard(operation)?;
-    let mut kind = kind_of(checked, id, &Space::unlimited());
+    let mut kind = units::unit(checked, checked.fragment(id)).kind();
     let mut rename = |name: &mut crate::source::names::Name| *name = names.intern(checked.text(*name));
     rename(&mut kind.name);
     kind.params.iter_mut().for_each(|param| rename(&mut param.name));

@@ -6,7 +6,7 @@ use super::error::ModelError;
 use super::path::data_file;
 use super::{DATA, GRAPH, Model, ModelFile};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
-use crate::expand::with_origin;
+use crate::graph::origin::with_origin;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::standard::VARIABLE;

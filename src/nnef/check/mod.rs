@@ -18,8 +18,6 @@ mod operators;
 mod scope;
 mod state;
 
-use std::num::NonZeroU32;
-
 pub use fragments::Fragments;
 pub(crate) use loops::iterated;
 use rustc_hash::FxHashSet;
@@ -31,6 +29,7 @@ use super::ast::{Ast, ExprId};
 use super::datatypes::plural;
 use super::document::{Document, ModuleId};
 use super::types::{Type, Types};
+pub(crate) use crate::core::unit::UnitId as FragmentId;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
@@ -38,21 +37,6 @@ use crate::graph::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
 use crate::options::Options;
 use crate::source::names::{Name, Names};
 use crate::source::{Location, Span};
-
-/// Identifies a fragment among those of all modules. An `Option` of it takes no more than it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FragmentId(NonZeroU32);
-
-impl FragmentId {
-    fn at(index: usize) -> Self {
-        FragmentId(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    /// The position in [`Checked::fragments`].
-    pub fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
 
 /// A formal parameter.
 #[derive(Clone, Copy, Debug)]

@@ -2,37 +2,36 @@
 
 use super::arithmetic::{self, Failure, Outcome};
 use super::builtins;
-use super::iteration::Collected;
+use super::iteration::{Collected, Comprehension};
 use super::list::List;
-use super::machine::{Machine, Running, Slot};
+use super::frame::Slot;
+use super::machine::Machine;
+use super::program::Conversion;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
-use crate::nnef::types::Type;
 
-impl Machine<'_, '_> {
+impl Machine {
     /// Gives a value the structure that a parameter declares.
-    pub(super) fn conform(&self, value: Value, ty: Type) -> Outcome<Value> {
-        let types = &self.checked.types;
-        match (value, ty) {
-            (Value::Array(list), Type::Array(array))
-                if matches!(types.item(array), Type::Tuple(_) | Type::Array(_)) =>
-            {
+    pub(super) fn conform(&self, value: Value, conversion: Conversion) -> Outcome<Value> {
+        let meter = Some(&self.space.meter);
+        match (value, conversion) {
+            (Value::Array(list), Conversion::Array(Some(of_items))) => {
+                let of_items = self.program.conversions[of_items as usize];
                 let items: Outcome<Vec<Value>> =
-                    list.to_values().into_iter().map(|item| self.conform(item, types.item(array))).collect();
-                Ok(Value::Array(List::from_values(items?, Some(&self.space.meter))))
+                    list.to_values().into_iter().map(|item| self.conform(item, of_items)).collect();
+                Ok(Value::Array(List::from_values(items?, meter)))
             }
-            (Value::Array(list), Type::Tuple(tuple)) => {
-                let wanted = types.items(tuple).len();
-                if list.len() == wanted {
+            (Value::Array(list), Conversion::Tuple(wanted)) => {
+                if list.len() == wanted as usize {
                     return Ok(Value::Tuple(list));
                 }
                 let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
                 Err(Failure::new(Code::LengthMismatch, message))
             }
-            (Value::Int(i), Type::SCALAR) => Ok(Value::Scalar(i as f64)),
-            (value @ Value::Array(_), _) | (value, Type::Primitive(_)) => Ok(value),
-            (value, Type::Array(_)) => Ok(Value::Array(List::from_values(vec![value], Some(&self.space.meter)))),
+            (Value::Int(i), Conversion::Scalar) => Ok(Value::Scalar(i as f64)),
+            (value @ Value::Array(_), _) => Ok(value),
+            (value, Conversion::Array(_)) => Ok(Value::Array(List::from_values(vec![value], meter))),
             (value, _) => Ok(value),
         }
     }
@@ -177,7 +176,7 @@ impl Machine<'_, '_> {
     pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
         // There is one array at least, so the number of turns is known.
         let iteration = self.iteration(count as usize, "comprehension")?;
-        self.loops.push(Running { iteration, items: Collected::new() });
+        self.iterations.comprehensions.push(Comprehension { iteration, items: Collected::new() });
         Ok(())
     }
 
@@ -185,7 +184,7 @@ impl Machine<'_, '_> {
         self.step()?;
         let site = self.program.loops[index as usize];
         let first = (self.base + site.slot) as usize;
-        let Some(Running { iteration, .. }) = self.loops.last_mut() else { return Ok(()) };
+        let Some(Comprehension { iteration, .. }) = self.iterations.comprehensions.last_mut() else { return Ok(()) };
         if iteration.is_over() {
             self.pc = site.exit;
             return Ok(());
@@ -195,8 +194,15 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
+    pub(super) fn iter_yield(&mut self) {
+        let value = self.pop();
+        if let Some(running) = self.iterations.comprehensions.last_mut() {
+            running.items.push(value);
+        }
+    }
+
     pub(super) fn iter_end(&mut self) -> Outcome<()> {
-        if let Some(running) = self.loops.pop() {
+        if let Some(running) = self.iterations.comprehensions.pop() {
             let array = self.comprehended(running.items)?;
             self.stack.push(array);
         }

@@ -1,6 +1,6 @@
 //! The calls through which a place was reached, on a diagnostic.
 
-use crate::diagnostics::{Diagnostic, TraceFrame};
+use super::{Diagnostic, TraceFrame};
 use crate::source::Location;
 
 /// How many calls are told from each end of a long chain.

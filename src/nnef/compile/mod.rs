@@ -1,14 +1,23 @@
-//! Compiles checked bodies.
+//! Compiles checked bodies to the instructions of the core.
+
+mod calls;
+mod constants;
+pub(crate) mod demand;
+mod expressions;
+mod loops;
+pub(crate) mod lowering;
+pub(crate) mod units;
 
 use std::num::NonZeroU32;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::code::{Binding, Block, Body, Head, Hint, Instr, Operand, Program, Site};
-use super::demand::{self, Demand};
-use super::lowering::Lowering;
-use super::value::Value;
+use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, Instr, Operand, Program, Site};
+use demand::{Analysis, Demand};
+use expressions::Open;
+use lowering::Lowering;
+use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId};
@@ -26,48 +35,62 @@ const UNNAMED: usize = 64;
 
 /// How a body is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// As a fragment that is called.
     Fragment,
     /// As a graph of its own: its names are names of tensors.
     Graph,
 }
 
+/// Room that one body after the other uses, of which there can be as many as operations.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// The expressions that are being compiled, the innermost one last.
+    open: Vec<Open>,
+    /// Of those that are operators and subscripts what is on the way to the leftmost operand.
+    spines: Vec<ExprId>,
+    /// For the analysis of demand.
+    analysis: Analysis,
+    /// For counting calls without a name.
+    unnamed: FxHashMap<Name, u32>,
+}
+
 /// What compiling needs to know, and what it adds to.
-pub struct Compiler<'a, 'd> {
-    pub(super) checked: &'a Checked<'d>,
-    pub(super) lowering: &'a Lowering,
-    pub(super) program: &'a mut Program,
-    pub(super) names: &'a mut TensorNames,
-    pub(super) module: ModuleId,
-    pub(super) ast: &'a Ast,
-    pub(super) info: &'a ModuleInfo,
+pub(crate) struct Compiler<'a, 'd> {
+    checked: &'a Checked<'d>,
+    lowering: &'a Lowering,
+    program: &'a mut Program,
+    scratch: &'a mut Scratch,
+    names: &'a mut TensorNames,
+    module: ModuleId,
+    ast: &'a Ast,
+    info: &'a ModuleInfo,
     mode: Mode,
     /// How many loops are around.
-    pub(super) loops: u32,
+    loops: u32,
     results: &'a [ResultInfo],
     /// Slots that are evaluated on demand, up to the last one.
     lazy: Vec<bool>,
     /// Locals that a result is another name for.
     aliases: FxHashMap<u32, u32>,
     /// Calls without a name, counted by operation.
-    pub(super) unnamed: FxHashMap<Name, u32>,
+    unnamed: FxHashMap<Name, u32>,
     /// Slots of a graph whose name is assigned again later.
-    pub(super) superseded: FxHashSet<u32>,
+    superseded: FxHashSet<u32>,
     /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
-    pub(super) bindings: Vec<u32>,
-    pub(super) first_slot: u32,
+    bindings: Vec<u32>,
+    first_slot: u32,
     /// The instruction that something jumps to, if any does so far: what stands before it may be
     /// the end of another way.
-    pub(super) barrier: u32,
+    barrier: u32,
 }
 
 impl<'a, 'd> Compiler<'a, 'd> {
     /// A compiler for bodies of one module.
-    pub fn new(
+    pub(crate) fn new(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
-        program: &'a mut Program,
+        (program, scratch): (&'a mut Program, &'a mut Scratch),
         names: &'a mut TensorNames,
         module: ModuleId,
         mode: Mode,
@@ -76,6 +99,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             checked,
             lowering,
             program,
+            scratch,
             names,
             module,
             ast: &checked.module(module).ast,
@@ -94,10 +118,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// A compiler for statements of the graph, with a tree and tables of their own.
-    pub fn of_graph(
+    pub(crate) fn of_graph(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
-        program: &'a mut Program,
+        program: (&'a mut Program, &'a mut Scratch),
         names: &'a mut TensorNames,
         (ast, info): (&'a Ast, &'a ModuleInfo),
     ) -> Self {
@@ -106,17 +130,17 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Compiles a fragment's body.
-    pub fn fragment(mut self, id: FragmentId) -> Body {
+    pub(crate) fn fragment(mut self, id: FragmentId) -> Body {
         let info = self.checked.fragment(id);
         let fragment = self.checked.declaration(info);
         let empty = ast::Body::default();
         let body = fragment.body.as_ref().unwrap_or(&empty);
         self.results = &info.results;
-        self.unnamed = std::mem::take(&mut self.program.unnamed);
+        self.unnamed = std::mem::take(&mut self.scratch.unnamed);
         let mut body = self.body(body, id, info.params.len() as u32);
         self.unnamed.clear();
         if self.unnamed.capacity() <= UNNAMED {
-            self.program.unnamed = self.unnamed;
+            self.scratch.unnamed = self.unnamed;
         }
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
@@ -126,7 +150,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Compiles statements of the graph, whose names have the slots from the first one on, and gives
     /// their first instruction. `left` has the names that are assigned several times, and how often
     /// they are still to come.
-    pub fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
+    pub(crate) fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
         let entry = self.here();
         self.first_slot = first_slot;
         if !left.is_empty() {
@@ -160,7 +184,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;
         let results = self.checked.result_slots(id);
-        let mut analysis = std::mem::take(&mut self.program.analysis);
+        let mut analysis = std::mem::take(&mut self.scratch.analysis);
         match self.mode == Mode::Graph || self.lowering.demand_all {
             true => analysis.all(body),
             false => analysis.run(self.ast, &self.info.refs, body, params, slots, results),
@@ -188,7 +212,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
         }
         analysis.keep_room();
-        self.program.analysis = analysis;
+        self.scratch.analysis = analysis;
         let end = self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
@@ -206,7 +230,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
             results: results.len() as u32,
             makes_tensors: true,
             standard: self.module == ModuleId::STANDARD,
-            file: self.checked.module(self.module).file,
+            result: match results[..] {
+                [result] => NonZeroU32::new(result + 1),
+                _ => None,
+            },
         };
         Body { head, results }
     }
@@ -243,7 +270,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Where the value of a statement goes, which is compiled next.
-    pub(super) fn begin_statement(&mut self, assignment: &ast::Assignment) -> Hint {
+    fn begin_statement(&mut self, assignment: &ast::Assignment) -> Hint {
         if self.mode == Mode::Graph {
             self.unnamed.clear();
             let id = self.first_name(assignment.target);
@@ -277,7 +304,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         id
     }
 
-    pub(super) fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
+    fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
         match self.superseded.contains(&slot) {
             true => self.names.child(NameId::ROOT, name, 1, false),
             false => self.names.user(name),
@@ -290,7 +317,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.bindings.get(index as usize).copied().filter(|&binding| binding != u32::MAX)
     }
 
-    pub(super) fn hint(&mut self, target: ExprId) -> Hint {
+    fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
                 let referent = self.info.refs.get(target);
@@ -320,7 +347,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    pub(super) fn store(&mut self, target: ExprId, span: Span) {
+    fn store(&mut self, target: ExprId, span: Span) {
         let Expr::Name(name) = self.ast.expr(target) else {
             if let Expr::Array(items) | Expr::Tuple(items) = self.ast.expr(target) {
                 self.emit(Instr::Unpack(items.len), self.ast.span(target));
@@ -342,7 +369,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     fn store_in(&mut self, slot: u32, span: Span) {
         let site = match self.program.instrs.last() {
-            Some(Instr::Apply(site)) if self.barrier < self.here() => &mut self.program.sites[*site as usize],
+            Some(Instr::Emit(site)) if self.barrier < self.here() && self.program.sites[*site as usize].operands.is_some() => {
+                &mut self.program.sites[*site as usize]
+            }
             _ => {
                 self.emit(Instr::Store(slot), span);
                 return;
@@ -351,18 +380,18 @@ impl<'a, 'd> Compiler<'a, 'd> {
         site.slot = NonZeroU32::new(slot + 1);
     }
 
-    pub(super) fn emit(&mut self, instr: Instr, span: Span) -> usize {
+    fn emit(&mut self, instr: Instr, span: Span) -> usize {
         room::push(&mut self.program.instrs, instr);
         room::push(&mut self.program.spans, span);
         self.program.instrs.len() - 1
     }
 
-    pub(super) fn here(&self) -> u32 {
+    fn here(&self) -> u32 {
         self.program.instrs.len() as u32
     }
 
     /// Completes a jump that was emitted before its goal was known.
-    pub(super) fn patch(&mut self, at: usize) {
+    fn patch(&mut self, at: usize) {
         let here = self.here();
         self.barrier();
         match &mut self.program.instrs[at] {
@@ -372,22 +401,22 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Notes that something jumps to the next instruction.
-    pub(super) fn barrier(&mut self) {
+    fn barrier(&mut self) {
         self.barrier = self.here();
     }
 
-    pub(super) fn constant(&mut self, value: Value, span: Span) {
+    fn constant(&mut self, value: Value, span: Span) {
         self.program.constants.push(value);
         self.emit(Instr::Const(self.program.constants.len() as u32 - 1), span);
     }
 
     /// Whether a slot is evaluated on demand.
-    pub(super) fn is_lazy(&self, slot: u32) -> bool {
+    fn is_lazy(&self, slot: u32) -> bool {
         self.lazy.get(slot as usize).copied().unwrap_or(false)
     }
 
     /// Pushes what a name stands for.
-    pub(super) fn name(&mut self, id: ExprId, name: Name) {
+    fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
         match self.info.refs.get(id) {
             Ref::Slot(slot) => {
@@ -400,7 +429,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Adds a place that calls an operation.
-    pub(super) fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
+    fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
         let mut site = Site { keys: (self.keys(keys), keys.len() as u32), ..site };
         if site.hint == Hint::None {
             let count = self.unnamed.entry(site.name).or_default();
@@ -421,15 +450,17 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Adds a place that adds an operation to the graph, whose arguments were pushed.
-    pub(super) fn emit_site(&mut self, site: Site, keys: &[Key]) {
+    fn emit_site(&mut self, site: Site, keys: &[Key]) {
         let index = self.site(site, keys);
-        let applied = self.gives_one_tensor(&site) && self.take_operands(index, keys.len());
-        self.emit(if applied { Instr::Apply(index) } else { Instr::Emit(index) }, site.span);
+        if self.gives_one_tensor(&site) {
+            self.take_operands(index, keys.len());
+        }
+        self.emit(Instr::Emit(index), site.span);
     }
 
     /// Makes the arguments of a site that were just pushed operands of it, if all are locals or
     /// constants.
-    pub(super) fn take_operands(&mut self, site: u32, count: usize) -> bool {
+    fn take_operands(&mut self, site: u32, count: usize) -> bool {
         let before_them = (self.here() as usize).checked_sub(count);
         let Some(first) = before_them.filter(|first| *first >= self.barrier as usize) else { return false };
         let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
@@ -444,15 +475,15 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 }
             });
         }
-        sites[site as usize].operands = before as u32;
+        sites[site as usize].operands = Some(FirstOperand::at(before));
         instrs.truncate(first);
         spans.truncate(first);
         true
     }
 
     /// Whether the operation of a site is known to have one tensor as result.
-    pub(super) fn gives_one_tensor(&self, site: &Site) -> bool {
-        let Some(info) = site.fragment.map(|fragment| self.checked.fragment(fragment)) else { return false };
+    fn gives_one_tensor(&self, site: &Site) -> bool {
+        let Some(info) = site.unit.map(|fragment| self.checked.fragment(fragment)) else { return false };
         // The shape of an external may be replaced.
         let plain = !info.open_results && Some(info.name) != self.checked.words.external;
         plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))

@@ -1,18 +1,19 @@
 //! What stays beside the flat graph: extensions, metadata, and fragments that are not expanded.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::compile::{Compiler, Mode};
-use super::machine::Machine;
-use super::value::Value;
+use super::expander::Expander;
+use crate::core::unit::Units;
+use crate::core::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
-use crate::graph::{self, Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, prune};
+use crate::graph::{self, Argument, Graph, KeptFragment, Key, KindId, OriginId, Output, prune};
 use crate::nnef::ast::{Ast, Expr, Fragment, Ident};
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::document::ModuleId;
@@ -26,27 +27,15 @@ const BUDGETS: &[Code] =
     &[Code::EndlessRecursion, Code::OperationBudget, Code::LengthBudget, Code::MemoryBudget, Code::StepBudget];
 
 /// Gives a graph without inputs one that nothing uses: NNEF demands one.
-pub fn demand_input(checked: &Checked, graph: &mut Graph) {
+pub(super) fn demand_input(checked: &Checked, units: &Units, graph: &mut Graph) {
     let names = checked.document.names();
     let (Some(external), Some(name)) = (checked.standard(EXTERNAL), names.get(UNUSED_INPUT)) else { return };
     if !graph.inputs.is_empty() {
         return;
     }
-    let info = checked.fragment(external);
-    let known = graph.kinds.iter().position(|kind| kind.name == info.name && kind.standard);
-    let kind = known.unwrap_or_else(|| {
-        let param =
-            |param: &crate::nnef::check::ParamInfo| KindParam { name: param.name, tensor: param.tensor, default: None };
-        graph.kinds.push(Kind {
-            name: info.name,
-            params: info.params.iter().map(param).collect(),
-            results: info.results.iter().map(|result| result.name).collect(),
-            declared: true,
-            standard: true,
-            generic: true,
-        });
-        graph.kinds.len() - 1
-    });
+    let kind = units.get(external).kind();
+    let known = graph.kinds.iter().position(|known| known.name == kind.name && known.standard);
+    let kind = known.map_or_else(|| graph.add_kind(kind), |known| KindId(known as u32));
     let id = graph.names.child(NameId::ROOT, name, 0, false);
     let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
     let shape: Arc<[i64]> = [1].into();
@@ -54,19 +43,21 @@ pub fn demand_input(checked: &Checked, graph: &mut Graph) {
     let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
     let at = Location::new(checked.document.main().file, Span::default());
     let dtype = (Some(Primitive::Scalar), false);
-    graph.add_operation(KindId(kind as u32), dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
+    graph.add_operation(kind, dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
     graph.inputs.push(tensor);
 }
 
 /// Fills in the extensions and fragments of the output.
-pub fn keep(
+pub(super) fn keep(
     checked: &Checked,
+    units: &Rc<Units>,
     graph: &mut Graph,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<(), Box<Diagnostic>> {
     let mut keeper = Keeper {
         checked,
+        units,
         options,
         diagnostics,
         verbatim: BTreeSet::new(),
@@ -84,6 +75,7 @@ pub fn keep(
 
 struct Keeper<'a, 'd> {
     checked: &'a Checked<'d>,
+    units: &'a Rc<Units>,
     options: &'a Options,
     diagnostics: &'a mut Diagnostics,
     /// Fragments that are copied as they are written.
@@ -162,7 +154,7 @@ impl Keeper<'_, '_> {
                 // runs the body.
                 self.keep_verbatim(id);
             } else {
-                match flat_body(self.checked, id, self.options, self.diagnostics) {
+                match flat_body(self.checked, self.units, id, self.options, self.diagnostics) {
                     Ok(body) => {
                         self.collect(&body);
                         self.flat[next].1 = Some(Box::new(body));
@@ -217,6 +209,7 @@ fn head(checked: &Checked, id: FragmentId) -> String {
 /// runs it, so they are symbols.
 fn flat_body(
     checked: &Checked,
+    units: &Rc<Units>,
     id: FragmentId,
     options: &Options,
     diagnostics: &mut Diagnostics,
@@ -240,12 +233,9 @@ fn flat_body(
         }
     }
     let inputs = std::mem::take(&mut graph.inputs);
-    let mut machine = Machine::new(checked, options, &[], graph);
-    let names = &mut machine.graph.names;
-    let compiler = Compiler::new(checked, &machine.lowering, &mut machine.program, names, info.module, Mode::Graph);
-    let body = compiler.fragment(id);
-    machine.start(body.head.file, params);
-    let outcome = machine.run(body.head.entry, body.head.slots as usize);
+    let mut expander = Expander::new(checked, Rc::clone(units), options, &[], graph);
+    let outcome = expander.run_as_graph(checked, id, params);
+    let mut machine = expander.machine;
     diagnostics.extend(machine.shapes.take());
     outcome?;
     let idents: Vec<Ident> = fragment.results.iter().map(|result| result.name).collect();

@@ -8,10 +8,8 @@
 //! read: what is still to be done is on the stack, and the result will be there. Such a call gives the
 //! slots of its caller up, so that those of a million open calls are those of the innermost one.
 
-use super::calls::Given;
-use super::code::{Instr, Program};
+use super::program::{Instr, Program};
 use super::machine::Machine;
-use super::value::Value;
 
 /// So many open calls keep their slots: those are in the caches of the processor.
 const SHALLOW: usize = 256;
@@ -22,7 +20,7 @@ const FAR: usize = 32;
 impl Program {
     /// Finishes the code of a body, which is the end of the program but for statements that are
     /// evaluated on demand, and returns at an instruction.
-    pub(super) fn finish_body(&mut self, entry: u32, end: usize, results: &[u32]) {
+    pub(crate) fn finish_body(&mut self, entry: u32, end: usize, results: &[u32]) {
         let code = &self.instrs[entry as usize..end];
         let ([result], Some(Instr::Store(slot))) = (results, code.last()) else { return };
         if result != slot {
@@ -36,7 +34,7 @@ impl Program {
         }
         self.instrs[end - 1] = Instr::ReturnTop(*result);
         for at in entry as usize..end {
-            if let Instr::Call(site) | Instr::CallWith(site) = self.instrs[at] {
+            if let Instr::Call(site) = self.instrs[at] {
                 self.sites[site as usize].releases = self.is_last(at + 1);
             }
         }
@@ -73,25 +71,11 @@ impl Program {
     }
 }
 
-impl Machine<'_, '_> {
-    /// Whether a call gives the slots of the running body up.
+impl Machine {
+    /// Whether calls give the slots of the running body up where they can.
     #[inline]
-    pub(super) fn releases(&self, index: u32) -> bool {
-        self.frames.len() > SHALLOW && self.program.sites[index as usize].releases
-    }
-
-    /// Gives the slots of the running body up for a call. Says where its arguments are now.
-    #[inline(never)]
-    pub(super) fn release(&mut self, index: u32, given: Given, params: u32) -> Given {
-        if given == Given::Operands {
-            for i in 0..params {
-                // The compiler lets no slot without a value be read.
-                let value = self.argument(index, given, params, i).cloned();
-                self.stack.push(value.unwrap_or(Value::Logical(false)));
-            }
-        }
-        self.drop_slots(self.base as usize);
-        Given::Pushed
+    pub(super) fn releases(&self) -> bool {
+        self.frames.len() > SHALLOW
     }
 
     /// Leaves a fragment, and those around it that do no more than to return the same. The result

@@ -10,10 +10,11 @@ use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome};
 use super::calls::first_name;
-use super::code::{Hint, Looping};
+use super::program::{Hint, Looping};
 use super::iteration::Iteration;
 use super::list::List;
-use super::machine::{Machine, Slot};
+use super::frame::Slot;
+use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -40,14 +41,14 @@ pub(super) struct LoopRun {
     collected: Vec<Vec<Value>>,
 }
 
-impl Machine<'_, '_> {
+impl Machine {
     fn looping(&self, index: u32) -> &Looping {
         &self.program.looping[index as usize]
     }
 
     pub(super) fn loop_begin(&mut self, index: u32) -> Outcome<()> {
         let site = self.looping(index).clone();
-        if !site.unroll && !self.lowering.loops {
+        if !site.unroll && !self.settings.expand_loops {
             let message = "NNEF 1.0 has no loops, and nobody asked for this one to be expanded";
             let help = "expand it with --unroll, or write `unroll` instead of `do`";
             return Err(Failure::new(Code::NotFlattenable, message).help(help));
@@ -69,7 +70,7 @@ impl Machine<'_, '_> {
         let outer = self.frame().path;
         let path = self.loop_path(site.hint).unwrap_or(outer);
         let collected = vec![Vec::new(); site.results.saturating_sub(site.recurrences) as usize];
-        self.looping.push(LoopRun { iteration, outer, path, named: None, active: None, last, collected });
+        self.iterations.loops.push(LoopRun { iteration, outer, path, named: None, active: None, last, collected });
         Ok(())
     }
 
@@ -107,13 +108,13 @@ impl Machine<'_, '_> {
     pub(super) fn loop_next(&mut self, index: u32) -> Outcome<()> {
         self.step()?;
         let site = &self.program.looping[index as usize];
-        let Some(LoopRun { iteration, .. }) = self.looping.last() else { return Ok(()) };
+        let Some(LoopRun { iteration, .. }) = self.iterations.loops.last() else { return Ok(()) };
         let trip = iteration.turn();
         if iteration.is_over() {
             self.pc = site.exit;
             return Ok(());
         }
-        if iteration.len().is_none() && trip >= self.max_trips.unwrap_or(ENDLESS) {
+        if iteration.len().is_none() && trip >= self.settings.max_trips.unwrap_or(ENDLESS) {
             let message = format!("the condition of this loop still holds after {trip} trips");
             return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
         }
@@ -129,7 +130,7 @@ impl Machine<'_, '_> {
     /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
     fn name_trip(&mut self, trip: u64) {
         let inner = self.frame().inner;
-        let (Some(run), Some(word)) = (self.looping.last_mut(), self.checked.document.names().get(standard::TRIP))
+        let (Some(run), Some(word)) = (self.iterations.loops.last_mut(), self.units.names().get(standard::TRIP))
         else {
             return;
         };
@@ -163,8 +164,8 @@ impl Machine<'_, '_> {
     /// From here on a tensor says whether the loop goes on.
     fn loop_goes_on(&mut self, condition: Value) -> Outcome<()> {
         let told = self.told(&condition);
-        let (bound, active) = match self.looping.last_mut() {
-            Some(run) => (run.iteration.len().or(self.max_trips), run.active.take()),
+        let (bound, active) = match self.iterations.loops.last_mut() {
+            Some(run) => (run.iteration.len().or(self.settings.max_trips), run.active.take()),
             None => return Ok(()),
         };
         let Some(bound) = bound else {
@@ -179,7 +180,7 @@ impl Machine<'_, '_> {
                 self.pop()
             }
         };
-        if let Some(run) = self.looping.last_mut() {
+        if let Some(run) = self.iterations.loops.last_mut() {
             run.iteration.limit(bound);
             run.active = Some(active);
         }
@@ -195,7 +196,7 @@ impl Machine<'_, '_> {
                 return Err(Failure::new(Code::StructureMismatch, message));
             }
         };
-        let Some(mut run) = self.looping.pop() else { return Ok(()) };
+        let Some(mut run) = self.iterations.loops.pop() else { return Ok(()) };
         for (i, value) in values.into_iter().enumerate() {
             let chosen = match (&run.active, run.last.get(i)) {
                 (None, _) => value.clone(),
@@ -215,7 +216,7 @@ impl Machine<'_, '_> {
             }
         }
         run.iteration.advance();
-        self.looping.push(run);
+        self.iterations.loops.push(run);
         Ok(())
     }
 
@@ -246,7 +247,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn loop_end(&mut self) -> Outcome<()> {
-        let Some(run) = self.looping.pop() else { return Ok(()) };
+        let Some(run) = self.iterations.loops.pop() else { return Ok(()) };
         self.frame().path = run.outer;
         let mut values = run.last;
         for items in run.collected {

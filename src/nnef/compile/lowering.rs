@@ -20,7 +20,7 @@ fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
 
 /// The decision for every fragment.
 #[derive(Debug)]
-pub struct Lowering {
+pub(crate) struct Lowering {
     /// By the positions of the fragments in [`Checked::fragments`].
     expand: Vec<bool>,
     keep: Vec<bool>,
@@ -38,7 +38,7 @@ pub struct Lowering {
 impl Lowering {
     /// Decides for the fragments of a document; `more` are standard compounds to be expanded
     /// whatever the options say.
-    pub fn new(checked: &Checked, options: &Options, more: &[String]) -> Self {
+    pub(crate) fn new(checked: &Checked, options: &Options, more: &[String]) -> Self {
         let names: FxHashSet<&str> = match &options.lower {
             Lower::Names(names) => names.iter().map(String::as_str).collect(),
             _ => FxHashSet::default(),
@@ -73,14 +73,14 @@ impl Lowering {
         }
     }
 
-    /// Whether a fragment is to stay whatever it is.
-    pub fn keeps(&self, fragment: FragmentId) -> bool {
-        self.keep[fragment.index()]
+    /// The fragments that are to stay whatever they are.
+    pub(crate) fn kept(&self, checked: &Checked) -> Vec<FragmentId> {
+        checked.fragment_ids().filter(|id| self.keep[id.index()]).collect()
     }
 
     /// Whether calls of a fragment are replaced by its body. An array result that no left side
     /// takes apart has a length only when the fragment is expanded.
-    pub fn expands(&self, fragment: FragmentId, taken_apart: bool) -> bool {
+    pub(crate) fn expands(&self, fragment: FragmentId, taken_apart: bool) -> bool {
         let declared = fragment.index();
         self.expand[declared] || (!taken_apart && self.open_arrays[declared])
     }

@@ -3,7 +3,7 @@
 //! Fragments of a document do not say what their tensors hold. Where that hides a confusion of
 //! data-types from the checks before expansion, it shows here.
 
-use super::rules::with_origin;
+use crate::graph::origin::with_origin;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;

@@ -5,23 +5,20 @@
 
 use std::num::NonZeroU32;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::compile_expr::Open;
-use super::demand::Analysis;
+use super::unit::UnitId;
+use super::value::Value;
 use crate::graph::Key;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
-use crate::nnef::ast::ExprId;
-use crate::nnef::check::FragmentId;
 use crate::source::names::Name;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 /// One step. Operands are on the value stack, the last one on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Instr {
+pub(crate) enum Instr {
     /// Push a constant.
     Const(u32),
     /// Push a slot that has its value.
@@ -57,15 +54,11 @@ pub enum Instr {
     },
     /// Apply a built-in function.
     Builtin(Builtin),
-    /// Pop the arguments of a site and run the fragment's body.
+    /// Run the body of the unit of a site.
     Call(u32),
-    /// Run the fragment's body of a site with operands that are not on the stack.
-    CallWith(u32),
-    /// Pop the arguments of a site and add the operation to the graph.
+    /// Add the operation of a site to the graph; put its one result into the site's slot, or push
+    /// its results.
     Emit(u32),
-    /// Add the operation of a site to the graph, with operands that are not on the stack; put its
-    /// one result into the site's slot, or push it.
-    Apply(u32),
     /// Pop the arguments of a site and start the scan that it is, or add it to the graph as it is
     /// and leave out the next instruction.
     Scan(u32),
@@ -93,7 +86,7 @@ pub enum Instr {
     LoopEnd,
     /// Turn an array of numbers on top into a constant tensor.
     AsTensor,
-    /// Turn single values into arrays and arrays into tuples, as a type in [`Program::types`] wants.
+    /// Turn single values into arrays and arrays into tuples, as [`Program::conversions`] say.
     Conform(u32),
     /// Note that the slots of a deferred statement are evaluated by its block.
     Defer(u32),
@@ -111,7 +104,7 @@ pub enum Instr {
 
 /// Where the value of an expression goes, as far as its name tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Hint {
+pub(crate) enum Hint {
     /// Nowhere by name.
     None,
     /// A local of a fragment.
@@ -135,9 +128,9 @@ pub enum Hint {
 
 /// A place that calls an operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
+pub(crate) struct Site {
     /// What is called; none for an operation that is not declared.
-    pub fragment: Option<FragmentId>,
+    pub unit: Option<UnitId>,
     /// Its name.
     pub name: Name,
     /// The call in the source.
@@ -152,9 +145,9 @@ pub struct Site {
     pub ordinal: u32,
     /// The parameters of the arguments, in [`Program::keys`].
     pub keys: (u32, u32),
-    /// For [`Instr::Apply`] and [`Instr::CallWith`] the first argument in [`Program::operands`].
-    pub operands: u32,
-    /// For [`Instr::Apply`] the slot of its result.
+    /// The first argument in [`Program::operands`]; none where arguments are popped.
+    pub operands: Option<FirstOperand>,
+    /// The slot of the one tensor that it gives; none where it is pushed.
     pub slot: Option<NonZeroU32>,
     /// Whether nothing reads the slots of the body any more that calls; see [`super::release`].
     pub releases: bool,
@@ -162,9 +155,9 @@ pub struct Site {
 
 impl Site {
     /// A call without arguments so far.
-    pub fn new(fragment: Option<FragmentId>, name: Name, span: Span, hint: Hint) -> Self {
+    pub(crate) fn new(unit: Option<UnitId>, name: Name, span: Span, hint: Hint) -> Self {
         Site {
-            fragment,
+            unit,
             name,
             span,
             generic: None,
@@ -172,16 +165,31 @@ impl Site {
             hint,
             ordinal: 0,
             keys: (0, 0),
-            operands: 0,
+            operands: None,
             slot: None,
             releases: false,
         }
     }
 }
 
+/// A position in [`Program::operands`]. An `Option` of it takes no more room than it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstOperand(NonZeroU32);
+
+impl FirstOperand {
+    pub(crate) fn at(index: usize) -> Self {
+        FirstOperand(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
 /// A comprehension's loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Loop {
+pub(crate) struct Loop {
     /// The slot of the first iterator.
     pub slot: u32,
     /// Where to go when the items are used up.
@@ -190,7 +198,7 @@ pub struct Loop {
 
 /// A loop of a body.
 #[derive(Clone, Debug)]
-pub struct Looping {
+pub(crate) struct Looping {
     /// The slot of its first variable: recurrences, iterators, the number of the trip.
     pub slot: u32,
     /// The number of recurrences.
@@ -213,7 +221,7 @@ pub struct Looping {
 
 /// A statement that is evaluated when one of its slots is needed.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// Its code.
     pub entry: u32,
     /// The slots that it fills.
@@ -222,7 +230,7 @@ pub struct Block {
 
 /// A name of a graph and the slot of its value.
 #[derive(Clone, Copy, Debug)]
-pub struct Binding {
+pub(crate) struct Binding {
     /// The slot.
     pub slot: u32,
     /// The tensor's name.
@@ -231,18 +239,32 @@ pub struct Binding {
     pub name: Name,
 }
 
-/// An operand of [`Instr::Apply`] or of [`Instr::CallWith`].
+/// An argument that is not on the stack.
 #[derive(Clone, Copy, Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// What a slot has.
     Slot(u32),
     /// A constant.
     Const(u32),
 }
 
+/// What a parameter that is no tensor makes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conversion {
+    /// A scalar of an integer.
+    Scalar,
+    /// An array of a single value; the items of an array are converted, too, where another
+    /// conversion is given for them.
+    Array(Option<u32>),
+    /// A tuple of so many items of an array.
+    Tuple(u32),
+    /// What it is.
+    Same,
+}
+
 /// A compiled body.
 #[derive(Clone, Debug)]
-pub struct Body {
+pub(crate) struct Body {
     /// What a call needs to know.
     pub head: Head,
     /// The slots of its results.
@@ -251,7 +273,7 @@ pub struct Body {
 
 /// What a call needs to know of a body.
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub(crate) struct Head {
     /// Its first instruction.
     pub entry: u32,
     /// The number of its slots.
@@ -260,33 +282,33 @@ pub struct Head {
     pub params: u32,
     /// The number of its results.
     pub results: u32,
+    /// One more than the slot of its result, if it has one.
+    pub result: Option<NonZeroU32>,
     /// Whether tensors occur in its results.
     pub makes_tensors: bool,
     /// Whether it belongs to the standard library.
     pub standard: bool,
-    /// The file that its spans are of.
-    pub file: FileId,
 }
 
 /// How much code there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marks {
+pub(crate) struct Marks {
     pub(super) instrs: usize,
-    pub(super) sites: usize,
+    pub(crate) sites: usize,
     keys: usize,
     hints: usize,
     loops: usize,
     looping: usize,
     blocks: usize,
     pub(super) bindings: usize,
-    types: usize,
+    conversions: usize,
     constants: usize,
     operands: usize,
 }
 
 impl Program {
     /// How much there is.
-    pub fn marks(&self) -> Marks {
+    pub(crate) fn marks(&self) -> Marks {
         Marks {
             instrs: self.instrs.len(),
             sites: self.sites.len(),
@@ -296,20 +318,20 @@ impl Program {
             looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
-            types: self.types.len(),
+            conversions: self.conversions.len(),
             constants: self.constants.len(),
             operands: self.operands.len(),
         }
     }
 
     /// For what the arguments of a site are.
-    pub fn keys_of(&self, site: &Site) -> &[Key] {
+    pub(crate) fn keys_of(&self, site: &Site) -> &[Key] {
         let (start, count) = site.keys;
         &self.keys[start as usize..(start + count) as usize]
     }
 
     /// Forgets what came later.
-    pub fn truncate(&mut self, marks: Marks) {
+    pub(crate) fn truncate(&mut self, marks: Marks) {
         self.instrs.truncate(marks.instrs);
         self.spans.truncate(marks.instrs);
         self.sites.truncate(marks.sites);
@@ -319,7 +341,7 @@ impl Program {
         self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
-        self.types.truncate(marks.types);
+        self.conversions.truncate(marks.conversions);
         self.constants.truncate(marks.constants);
         self.operands.truncate(marks.operands);
     }
@@ -327,7 +349,7 @@ impl Program {
 
 /// All code of a run.
 #[derive(Debug, Default)]
-pub struct Program {
+pub(crate) struct Program {
     /// The instructions of all bodies.
     pub instrs: Vec<Instr>,
     /// The place in the source of each instruction.
@@ -346,18 +368,10 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Names of graphs.
     pub bindings: Vec<Binding>,
-    /// Types to conform to.
-    pub types: Vec<crate::nnef::types::Type>,
+    /// What [`Instr::Conform`] makes of values.
+    pub conversions: Vec<Conversion>,
     /// Constants.
-    pub constants: Vec<super::value::Value>,
+    pub constants: Vec<Value>,
     /// Operands that are not on the stack.
     pub operands: Vec<Operand>,
-    /// The expressions that are being compiled, the innermost one last.
-    pub(super) open: Vec<Open>,
-    /// Of those that are operators and subscripts what is on the way to the leftmost operand.
-    pub(super) spines: Vec<ExprId>,
-    /// Room for the analysis of bodies.
-    pub analysis: Analysis,
-    /// Room for counting calls without a name.
-    pub unnamed: FxHashMap<Name, u32>,
 }

@@ -4,48 +4,49 @@
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome};
-use super::code::{Hint, Site};
-use super::machine::{Machine, Slot};
+use super::program::{Hint, Site};
+use super::frame::Slot;
+use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::standard;
-use crate::graph::{self, Argument, Key, TensorId};
+use crate::graph::{self, Key, TensorId};
 use crate::source::Span;
 use crate::source::names::Name;
 
-impl Machine<'_, '_> {
+impl Machine {
     /// A standard operation that no call in the source stands for.
     pub(super) fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
-        let Some(fragment) = self.checked.standard(name) else {
+        let Some(unit) = self.units.standard(name) else {
             return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
         };
-        Ok(Site { generic, ..Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint) })
+        Ok(Site { generic, ..Site::new(Some(unit), self.units.get(unit).name, span, hint) })
     }
 
     /// The operation of an operator whose operands turned out to be tensors.
     pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<()> {
         let span = self.here();
         let site = self.implied(name, span, Hint::None, None)?;
-        let mut arguments = SmallVec::new();
+        let mut arguments: SmallVec<[(Key, graph::Value); 4]> = SmallVec::new();
         for (i, operand) in operands.iter().enumerate() {
-            arguments.push(Argument { key: Key::Param(i as u32), value: operand.freeze(&self.space)? });
+            arguments.push((Key::Param(i as u32), operand.freeze(&self.space)?));
         }
-        self.emit_with(&site, arguments)
+        self.emit_with(&site, &arguments)
     }
 
     /// Adds such an operation to the graph, with arguments by the names of their parameters.
     pub(super) fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<()> {
-        let Some(fragment) = site.fragment else { return Ok(()) };
-        let mut arguments = SmallVec::new();
+        let Some(unit) = site.unit else { return Ok(()) };
+        let mut arguments: SmallVec<[(Key, graph::Value); 4]> = SmallVec::new();
         for (name, value) in named {
-            let params = &self.checked.fragment(fragment).params;
-            if let Some(i) = params.iter().position(|param| self.checked.text(param.name) == *name) {
-                arguments.push(Argument { key: Key::Param(i as u32), value: value.clone() });
+            let params = &self.units.get(unit).params;
+            if let Some(i) = params.iter().position(|param| self.units.text(param.name) == *name) {
+                arguments.push((Key::Param(i as u32), value.clone()));
             }
         }
-        self.emit_with(site, arguments)
+        self.emit_with(site, &arguments)
     }
 
     /// `t[i]`: the slice of that item, without the axis.
@@ -96,7 +97,7 @@ impl Machine<'_, '_> {
             self.stack.push(value);
             return Ok(());
         };
-        if let Some((_, tensor)) = self.literals.get(&list.identity()) {
+        if let Some((_, tensor)) = self.emitter.literals.get(&list.identity()) {
             self.stack.push(Value::Tensor(*tensor));
             return Ok(());
         }
@@ -104,11 +105,11 @@ impl Machine<'_, '_> {
     }
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constants::flatten(value, &self.space)? else {
+        let Some((shape, items)) = super::constant::flatten(value, &self.space)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
-        let (data, dtype) = super::constants::pack(&items);
+        let (data, dtype) = super::constant::pack(&items);
         let span = self.here();
         let mut site = self.implied(standard::CONSTANT, span, hint, dtype)?;
         site.explicit = dtype != Some(Primitive::Scalar);
@@ -128,16 +129,16 @@ impl Machine<'_, '_> {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if !list.is_empty() && super::constants::flatten(&value, &self.space)?.is_some() => {
+            Value::Array(list) if !list.is_empty() && super::constant::flatten(&value, &self.space)?.is_some() => {
                 self.constant(&value, Hint::Named(binding.id))?;
                 let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
-                self.literals.insert(list.identity(), (value.clone(), tensor));
+                self.emitter.literals.insert(list.identity(), (value.clone(), tensor));
                 Some(tensor)
             }
             _ => None,
         };
         if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
-            self.bound.insert(binding.slot, tensor);
+            self.emitter.bound.insert(binding.slot, tensor);
         }
         let value = match (&value, tensor) {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
@@ -162,10 +163,10 @@ impl Machine<'_, '_> {
 
     fn copy(&mut self, value: &Value, hint: Hint, dtype: Option<Primitive>) -> Outcome<TensorId> {
         let span = self.here();
-        let name = if self.checked.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
+        let name = if self.units.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
-        let argument = Argument { key: Key::Param(0), value: value.freeze(&self.space)? };
-        self.emit_with(&site, smallvec::smallvec![argument])?;
+        let argument = value.freeze(&self.space)?;
+        self.emit_with(&site, &[(Key::Param(0), argument)])?;
         match self.pop() {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),

@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::code::{Hint, Instr, Site};
-use super::compile::Compiler;
-use super::compile_expr::{Below, Open};
-use super::list::List;
-use super::value::Value;
+use crate::core::program::{Conversion, Hint, Instr, Site};
+use super::Compiler;
+use super::expressions::{Below, Open};
+use crate::core::list::List;
+use crate::core::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{CallId, ExprId};
 use crate::nnef::check::{CallInfo, Checked};
@@ -87,9 +87,31 @@ impl Compiler<'_, '_> {
             return;
         }
         if converts(self.checked, formal, self.info.types[value.index()]) {
-            self.program.types.push(formal);
-            self.emit(Instr::Conform(self.program.types.len() as u32 - 1), self.ast.span(value));
+            let conversion = self.conversion(formal);
+            let index = self.conversions(conversion);
+            self.emit(Instr::Conform(index), self.ast.span(value));
         }
+    }
+
+    /// What a parameter of a type makes of values.
+    fn conversion(&mut self, formal: Type) -> Conversion {
+        match formal {
+            Type::SCALAR => Conversion::Scalar,
+            Type::Array(array) => match self.checked.types.item(array) {
+                item @ (Type::Array(_) | Type::Tuple(_)) => {
+                    let of_items = self.conversion(item);
+                    Conversion::Array(Some(self.conversions(of_items)))
+                }
+                _ => Conversion::Array(None),
+            },
+            Type::Tuple(tuple) => Conversion::Tuple(self.checked.types.items(tuple).len() as u32),
+            _ => Conversion::Same,
+        }
+    }
+
+    fn conversions(&mut self, conversion: Conversion) -> u32 {
+        self.program.conversions.push(conversion);
+        self.program.conversions.len() as u32 - 1
     }
 
     pub(super) fn bound(&self, start: u32, i: usize) -> Option<ExprId> {
@@ -111,12 +133,12 @@ impl Compiler<'_, '_> {
     fn inlined_call(&mut self, site: Site, params: usize) {
         let span = site.span;
         let site = self.site(site, &[]);
-        let taken = self.take_operands(site, params);
-        self.emit(if taken { Instr::CallWith(site) } else { Instr::Call(site) }, span);
+        self.take_operands(site, params);
+        self.emit(Instr::Call(site), span);
     }
 
     /// The value of a default, a literal of the module that declares it.
     pub(super) fn default(&self, module: ModuleId, id: ExprId) -> Value {
-        super::literal(self.checked, module, id)
+        super::constants::literal(self.checked, module, id)
     }
 }

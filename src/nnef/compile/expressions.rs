@@ -5,11 +5,11 @@
 
 use smallvec::SmallVec;
 
-use super::arithmetic;
-use super::code::{Hint, Instr, Loop, Site};
-use super::compile::Compiler;
-use super::list::List;
-use super::value::Value;
+use crate::core::arithmetic;
+use crate::core::program::{Hint, Instr, Loop, Site};
+use super::Compiler;
+use crate::core::list::List;
+use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
@@ -44,21 +44,21 @@ impl Compiler<'_, '_> {
     /// Compiles an expression; its value is left on the stack.
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
         let Some((id, hint)) = self.unless_leaf(id, hint) else { return };
-        let bottom = self.program.open.len();
-        self.program.open.push(Open::new(id, hint, self.here()));
+        let bottom = self.scratch.open.len();
+        self.scratch.open.push(Open::new(id, hint, self.here()));
         self.finish(bottom);
     }
 
     /// Compiles what is open above so many expressions.
     fn finish(&mut self, bottom: usize) {
-        while let Some(mut open) = self.program.open.get(bottom..).and_then(<[Open]>::last).copied() {
-            let top = self.program.open.len() - 1;
+        while let Some(mut open) = self.scratch.open.get(bottom..).and_then(<[Open]>::last).copied() {
+            let top = self.scratch.open.len() - 1;
             match self.next_below(&mut open) {
                 Some((id, hint)) => {
-                    self.program.open[top] = open;
-                    self.program.open.push(Open::new(id, hint, self.here()));
+                    self.scratch.open[top] = open;
+                    self.scratch.open.push(Open::new(id, hint, self.here()));
                 }
-                None => self.program.open.truncate(top),
+                None => self.scratch.open.truncate(top),
             }
         }
     }
@@ -162,16 +162,16 @@ impl Compiler<'_, '_> {
     fn next_of_spine(&mut self, open: &mut Open, done: u32) -> Option<Below> {
         if done == 0 {
             let (above, leaf) = self.ast.left_spine(open.id);
-            self.program.spines.extend(above);
+            self.scratch.spines.extend(above);
             return Some((leaf, Hint::None));
         }
         let mut done = done;
         loop {
             // Its left side is compiled, and `done - 1` of what else there is.
-            let node = *self.program.spines.last()?;
+            let node = *self.scratch.spines.last()?;
             let next = match (self.ast.expr(node), done) {
                 (Expr::Binary { op, rhs, .. }, 1) if self.folds(op, rhs, node) => {
-                    self.program.spines.pop();
+                    self.scratch.spines.pop();
                     if node == open.id {
                         return None;
                     }
@@ -195,7 +195,7 @@ impl Compiler<'_, '_> {
                 continue;
             }
             self.end_of_spine(node, open);
-            self.program.spines.pop();
+            self.scratch.spines.pop();
             if node == open.id {
                 return None;
             }
@@ -279,7 +279,7 @@ impl Compiler<'_, '_> {
 
     /// The value of a literal that has no parts.
     pub(super) fn literal(&self, expr: Expr) -> Option<Value> {
-        super::simple_literal(self.checked, self.ast, expr)
+        super::constants::simple_literal(self.checked, self.ast, expr)
     }
 
     pub(super) fn is_tensor(&self, id: ExprId) -> bool {

@@ -1,12 +1,12 @@
 //! Calls of fragments: frames, and the names of what they make.
 
-use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
 use super::arithmetic::Outcome;
-use super::code::{Head, Hint, Site};
+use super::program::{Body, FirstOperand, Head, Hint, Site};
+use super::unit::UnitId;
 use super::frame::{Active, Frame, Origin, Reached, Slot, Targeted};
 use super::list::List;
 use super::machine::Machine;
@@ -14,7 +14,6 @@ use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::check::FragmentId;
 use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
@@ -33,13 +32,29 @@ pub(super) enum Target {
     Items(Rc<[Target]>),
 }
 
-/// What a call needs to know of a fragment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Callee {
-    pub(super) fragment: FragmentId,
-    pub(super) head: Head,
-    /// One more than the slot of its result, if it has one.
-    pub(super) result: Option<NonZeroU32>,
+/// The bodies that can be called, and the calls that are open beside their frames.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// The bodies of units, where they are compiled.
+    pub(super) bodies: Vec<Option<Body>>,
+    /// The open calls of each unit.
+    pub(super) active: Vec<Active>,
+    /// The names that results of open calls are to have.
+    pub(super) targets: Vec<Target>,
+    /// Which open calls have targets.
+    pub(super) targeted: Vec<Targeted>,
+}
+
+impl Calls {
+    /// None, for so many units.
+    pub(super) fn new(units: usize) -> Self {
+        Calls {
+            bodies: vec![None; units],
+            active: vec![Active::default(); units],
+            targets: Vec::new(),
+            targeted: Vec::new(),
+        }
+    }
 }
 
 /// How a call names what it makes.
@@ -53,16 +68,7 @@ pub(super) struct Naming {
     pub(super) targets: u32,
 }
 
-/// Where the arguments of a call are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
-    /// On the stack.
-    Pushed,
-    /// Among the operands of its site.
-    Operands,
-}
-
-impl Machine<'_, '_> {
+impl Machine {
     #[inline]
     pub(super) fn child(&mut self, segment: Name, ordinal: u32) -> NameId {
         let frame = self.frame();
@@ -84,12 +90,12 @@ impl Machine<'_, '_> {
                 if frame.result != NameId::ROOT {
                     return Target::Name(frame.result);
                 }
-                let fragment = frame.fragment;
-                let own = self.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
-                let target = own.and_then(|own| self.targets.get((own.first + i) as usize)).cloned();
-                match (target.unwrap_or(Target::Auto), fragment) {
-                    (Target::Auto, Some(fragment)) => {
-                        let name = self.checked.fragment(fragment).results[i as usize].name;
+                let unit = frame.unit;
+                let own = self.calls.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
+                let target = own.and_then(|own| self.calls.targets.get((own.first + i) as usize)).cloned();
+                match (target.unwrap_or(Target::Auto), unit) {
+                    (Target::Auto, Some(unit)) => {
+                        let name = self.units.get(unit).results[i as usize].name;
                         Target::Name(self.child(name, 0))
                     }
                     (target, _) => target,
@@ -111,38 +117,34 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Calls the unit of a site; gives it back where its body is missing.
     #[inline]
-    pub(super) fn call(&mut self, index: u32, given: Given) -> Outcome<()> {
+    pub(super) fn call(&mut self, index: u32) -> Outcome<Option<UnitId>> {
+        let Site { unit: Some(unit), name, generic, operands, releases, .. } = self.program.sites[index as usize]
+        else {
+            return Ok(None);
+        };
+        let Some(Body { head, .. }) = self.calls.bodies[unit.index()] else { return Ok(Some(unit)) };
         self.step()?;
         self.check_depth()?;
-        let Site { fragment: Some(fragment), name, generic, .. } = self.program.sites[index as usize] else {
-            return Ok(());
-        };
-        let callee = self.callee(fragment);
-        let naming = self.naming((index, name), &callee);
+        let naming = self.naming((index, name), (unit, &head));
         let dtype = self.type_argument(generic);
-        let params = callee.head.params;
-        let given = if self.releases(index) { self.release(index, given, params) } else { given };
+        let released = releases && self.releases();
+        match operands {
+            // Copied before the slots are given up that they are in.
+            Some(first) if released => self.push_operands(first, head.params),
+            _ => {}
+        }
+        if released {
+            self.drop_slots(self.base as usize);
+        }
         let base = self.slots.len();
-        match given {
-            Given::Pushed => self.move_arguments(params),
-            Given::Operands => self.copy_arguments(index, params),
+        match operands {
+            Some(first) if !released => self.copy_arguments(first, head.params),
+            _ => self.move_arguments(head.params),
         }
-        self.enter(index, &callee, base, naming, dtype);
-        Ok(())
-    }
-
-    /// An argument of a call that has so many; none if it has no value.
-    #[inline]
-    pub(super) fn argument(&self, index: u32, given: Given, params: u32, i: u32) -> Option<&Value> {
-        match given {
-            Given::Pushed => self.stack.get(self.stack.len() - (params - i) as usize),
-            Given::Operands => {
-                let first = self.program.sites[index as usize].operands;
-                let operand = self.program.operands[(first + i) as usize];
-                operand.value(self.base, &self.slots, &self.program.constants)
-            }
-        }
+        self.enter(index, (unit, &head), base, naming, dtype);
+        Ok(None)
     }
 
     /// Moves arguments from the stack into new slots.
@@ -157,49 +159,46 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Copies the operands of a site into new slots.
+    /// Copies operands into new slots.
     #[inline]
-    fn copy_arguments(&mut self, index: u32, count: u32) {
-        let first = self.program.sites[index as usize].operands;
-        for i in first..first + count {
-            let operand = self.program.operands[i as usize];
-            let value = match operand.value(self.base, &self.slots, &self.program.constants) {
-                Some(Value::Tensor(tensor)) => Value::Tensor(*tensor),
-                Some(value) => value.clone(),
-                // The compiler lets no other slot be read.
-                None => Value::Logical(false),
-            };
+    fn copy_arguments(&mut self, first: FirstOperand, count: u32) {
+        for i in first.index()..first.index() + count as usize {
+            let value = self.operand(i);
             self.slots.push(Slot::Ready(value));
         }
     }
 
-    /// What a call needs to know of a fragment; compiles its body when it is called first.
-    #[inline]
-    pub(super) fn callee(&mut self, fragment: FragmentId) -> Callee {
-        match self.callees[fragment.index()] {
-            Some(callee) => callee,
-            None => self.first_called(fragment),
+    /// Copies operands to the stack.
+    #[inline(never)]
+    pub(super) fn push_operands(&mut self, first: FirstOperand, count: u32) {
+        for i in first.index()..first.index() + count as usize {
+            let value = self.operand(i);
+            self.stack.push(value);
         }
     }
 
-    #[inline(never)]
-    fn first_called(&mut self, fragment: FragmentId) -> Callee {
-        let head = self.head(fragment);
-        let declared = fragment.index();
-        let result = match self.bodies[declared].as_ref().map(|body| &body.results[..]) {
-            Some([result]) => NonZeroU32::new(result + 1),
-            _ => None,
-        };
-        let callee = Callee { fragment, head, result };
-        self.callees[declared] = Some(callee);
-        callee
+    /// The value of an operand.
+    #[inline]
+    fn operand(&self, index: usize) -> Value {
+        match self.program.operands[index].value(self.base, &self.slots, &self.program.constants) {
+            Some(Value::Tensor(tensor)) => Value::Tensor(*tensor),
+            Some(value) => value.clone(),
+            // The compiler lets no slot without a value be read.
+            None => Value::Logical(false),
+        }
     }
 
     /// Enters the body of a fragment whose arguments are in the slots from `base` on. It comes back
     /// to the next instruction.
     #[inline]
-    pub(super) fn enter(&mut self, index: u32, callee: &Callee, base: usize, naming: Naming, dtype: Option<Primitive>) {
-        let Callee { fragment, head, .. } = *callee;
+    pub(super) fn enter(
+        &mut self,
+        index: u32,
+        (unit, head): (UnitId, &Head),
+        base: usize,
+        naming: Naming,
+        dtype: Option<Primitive>,
+    ) {
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
@@ -212,18 +211,18 @@ impl Machine<'_, '_> {
         }
         (self.pc, self.base) = (head.entry, base as u32);
         let frame = self.frames.len() as u32;
-        let active = &mut self.active[fragment.index()];
+        let active = &mut self.calls.active[unit.index()];
         if active.count == 0 {
             (active.first_frame, active.recursions) = (frame, 0);
         }
         active.count += 1;
-        if naming.result == NameId::ROOT && self.targets.len() > naming.targets as usize {
-            self.targeted.push(Targeted { frame, first: naming.targets });
+        if naming.result == NameId::ROOT && self.calls.targets.len() > naming.targets as usize {
+            self.calls.targeted.push(Targeted { frame, first: naming.targets });
         }
         let callee = Frame {
             pc: head.entry,
             slots: base as u32,
-            fragment: Some(fragment),
+            unit: Some(unit),
             site: index,
             path: naming.path,
             result: naming.result,
@@ -237,17 +236,18 @@ impl Machine<'_, '_> {
     /// Decides the names of a call's results and of what it makes on the way. A recursive call
     /// continues the names of the first one, so that names stay short.
     #[inline]
-    fn naming(&mut self, (index, name): (u32, Name), callee: &Callee) -> Naming {
-        let targets = self.targets.len() as u32;
+    fn naming(&mut self, (index, name): (u32, Name), callee: (UnitId, &Head)) -> Naming {
+        let (unit, head) = callee;
+        let targets = self.calls.targets.len() as u32;
         let Frame { path, result, .. } = *self.frame();
-        if !callee.head.makes_tensors {
+        if !head.makes_tensors {
             return Naming { path, result: NameId::ROOT, targets };
         }
         let Site { hint, ordinal, .. } = self.program.sites[index as usize];
         let path = match hint {
-            _ if callee.head.results != 1 => return self.name_several((index, name), callee),
-            Hint::None => self.fresh_path((name, ordinal), callee.fragment),
-            Hint::Local(name) => self.fresh_path((name, 0), callee.fragment),
+            _ if head.results != 1 => return self.name_several((index, name), callee),
+            Hint::None => self.fresh_path((name, ordinal), unit),
+            Hint::Local(name) => self.fresh_path((name, 0), unit),
             Hint::Named(id) => id,
             Hint::Bound(binding) => self.program.bindings[binding as usize].id,
             Hint::Result(_) if result != NameId::ROOT => result,
@@ -263,24 +263,24 @@ impl Machine<'_, '_> {
     /// The same for a call whose results are not one tensor, or one without a name so far: notes
     /// the targets.
     #[inline(never)]
-    fn name_several(&mut self, (index, name): (u32, Name), callee: &Callee) -> Naming {
-        let (fragment, results) = (callee.fragment, callee.head.results);
-        let (base, count) = (self.targets.len() as u32, results as usize);
+    fn name_several(&mut self, (index, name): (u32, Name), (unit, head): (UnitId, &Head)) -> Naming {
+        let results = head.results;
+        let (base, count) = (self.calls.targets.len() as u32, results as usize);
         let Site { hint, ordinal, .. } = self.program.sites[index as usize];
         let mut path = None;
         if !matches!(hint, Hint::None | Hint::Local(_)) {
             let targets: SmallVec<[Target; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
             path = targets.iter().find_map(first_name);
             if path.is_some() {
-                self.targets.extend(targets);
+                self.calls.targets.extend(targets);
             }
         }
         let path = match path {
             Some(path) => path,
             None => {
                 let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
-                let path = self.fresh_path(segment, fragment);
-                self.targets.resize(base as usize + count, Target::Auto);
+                let path = self.fresh_path(segment, unit);
+                self.calls.targets.resize(base as usize + count, Target::Auto);
                 path
             }
         };
@@ -288,8 +288,8 @@ impl Machine<'_, '_> {
     }
 
     #[inline]
-    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), fragment: FragmentId) -> NameId {
-        let active = &mut self.active[fragment.index()];
+    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), unit: UnitId) -> NameId {
+        let active = &mut self.calls.active[unit.index()];
         if active.count == 0 {
             return self.child(segment, ordinal);
         }
@@ -302,12 +302,12 @@ impl Machine<'_, '_> {
     /// Leaves a fragment and gives the caller its results.
     #[inline]
     pub(super) fn finish_call(&mut self) {
-        let Some(&Frame { slots, fragment: Some(fragment), .. }) = self.frames.last() else { return };
+        let Some(&Frame { slots, unit: Some(unit), .. }) = self.frames.last() else { return };
         let base = slots as usize;
-        let result = match self.callees[fragment.index()].and_then(|callee| callee.result) {
+        let result = match self.calls.bodies[unit.index()].as_ref().and_then(|body| body.head.result) {
             // The checks see to it that results are assigned.
             Some(slot) => self.slots[base + slot.get() as usize - 1].take().unwrap_or(Value::Logical(false)),
-            None => self.results(fragment, base),
+            None => self.results(unit, base),
         };
         self.drop_slots(base);
         self.leave();
@@ -317,22 +317,22 @@ impl Machine<'_, '_> {
     /// Takes the innermost frame away, which is that of a fragment, and goes on in the one around it.
     #[inline]
     pub(super) fn leave(&mut self) {
-        let [.., Frame { pc, slots, .. }, Frame { fragment: Some(fragment), .. }] = self.frames[..] else { return };
+        let [.., Frame { pc, slots, .. }, Frame { unit: Some(unit), .. }] = self.frames[..] else { return };
         self.frames.truncate(self.frames.len() - 1);
-        self.active[fragment.index()].count -= 1;
-        if let Some(&Targeted { frame, first }) = self.targeted.last()
+        self.calls.active[unit.index()].count -= 1;
+        if let Some(&Targeted { frame, first }) = self.calls.targeted.last()
             && frame as usize == self.frames.len()
         {
-            self.targeted.truncate(self.targeted.len() - 1);
-            self.targets.truncate(first as usize);
+            self.calls.targeted.truncate(self.calls.targeted.len() - 1);
+            self.calls.targets.truncate(first as usize);
         }
         (self.pc, self.base) = (pc, slots);
     }
 
     /// The tuple of several results.
     #[inline(never)]
-    fn results(&mut self, fragment: FragmentId, base: usize) -> Value {
-        let slots = self.bodies[fragment.index()].as_ref().map_or(&[][..], |body| &body.results);
+    fn results(&mut self, unit: UnitId, base: usize) -> Value {
+        let slots = self.calls.bodies[unit.index()].as_ref().map_or(&[][..], |body| &body.results);
         let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
         Value::Tuple(List::from_values(values, Some(&self.space.meter)))
     }
@@ -364,7 +364,7 @@ impl Machine<'_, '_> {
         }
         let mut origin = self.frames[first - 1].origin.known().unwrap_or(OriginId::NONE);
         for i in first..self.frames.len() {
-            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].fragment);
+            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].unit);
             self.frames[i].origin = Origin::new(origin);
         }
         origin
@@ -372,19 +372,19 @@ impl Machine<'_, '_> {
 
     /// Adds a call from a site, which is in this fragment, to the chain of those around it.
     #[inline]
-    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, inside: Option<FragmentId>) -> OriginId {
-        let place = match self.reached.get(index as usize) {
-            Some(Reached::Call(place, of)) if *of == inside => *place,
+    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, inside: Option<UnitId>) -> OriginId {
+        let place = match self.emitter.reached.get(index as usize) {
+            Some(Reached::Call(place)) => *place,
             _ => self.add_call_place(index, inside),
         };
         self.graph.add_origin(around, place)
     }
 
     #[inline(never)]
-    fn add_call_place(&mut self, index: u32, fragment: Option<FragmentId>) -> u32 {
+    fn add_call_place(&mut self, index: u32, fragment: Option<UnitId>) -> u32 {
         let site = self.program.sites[index as usize];
         let place = self.graph.add_call_place(site.name, Location::new(self.file_of(fragment), site.span));
-        *self.reached(index) = Reached::Call(place, fragment);
+        *self.emitter.reached(index, self.program.sites.len()) = Reached::Call(place);
         place
     }
 }

@@ -1,13 +1,12 @@
 //! What a running body consists of, and what is known of the places that call something.
 
-use super::code::Operand;
-use super::emission::Emission;
-use super::iteration::{Collected, Iteration};
+use super::program::Operand;
+use super::emit::Emission;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::nnef::check::FragmentId;
+use super::unit::UnitId;
 
 /// A local of a running body.
 #[derive(Clone, Debug)]
@@ -72,8 +71,8 @@ pub(super) struct Frame {
     pub(super) pc: u32,
     /// Its first slot.
     pub(super) slots: u32,
-    /// The fragment; none for a graph.
-    pub(super) fragment: Option<FragmentId>,
+    /// The unit; none for the outermost body.
+    pub(super) unit: Option<UnitId>,
     /// The site that called it.
     pub(super) site: u32,
     /// Names of what it makes start with this one.
@@ -123,13 +122,13 @@ pub(super) struct Targeted {
 /// What is known of a site that was reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Reached {
-    /// Nothing yet, or something out of the ordinary.
+    /// Nothing yet.
     #[default]
     Other,
-    /// It called a body: its place in the graph, and the fragment that the call stands in.
-    Call(u32, Option<FragmentId>),
-    /// It adds operations that give one tensor.
-    Single(Emission),
+    /// It called a body: its place in the graph.
+    Call(u32),
+    /// It adds operations that have this in common.
+    Emits(Emission),
 }
 
 /// The open calls of a fragment: how many, the first one, and how many calls started under that.
@@ -138,11 +137,4 @@ pub(super) struct Active {
     pub(super) count: u32,
     pub(super) first_frame: u32,
     pub(super) recursions: u32,
-}
-
-/// A comprehension that is running.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) iteration: Iteration,
-    pub(super) items: Collected,
 }

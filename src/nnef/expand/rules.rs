@@ -5,9 +5,9 @@ use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::trace;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+use crate::graph::origin::with_origin;
 use crate::graph::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, OperationId, TensorId, Value};
 use crate::nnef::check::Checked;
@@ -65,18 +65,6 @@ pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mu
         check.current = OperationId::at(i);
         by_kind[graph.kind_id(operation).index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
     }
-}
-
-/// Adds the calls around an operation to a diagnostic.
-pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
-    let mut chain = Vec::new();
-    let mut next = operation.origin;
-    while let Some(origin) = graph.origin(next) {
-        chain.push(origin);
-        next = origin.parent;
-    }
-    trace::attach(&mut diagnostic, chain.len(), |i| (graph.text_of(chain[i].fragment).to_string(), chain[i].at));
-    diagnostic
 }
 
 /// The first variable of each label. There may be as many as operations, so texts are not kept: the

@@ -6,10 +6,28 @@ use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome};
 use super::list::List;
-use super::machine::{Machine, Slot};
+use super::frame::Slot;
+use super::looping::LoopRun;
+use super::machine::Machine;
+use super::scan::Unrolling;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::TensorId;
+
+/// What is running of each kind, the innermost one last.
+#[derive(Debug, Default)]
+pub(super) struct Iterations {
+    pub(super) comprehensions: Vec<Comprehension>,
+    pub(super) scans: Vec<Unrolling>,
+    pub(super) loops: Vec<LoopRun>,
+}
+
+/// A comprehension that is running.
+#[derive(Debug)]
+pub(super) struct Comprehension {
+    pub(super) iteration: Iteration,
+    pub(super) items: Collected,
+}
 
 /// Turns over arrays of one length, or as many as somebody else says.
 #[derive(Debug)]
@@ -87,7 +105,7 @@ impl Collected {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine {
     /// What the turns of a comprehension gave, as an array.
     pub(super) fn comprehended(&mut self, items: Collected) -> Outcome<Value> {
         match items {

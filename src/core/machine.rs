@@ -7,22 +7,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::{Failure, Outcome, Space};
-use super::calls::{Callee, Given, Target};
-use super::code::{Body, Head, Instr, Program};
-use super::compile::{Compiler, Mode};
-pub(super) use super::frame::{Active, Frame, Origin, Reached, Running, Slot, Targeted};
+use super::calls::Calls;
+use super::emit::Emitter;
+use super::frame::{Frame, Origin, Slot};
+use super::iteration::Iterations;
 use super::list::Meter;
-use super::looping::LoopRun;
-use super::lowering::Lowering;
-use super::scan::Unrolling;
+use super::program::{Body, Instr, Program};
 use super::shapes::Shapes;
-use super::trace;
+use super::unit::{UnitId, Units};
 use super::value::Value;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, trace};
 use crate::graph::names::{NameId, Spare};
-use crate::graph::{Graph, KindId, OriginId, TensorId};
-use crate::nnef::check::{Checked, FragmentId};
-use crate::options::Options;
+use crate::graph::{Graph, OriginId, TensorId};
 use crate::room;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -40,91 +36,63 @@ const MIN_CELLS: u64 = 100_000_000;
 /// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
 pub(super) const MAX_SLOTS: usize = 1 << 28;
 
-/// Declares the machine, and its state without what it reads: between the statements of a graph
-/// the checks go on with that.
-macro_rules! machine {
-    ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
-        /// The state of an expansion, and what it reads.
-        pub(super) struct Machine<'c, 'd> {
-            pub(super) checked: &'c Checked<'d>,
-            $($(#[$doc])* pub(super) $field: $ty,)*
-        }
-
-        /// The state of an expansion.
-        pub(super) struct State {
-            $($field: $ty,)*
-        }
-
-        impl<'c, 'd> Machine<'c, 'd> {
-            /// Goes on from a state.
-            pub(super) fn resume(checked: &'c Checked<'d>, state: State) -> Self {
-                Machine { checked, $($field: state.$field,)* }
-            }
-
-            /// The state to go on from.
-            pub(super) fn pause(self) -> State {
-                State { $($field: self.$field,)* }
-            }
-        }
-    };
+/// What a caller can choose about a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// Whether warnings are errors.
+    pub strict: bool,
+    /// Whether the rules of the draft hold: data-types, no type arguments, ranks of two at least.
+    pub draft: bool,
+    /// Whether scans are unrolled.
+    pub unroll: bool,
+    /// Whether loops are expanded that need not be.
+    pub expand_loops: bool,
+    /// Whether those that stay are refused.
+    pub flat: bool,
+    /// The most trips of a loop that ends by a condition.
+    pub max_trips: Option<u64>,
+    /// The most open calls.
+    pub max_depth: u64,
+    /// The most operations.
+    pub max_ops: u64,
+    /// Units that are not expanded whatever refers to them.
+    pub kept: Vec<UnitId>,
+    /// Shapes that replace those of externals.
+    pub input_shapes: FxHashMap<Name, Arc<[i64]>>,
 }
 
-machine! {
-    lowering: Lowering,
-    program: Program,
-    bodies: Vec<Option<Body>>,
-    graph: Graph,
-    stack: Vec<Value>,
-    slots: Vec<Slot>,
-    frames: Vec<Frame>,
+/// The state of an expansion.
+pub(crate) struct Machine {
+    pub(crate) units: Rc<Units>,
+    pub(crate) settings: Settings,
+    pub(crate) program: Program,
+    pub(crate) graph: Graph,
+    pub(super) stack: Vec<Value>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) frames: Vec<Frame>,
     /// The next instruction of the innermost frame.
-    pc: u32,
+    pub(super) pc: u32,
     /// The first slot of the innermost frame.
-    base: u32,
+    pub(super) base: u32,
     /// The file that spans of the outermost frame are of.
-    file: FileId,
-    targets: Vec<Target>,
-    /// Which open calls have targets.
-    targeted: Vec<Targeted>,
-    active: Vec<Active>,
-    /// What is known of the fragments that were called.
-    callees: Vec<Option<Callee>>,
-    loops: Vec<Running>,
-    scans: Vec<Unrolling>,
-    looping: Vec<LoopRun>,
-    /// The most trips of a loop that ends by a condition.
-    max_trips: Option<u64>,
-    forces: Vec<u32>,
-    space: Space,
-    kinds: Vec<Option<KindId>>,
-    /// What is known of the sites that were reached, by their numbers.
-    reached: Vec<Reached>,
-    undeclared: FxHashMap<Name, KindId>,
-    /// Constant tensors made of named literal arrays.
-    literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph that stand for constants, by slot.
-    bound: FxHashMap<u32, TensorId>,
-    /// Shapes that replace those of externals.
-    input_shapes: FxHashMap<Name, Arc<[i64]>>,
-    shapes: Shapes,
-    max_depth: u64,
-    max_ops: u64,
+    pub(super) file: FileId,
+    /// Where to go on after blocks that are evaluated on demand.
+    pub(super) forces: Vec<u32>,
+    pub(super) calls: Calls,
+    pub(super) iterations: Iterations,
+    pub(super) emitter: Emitter,
+    pub(crate) shapes: Shapes,
+    pub(super) space: Space,
     steps: u64,
 }
 
-impl<'c, 'd> Machine<'c, 'd> {
-    pub(super) fn new(checked: &'c Checked<'d>, options: &Options, more: &[String], graph: Graph) -> Self {
-        let names = checked.document.names();
-        let input_shapes = options
-            .input_shapes
-            .iter()
-            .filter_map(|(name, shape)| Some((names.get(name)?, shape.as_slice().into())))
-            .collect();
+impl Machine {
+    /// A machine that adds to a graph.
+    pub(crate) fn new(units: Rc<Units>, settings: Settings, graph: Graph) -> Self {
+        let count = units.len();
         Machine {
-            checked,
-            lowering: Lowering::new(checked, options, more),
+            units,
             program: Program::default(),
-            bodies: vec![None; checked.fragments.len()],
             graph,
             stack: Vec::new(),
             slots: Vec::new(),
@@ -132,63 +100,50 @@ impl<'c, 'd> Machine<'c, 'd> {
             pc: 0,
             base: 0,
             file: FileId::default(),
-            targets: Vec::new(),
-            targeted: Vec::new(),
-            active: vec![Active::default(); checked.fragments.len()],
-            callees: vec![None; checked.fragments.len()],
-            loops: Vec::new(),
-            scans: Vec::new(),
-            looping: Vec::new(),
-            max_trips: options.max_trips,
             forces: Vec::new(),
+            calls: Calls::new(count),
+            iterations: Iterations::default(),
+            emitter: Emitter::new(count),
+            shapes: Shapes::new(settings.draft, settings.strict),
             space: Space {
                 meter: Rc::new(Meter::default()),
                 max_len: MAX_LENGTH,
                 max_bytes: MAX_BYTES,
-                max_work: options.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
+                max_work: settings.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
             },
-            kinds: vec![None; checked.fragments.len()],
-            reached: Vec::new(),
-            undeclared: FxHashMap::default(),
-            literals: FxHashMap::default(),
-            bound: FxHashMap::default(),
-            input_shapes,
-            shapes: Shapes::new(checked, options),
-            max_depth: options.max_depth,
-            max_ops: options.max_ops,
-            steps: options.max_ops.saturating_mul(STEPS_PER_OPERATION),
+            steps: settings.max_ops.saturating_mul(STEPS_PER_OPERATION),
+            settings,
         }
     }
 
-    /// What a call of a fragment needs to know; compiles its body when it is called first.
-    pub(super) fn head(&mut self, id: FragmentId) -> Head {
-        let declared = id.index();
-        if let Some(body) = &self.bodies[declared] {
-            return body.head;
-        }
-        let module = self.checked.fragment(id).module;
-        let compiler = Compiler::new(
-            self.checked,
-            &self.lowering,
-            &mut self.program,
-            &mut self.graph.names,
-            module,
-            Mode::Fragment,
-        );
-        let body = compiler.fragment(id);
-        let head = body.head;
-        self.bodies[declared] = Some(body);
-        head
+    /// Gives a unit its body.
+    pub(crate) fn define(&mut self, id: UnitId, body: Body) {
+        self.calls.bodies[id.index()] = Some(body);
+    }
+
+    /// Whether a unit has got its body.
+    pub(crate) fn is_defined(&self, id: UnitId) -> bool {
+        self.calls.bodies[id.index()].is_some()
+    }
+
+    /// How many slots the outermost frame has so far.
+    pub(crate) fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Forgets what was found out about sites from one on.
+    pub(crate) fn forget_sites(&mut self, from: usize) {
+        self.emitter.reached.truncate(from);
     }
 
     /// Starts a graph: its frame, with its parameters in the first slots.
-    pub(super) fn start(&mut self, file: FileId, params: Vec<Value>) {
+    pub(crate) fn start(&mut self, file: FileId, params: Vec<Value>) {
         self.file = file;
         self.slots.extend(params.into_iter().map(Slot::Ready));
         self.frames.push(Frame {
             pc: 0,
             slots: 0,
-            fragment: None,
+            unit: None,
             site: u32::MAX,
             path: NameId::ROOT,
             result: NameId::ROOT,
@@ -199,27 +154,36 @@ impl<'c, 'd> Machine<'c, 'd> {
     }
 
     /// The graph, and the room of what was needed to run.
-    pub(super) fn into_graph(self) -> (Graph, Spare) {
+    pub(crate) fn into_graph(self) -> (Graph, Spare) {
         (self.graph, Spare { words: room::recycled(self.slots), half_words: room::recycled(self.frames) })
     }
 
-    /// Runs code of the graph, which has so many slots by now.
-    pub(super) fn run(&mut self, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
+    /// Runs code of the graph, which has so many slots by now. `define` is asked for bodies that
+    /// are called first, and gives them by [`Machine::define`].
+    pub(crate) fn run(
+        &mut self,
+        entry: u32,
+        slots: usize,
+        define: &mut dyn FnMut(&mut Machine, UnitId),
+    ) -> Result<(), Box<Diagnostic>> {
         self.slots.resize(slots, Slot::Empty);
         (self.pc, self.base) = (entry, 0);
-        self.steps().map_err(|failure| Box::new(self.diagnose(failure)))
+        while let Some(missing) = self.steps().map_err(|failure| Box::new(self.diagnose(failure)))? {
+            define(self, missing);
+        }
+        Ok(())
     }
 
     /// The file that spans of a fragment are of, or those of the graph.
     #[inline]
-    pub(super) fn file_of(&self, fragment: Option<FragmentId>) -> FileId {
-        fragment.map_or(self.file, |id| self.checked.file_of(id))
+    pub(super) fn file_of(&self, unit: Option<UnitId>) -> FileId {
+        unit.map_or(self.file, |id| self.units.get(id).file)
     }
 
     /// A place in a fragment, or in the graph.
     #[inline]
-    pub(super) fn location_in(&self, fragment: Option<FragmentId>, span: Span) -> Location {
-        Location::new(self.file_of(fragment), span)
+    pub(super) fn location_in(&self, unit: Option<UnitId>, span: Span) -> Location {
+        Location::new(self.file_of(unit), span)
     }
 
     /// The place in the source of the instruction that is running.
@@ -231,7 +195,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     /// Attaches the place and the calls around it to a failure.
     fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
-        let at = frame.map_or(Location::default(), |frame| Location::new(self.file_of(frame.fragment), self.here()));
+        let at = frame.map_or(Location::default(), |frame| Location::new(self.file_of(frame.unit), self.here()));
         self.diagnose_at(at, failure)
     }
 
@@ -244,27 +208,18 @@ impl<'c, 'd> Machine<'c, 'd> {
             let i = self.frames.len() - 1 - depth;
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
-            let name = frame.fragment.map_or("", |id| self.checked.text(self.checked.fragment(id).name));
-            (name.to_string(), self.location_in(caller.fragment, span))
+            let name = frame.unit.map_or("", |id| self.units.text(self.units.get(id).name));
+            (name.to_string(), self.location_in(caller.unit, span))
         });
         diagnostic
     }
 
     /// The tensor in a slot of the graph.
-    pub(super) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
+    pub(crate) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
         match self.slots.get(slot as usize) {
             Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
-            _ => self.bound.get(&slot).copied(),
+            _ => self.emitter.bound.get(&slot).copied(),
         }
-    }
-
-    /// What is known of a site.
-    #[inline]
-    pub(super) fn reached(&mut self, site: u32) -> &mut Reached {
-        if self.reached.len() <= site as usize {
-            self.reached.resize(self.program.sites.len(), Reached::default());
-        }
-        &mut self.reached[site as usize]
     }
 
     #[inline]
@@ -354,7 +309,7 @@ impl<'c, 'd> Machine<'c, 'd> {
     /// Refuses calls nested deeper than the budget.
     #[inline]
     pub(super) fn check_depth(&self) -> Outcome<()> {
-        if self.frames.len() as u64 <= self.max_depth && self.slots.len() < MAX_SLOTS {
+        if self.frames.len() as u64 <= self.settings.max_depth && self.slots.len() < MAX_SLOTS {
             return Ok(());
         }
         let message =
@@ -362,7 +317,8 @@ impl<'c, 'd> Machine<'c, 'd> {
         Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
     }
 
-    fn steps(&mut self) -> Outcome<()> {
+    /// Runs until the end of the outermost body, or until a body is missing.
+    fn steps(&mut self) -> Outcome<Option<UnitId>> {
         loop {
             let pc = self.pc as usize;
             self.pc += 1;
@@ -395,21 +351,24 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Index => self.index()?,
                 Instr::Slice { begin, end } => self.slice(begin, end)?,
                 Instr::Builtin(function) => self.builtin(function)?,
-                Instr::Call(site) => self.call(site, Given::Pushed)?,
-                Instr::CallWith(site) => self.call(site, Given::Operands)?,
+                Instr::Call(site) => {
+                    if let missing @ Some(_) = self.call(site)? {
+                        self.pc = pc as u32;
+                        return Ok(missing);
+                    }
+                }
                 Instr::Emit(site) => self.emit(site)?,
-                Instr::Apply(site) => self.apply(site)?,
-                Instr::Scan(site) => self.scan(site)?,
+                Instr::Scan(site) => {
+                    if let missing @ Some(_) = self.scan(site)? {
+                        self.pc = pc as u32;
+                        return Ok(missing);
+                    }
+                }
                 Instr::Trip => self.trip()?,
                 Instr::Unpack(count) => self.unpack(count)?,
                 Instr::IterBegin(count) => self.iter_begin(count)?,
                 Instr::IterNext(index) => self.iter_next(index)?,
-                Instr::Yield => {
-                    let value = self.pop();
-                    if let Some(running) = self.loops.last_mut() {
-                        running.items.push(value);
-                    }
-                }
+                Instr::Yield => self.iter_yield(),
                 Instr::IterEnd => self.iter_end()?,
                 Instr::LoopBegin(index) => self.loop_begin(index)?,
                 Instr::LoopNext(index) => self.loop_next(index)?,
@@ -419,7 +378,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::AsTensor => self.as_tensor()?,
                 Instr::Conform(ty) => {
                     let value = self.pop();
-                    let value = self.conform(value, self.program.types[ty as usize])?;
+                    let value = self.conform(value, self.program.conversions[ty as usize])?;
                     self.stack.push(value);
                 }
                 Instr::Defer(block) => {
@@ -437,7 +396,7 @@ impl<'c, 'd> Machine<'c, 'd> {
                 Instr::Bind(binding) => self.bind(binding)?,
                 Instr::Return => {
                     if self.frames.len() == 1 {
-                        return Ok(());
+                        return Ok(None);
                     }
                     self.finish_call();
                 }

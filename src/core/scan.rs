@@ -1,17 +1,18 @@
 //! Unrolling of `tract_core_scan`: the body is called once for each step, as any fragment is.
 //!
-//! [`Instr::Scan`](super::code::Instr::Scan) reads the arguments and decides whether the scan can
-//! be unrolled. [`Instr::Trip`](super::code::Instr::Trip), which follows it, is reached before the
+//! [`Instr::Scan`](super::program::Instr::Scan) reads the arguments and decides whether the scan can
+//! be unrolled. [`Instr::Trip`](super::program::Instr::Trip), which follows it, is reached before the
 //! first step and whenever a step is done: it takes what the step gave, and starts the next one or
 //! ends the scan.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::arithmetic::{Failure, Outcome};
 use super::calls::{Naming, Target, first_name};
-use super::code::{Head, Hint, Site};
+use super::program::{Body, Head, Hint, Site};
 use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
@@ -20,8 +21,7 @@ use crate::graph::names::NameId;
 use crate::graph::scan::{self, Item, Scan};
 use crate::graph::standard;
 use crate::graph::{self, Key, TensorId};
-use crate::nnef::check::FragmentId;
-use crate::source::Location;
+use super::unit::UnitId;
 
 /// An input of which a step sees a section.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ struct Gathered {
 #[derive(Debug)]
 pub(super) struct Unrolling {
     site: u32,
-    fragment: FragmentId,
+    unit: UnitId,
     head: Head,
     path: NameId,
     /// The number of steps, and of those that were started.
@@ -93,6 +93,8 @@ impl Item for Value {
 
 /// What hinders an unrolling.
 enum Hindrance {
+    /// The body is not compiled yet.
+    Missing(UnitId),
     /// The document is wrong.
     Mistake(Failure),
     /// The scan stays as it is: why, and what would help.
@@ -109,20 +111,21 @@ fn mistake(message: impl Into<String>) -> Failure {
     Failure::new(Code::ScanArguments, message)
 }
 
-impl Machine<'_, '_> {
+impl Machine {
     /// Starts a scan whose arguments are on the stack, or adds it to the graph as it is.
-    pub(super) fn scan(&mut self, index: u32) -> Outcome<()> {
+    pub(super) fn scan(&mut self, index: u32) -> Outcome<Option<UnitId>> {
         let site = self.program.sites[index as usize];
         let first = self.stack.len() - site.keys.1 as usize;
         match self.unrolling(index, &site, first) {
+            Err(Hindrance::Missing(unit)) => Ok(Some(unit)),
             Ok(unrolling) => {
                 self.stack.truncate(first);
-                self.scans.push(unrolling);
-                Ok(())
+                self.iterations.scans.push(unrolling);
+                Ok(None)
             }
             Err(Hindrance::Mistake(failure)) => Err(failure),
             Err(Hindrance::Stays(reason, help)) => {
-                let (code, what) = match self.lowering.flat {
+                let (code, what) = match self.settings.flat {
                     true => (Code::LoopNotFlat, "cannot be made flat"),
                     false => (Code::LoopKept, "is not unrolled"),
                 };
@@ -130,26 +133,30 @@ impl Machine<'_, '_> {
                     help: help.map(str::to_owned),
                     ..Failure::new(code, format!("this scan {what}: {reason}"))
                 };
-                if self.lowering.flat {
+                if self.settings.flat {
                     return Err(failure);
                 }
-                let fragment = self.frame().fragment;
-                let at = Location::new(self.file_of(fragment), site.span);
+                let unit = self.frame().unit;
+                let at = self.location_in(unit, site.span);
                 let diagnostic = self.diagnose_at(at, failure);
                 self.shapes.report(diagnostic);
                 self.pc += 1;
-                self.emit(index)
+                self.emit(index)?;
+                Ok(None)
             }
         }
     }
 
     /// Reads the arguments of a scan.
     fn unrolling(&mut self, index: u32, site: &Site, first: usize) -> Result<Unrolling, Hindrance> {
-        if !self.lowering.unroll {
+        if !self.settings.unroll {
             return Err(Hindrance::Stays("nobody asked for it".to_owned(), Some("unroll it with --unroll")));
         }
         let of = self.read_scan(site, first)?;
-        let fragment = self.scan_body(&of.body)?;
+        let unit = self.scan_body(&of.body)?;
+        let Some(Body { head, .. }) = self.calls.bodies[unit.index()] else {
+            return Err(Hindrance::Missing(unit));
+        };
         if of.skip != 0 {
             return Err(Hindrance::Stays(format!("it skips {} steps, which leaves items undefined", of.skip), None));
         }
@@ -161,17 +168,16 @@ impl Machine<'_, '_> {
         if count == 0 {
             return Err(Hindrance::Stays("it has no steps".to_owned(), None));
         }
-        let head = self.head(fragment);
         let (path, names) = self.scan_names(site, &of)?;
         let mut gathered = Vec::new();
         for (of, name) in of.outputs.iter().zip(names) {
-            let result = self.body_result(fragment, &of.result)?;
+            let result = self.body_result(unit, &of.result)?;
             let (last, axis, reverse) = (of.last, of.axis, of.reverse);
             gathered.push(Gathered { result, last, axis, reverse, name, parts: Vec::new() });
         }
         let mut unrolling = Unrolling {
             site: index,
-            fragment,
+            unit,
             head,
             path,
             count,
@@ -190,10 +196,10 @@ impl Machine<'_, '_> {
         let keys = self.program.keys_of(site);
         let argument = |place: usize, name: &str| {
             let named = |key: &Key| match key {
-                Key::Named(key) => self.checked.text(*key) == name,
-                Key::Param(i) => site.fragment.is_some_and(|fragment| {
-                    let params = &self.checked.fragment(fragment).params;
-                    params.get(*i as usize).is_some_and(|param| self.checked.text(param.name) == name)
+                Key::Named(key) => self.units.text(*key) == name,
+                Key::Param(i) => site.unit.is_some_and(|unit| {
+                    let params = &self.units.get(unit).params;
+                    params.get(*i as usize).is_some_and(|param| self.units.text(param.name) == name)
                 }),
                 Key::Positional => false,
             };
@@ -205,19 +211,17 @@ impl Machine<'_, '_> {
     }
 
     /// The fragment that a scan runs.
-    fn scan_body(&self, name: &str) -> Result<FragmentId, Hindrance> {
-        let checked = self.checked;
-        let found = checked.document.names().get(name).and_then(|name| checked.find(checked.document.main_id(), name));
-        let Some(fragment) = found else {
+    fn scan_body(&self, name: &str) -> Result<UnitId, Hindrance> {
+        let Some(unit) = self.units.find(name) else {
             return Err(mistake(format!("there is no fragment `{name}` for the body of this scan")).into());
         };
-        if self.lowering.keeps(fragment) {
+        if self.settings.kept.contains(&unit) {
             return Err(Hindrance::Stays(format!("its body `{name}` is to be kept"), None));
         }
-        if !checked.fragment(fragment).has_body {
+        if !self.units.get(unit).has_body {
             return Err(Hindrance::Stays(format!("the fragment `{name}` has no body"), None));
         }
-        Ok(fragment)
+        Ok(unit)
     }
 
     /// The extent of the axis along which an input is scanned.
@@ -272,7 +276,7 @@ impl Machine<'_, '_> {
         };
         let mut names = Vec::with_capacity(count);
         for (target, of) in targets.iter().zip(&of.outputs) {
-            let result = self.checked.document.names().get(&of.result).unwrap_or(site.name);
+            let result = self.units.names().get(&of.result).unwrap_or(site.name);
             names.push(match (first_name(target), count) {
                 (Some(name), _) => name,
                 (None, 1) => path,
@@ -282,24 +286,25 @@ impl Machine<'_, '_> {
         Ok((path, names))
     }
 
-    fn body_result(&self, fragment: FragmentId, name: &str) -> Outcome<usize> {
-        let results = &self.checked.fragment(fragment).results;
-        let found = results.iter().position(|result| scan::is_named(name, self.checked.text(result.name)));
+    fn body_result(&self, unit: UnitId, name: &str) -> Outcome<usize> {
+        let results = &self.units.get(unit).results;
+        let found = results.iter().position(|result| scan::is_named(name, self.units.text(result.name)));
         found.ok_or_else(|| mistake(format!("the body of this scan has no result `{name}`")))
     }
 
     /// Finds out what each parameter of the body is given.
     fn bind_params(&mut self, unrolling: &mut Unrolling, of: &Scan<Value>) -> Outcome<()> {
-        let fragment = unrolling.fragment;
-        let info = self.checked.fragment(fragment);
+        let unit = unrolling.unit;
+        let units = Rc::clone(&self.units);
+        let info = units.get(unit);
         let names = of.scanned.iter().map(|scanned| &scanned.param).chain(of.full.iter().map(|(param, _)| param));
         for name in names.chain(of.states.iter().map(|state| &state.param)) {
-            if !info.params.iter().any(|param| scan::is_named(name, self.checked.text(param.name))) {
+            if !info.params.iter().any(|param| scan::is_named(name, self.units.text(param.name))) {
                 return Err(mistake(format!("the body of this scan has no parameter `{name}`")));
             }
         }
         for (i, param) in info.params.iter().enumerate() {
-            let text = self.checked.text(param.name);
+            let text = units.text(param.name);
             let named = |name: &str| scan::is_named(name, text);
             let value = if let Some(scanned) = of.scanned.iter().find(|scanned| named(&scanned.param)) {
                 let value = self.whole_tensor(scanned.tensor.clone())?;
@@ -311,10 +316,10 @@ impl Machine<'_, '_> {
             } else if let Some((_, value)) = of.full.iter().find(|(name, _)| named(name)) {
                 if param.tensor { self.whole_tensor(value.clone())? } else { value.clone() }
             } else if let Some(state) = of.states.iter().find(|state| named(&state.param)) {
-                unrolling.states.push((i, self.body_result(fragment, &state.result)?));
+                unrolling.states.push((i, self.body_result(unit, &state.result)?));
                 self.whole_tensor(state.initial.clone())?
-            } else if let Some(default) = param.default {
-                super::literal(self.checked, info.module, default)
+            } else if let Some(default) = &param.default {
+                Value::from(default)
             } else {
                 return Err(mistake(format!("this scan gives nothing to the parameter `{text}` of its body")));
             };
@@ -325,7 +330,7 @@ impl Machine<'_, '_> {
 
     /// Takes what a step gave, and starts the next one or ends the scan.
     pub(super) fn trip(&mut self) -> Outcome<()> {
-        let Some(mut unrolling) = self.scans.pop() else { return Ok(()) };
+        let Some(mut unrolling) = self.iterations.scans.pop() else { return Ok(()) };
         if unrolling.started > 0 {
             self.take_results(&mut unrolling)?;
         }
@@ -335,33 +340,33 @@ impl Machine<'_, '_> {
         self.step()?;
         self.check_depth()?;
         let inner = self.frame().inner;
-        let path = match self.checked.document.names().get(standard::TRIP) {
+        let path = match self.units.names().get(standard::TRIP) {
             Some(trip) => self.graph.names.child(unrolling.path, trip, unrolling.started as u32 + 1, inner),
             None => unrolling.path,
         };
-        self.push_arguments(&mut unrolling, path)?;
+        self.push_step_arguments(&mut unrolling, path)?;
         unrolling.started += 1;
-        let targets = self.targets.len() as u32;
-        self.targets.resize(targets as usize + unrolling.head.results as usize, Target::Auto);
+        let targets = self.calls.targets.len() as u32;
+        self.calls.targets.resize(targets as usize + unrolling.head.results as usize, Target::Auto);
         // The step comes back to this instruction.
         self.pc -= 1;
-        let callee = self.callee(unrolling.fragment);
+        let callee = (unrolling.unit, &unrolling.head);
         let base = self.slots.len();
         self.move_arguments(unrolling.head.params);
-        self.enter(unrolling.site, &callee, base, Naming { path, result: NameId::ROOT, targets }, None);
-        self.scans.push(unrolling);
+        self.enter(unrolling.site, callee, base, Naming { path, result: NameId::ROOT, targets }, None);
+        self.iterations.scans.push(unrolling);
         Ok(())
     }
 
     /// Pushes the arguments of the next step, whose names are under a path.
-    fn push_arguments(&mut self, unrolling: &mut Unrolling, path: NameId) -> Outcome<()> {
+    fn push_step_arguments(&mut self, unrolling: &mut Unrolling, path: NameId) -> Outcome<()> {
         let first = self.stack.len();
         self.stack.extend(unrolling.args.iter().cloned());
         if unrolling.count == 1 {
             return Ok(());
         }
         for section in &unrolling.sections {
-            let name = self.checked.fragment(unrolling.fragment).params[section.param].name;
+            let name = self.units.get(unrolling.unit).params[section.param].name;
             let name = self.graph.names.child(path, name, 0, false);
             let place = match section.chunk < 0 {
                 true => unrolling.count - 1 - unrolling.started,

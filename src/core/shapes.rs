@@ -10,20 +10,16 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::Dialect;
 use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, Recent, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{Graph, KindId, OperationId, TensorId};
-use crate::nnef::check::Checked;
-use crate::nnef::document::ModuleId;
-use crate::options::Options;
 
 /// The fewest extents that `shape_of` gives in the draft.
 const DRAFT_RANK: usize = 2;
 
 /// What shape inference keeps during an expansion.
 #[derive(Debug)]
-pub(super) struct Shapes {
+pub(crate) struct Shapes {
     draft: bool,
     strict: bool,
     /// The plans of the kinds seen so far.
@@ -35,19 +31,19 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn new(checked: &Checked, options: &Options) -> Self {
+    pub(super) fn new(draft: bool, strict: bool) -> Self {
         Shapes {
-            draft: checked.document.dialect() == Dialect::Draft,
-            strict: options.strict,
+            draft,
+            strict,
             plans: Vec::new(),
             broken: FxHashSet::default(),
-            found: Diagnostics::new(options.strict),
+            found: Diagnostics::new(strict),
             recent: Recent::default(),
         }
     }
 
     /// What was found so far.
-    pub(super) fn take(&mut self) -> Diagnostics {
+    pub(crate) fn take(&mut self) -> Diagnostics {
         std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
     }
 
@@ -85,7 +81,7 @@ impl Shapes {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine {
     /// Makes the plans of the kinds up to this one.
     fn make_plans(&mut self, kind: KindId) {
         while self.shapes.plans.len() <= kind.index() {
@@ -140,10 +136,10 @@ impl Machine<'_, '_> {
 
     /// Whether the running call is within a standard fragment that breaks this rule by itself.
     fn in_defective(&self, code: Code) -> bool {
-        let fragments = self.frames.iter().rev().map_while(|frame| frame.fragment);
+        let fragments = self.frames.iter().rev().map_while(|frame| frame.unit);
         let mut standard =
-            fragments.map(|id| self.checked.fragment(id)).take_while(|info| info.module == ModuleId::STANDARD);
-        standard.any(|info| DEFECTIVE.contains(&(self.checked.text(info.name), code)))
+            fragments.map(|id| self.units.get(id)).take_while(|info| info.standard);
+        standard.any(|info| DEFECTIVE.contains(&(self.units.text(info.name), code)))
     }
 
     /// The value of `shape_of`.

@@ -144,6 +144,25 @@ impl Value {
     }
 }
 
+/// A value of a signature: literals of numbers, texts and lists of these.
+impl From<&graph::Value> for Value {
+    fn from(value: &graph::Value) -> Value {
+        let list = |items: &[graph::Value]| List::from_values(items.iter().map(Value::from).collect(), None);
+        match value {
+            graph::Value::Int(i) => Value::Int(*i),
+            graph::Value::Scalar(s) => Value::Scalar(*s),
+            graph::Value::Logical(b) => Value::Logical(*b),
+            graph::Value::Tensor(tensor) => Value::Tensor(*tensor),
+            graph::Value::Symbol(symbolic) => Value::Symbol(Arc::clone(symbolic)),
+            graph::Value::String(text) => Value::String(List::from_text(text, None)),
+            graph::Value::Integers(items) => Value::Array(List::of_ints(items)),
+            graph::Value::Scalars(items) => Value::Array(List::of_scalars(items)),
+            graph::Value::Array(items) => Value::Array(list(items)),
+            graph::Value::Tuple(items) => Value::Tuple(list(items)),
+        }
+    }
+}
+
 /// Counts what a list takes in the graph.
 fn count_kept(list: &List, space: &Space) -> Outcome<()> {
     let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);

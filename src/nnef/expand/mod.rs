@@ -1,51 +1,24 @@
 //! Expansion: from a checked document to a flat graph.
 
-pub mod arithmetic;
-mod builtins;
-mod calls;
-mod code;
-mod compile;
-mod compile_call;
-mod compile_expr;
-mod compile_loop;
-mod constants;
 mod datatypes;
-mod demand;
-mod emission;
-mod frame;
-mod implied;
-mod instructions;
-mod iteration;
+mod expander;
 mod kept;
-pub mod list;
-mod looping;
-mod lowering;
-mod machine;
-mod release;
 mod rules;
-mod scan;
-mod shapes;
-mod statements;
-mod trace;
-pub mod value;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
+use crate::core::machine::Machine;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::{Graph, TensorId, prune};
 use crate::migrate::{self, Blocked};
-use crate::nnef::ast::{Ast, Expr, ExprId, GraphDecl, Ident, UnaryOp};
+use crate::nnef::ast::{GraphDecl, Ident};
 use crate::nnef::check::{self, Checked};
-use crate::nnef::document::{Document, ModuleId};
+use crate::nnef::document::Document;
 use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::Location;
-pub(crate) use emission::kind_of;
-use list::List;
-use machine::{Machine, State};
-pub(crate) use rules::with_origin;
-use value::Value;
+use expander::Expander;
 
 /// A flat graph, and the warnings met on the way.
 #[derive(Debug)]
@@ -67,7 +40,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        let outcome = outcome.and_then(|machine| finish(&checked, machine, graph, options, &mut diagnostics));
+        let outcome = outcome.and_then(|expander| finish(&checked, expander.machine, graph, options, &mut diagnostics));
         match outcome {
             Ok((_, blocked)) if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) => {
                 continue;
@@ -95,18 +68,14 @@ struct Stopped {
 struct Statements<'d> {
     checked: Checked<'d>,
     diagnostics: Diagnostics,
-    outcome: Result<State, Stopped>,
+    outcome: Result<Expander, Stopped>,
 }
 
 /// Checks, compiles and runs the statements of the graph, some at a time: what is known of them
 /// is needed no longer than until the next ones. When something is wrong, only the checks go on.
 fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, more: &[String]) -> Statements<'d> {
     let mut checker = check::begin(document, options);
-    let mut flat = Graph::new(graph.name.name, Arc::clone(document.shared_names()));
-    flat.dialect = document.dialect();
-    let mut machine = Machine::new(&checker.checked, options, more, flat);
-    machine.start(document.main().file, Vec::new());
-    let mut outcome = Ok(machine.pause());
+    let mut outcome = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
     let mut left = graph.body.reassigned().clone();
     let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
     while reader.next(&mut chunk) {
@@ -114,11 +83,10 @@ fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, 
         if checker.diagnostics.has_errors() {
             continue;
         }
-        outcome = outcome.and_then(|state| {
-            let mut machine = Machine::resume(&checker.checked, state);
-            match machine.run_statements(&chunk, checker.graph_slots(), &mut left) {
-                Ok(()) => Ok(machine.pause()),
-                Err(diagnostic) => Err(Stopped { found: machine.shapes.take(), diagnostic }),
+        outcome = outcome.and_then(|mut expander| {
+            match expander.run_statements(&checker.checked, &chunk, checker.graph_slots(), &mut left) {
+                Ok(()) => Ok(expander),
+                Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take(), diagnostic }),
             }
         });
     }
@@ -142,26 +110,26 @@ fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &
 /// From the end of the statements to the finished graph.
 fn finish(
     checked: &Checked,
-    state: State,
+    mut machine: Machine,
     declared: &GraphDecl,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<(Graph, Vec<Blocked>), Stopped> {
     let document = checked.document;
-    let mut machine = Machine::resume(checked, state);
     diagnostics.extend(machine.shapes.take());
     let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
+    let units = Rc::clone(&machine.units);
     let (mut graph, spare) = machine.into_graph();
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }
-    kept::demand_input(checked, &mut graph);
+    kept::demand_input(checked, &units, &mut graph);
     graph.finish_names_in(spare);
     datatypes::check(checked, &mut graph, diagnostics);
-    kept::keep(checked, &mut graph, options, diagnostics).map_err(stopped)?;
+    kept::keep(checked, &units, &mut graph, options, diagnostics).map_err(stopped)?;
     let mut blocked = Vec::new();
     if options.migrate && graph.dialect == Dialect::Draft {
         migrate::fragments(&graph, document, diagnostics);
@@ -186,45 +154,4 @@ fn tensors(
         })
     };
     idents.iter().zip(slots).map(tensor).collect()
-}
-
-/// The value of a literal that has no parts.
-fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
-    Some(match expr {
-        Expr::Int(i) => Value::Int(i),
-        Expr::Scalar(s) => Value::Scalar(s),
-        Expr::Logical(b) => Value::Logical(b),
-        Expr::String(name) => Value::String(List::from_text(checked.text(name), None)),
-        Expr::IntArray(range) => Value::Array(List::of_ints(&ast.ints[range.range()])),
-        Expr::ScalarArray(range) => Value::Array(List::of_scalars(&ast.scalars[range.range()])),
-        Expr::Numbers(numbers) => Value::Array(List::of_numbers(&ast.numbers[numbers.index()])),
-        _ => return None,
-    })
-}
-
-/// The value of a literal, as defaults are.
-fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
-    constant(checked, &checked.module(module).ast, id)
-}
-
-/// The value of an expression that consists of literals.
-fn constant(checked: &Checked, ast: &Ast, id: ExprId) -> Value {
-    if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
-        return value;
-    }
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
-        Expr::Unary { op: UnaryOp::Minus, operand } => match constant(checked, ast, operand) {
-            Value::Int(i) => Value::Int(i.wrapping_neg()),
-            Value::Scalar(s) => Value::Scalar(-s),
-            other => other,
-        },
-        Expr::Unary { operand, .. } => constant(checked, ast, operand),
-        Expr::Array(items) | Expr::Tuple(items) => {
-            let values = ast.items(items).iter().map(|&item| constant(checked, ast, item)).collect();
-            let list = List::from_values(values, None);
-            if matches!(ast.expr(id), Expr::Tuple(_)) { Value::Tuple(list) } else { Value::Array(list) }
-        }
-        Expr::Name(name) => Value::symbol(checked.text(name)),
-        _ => Value::Array(List::from_values(Vec::new(), None)),
-    })
 }

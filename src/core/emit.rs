@@ -1,0 +1,402 @@
+//! Emission: operations are added to the graph, and their results get names.
+
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::arithmetic::{Failure, Outcome, Space};
+use super::calls::Target;
+use super::frame::{Frame, Reached};
+use super::machine::Machine;
+use super::list::List;
+use super::program::{FirstOperand, Hint, Site};
+use super::unit::{Form, UnitId};
+use super::value::Value;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::graph::standard;
+use crate::graph::{self, Common, Graph, Key, Kind, KindId, OriginId, Output, Primitive, SignatureId, TensorId};
+use crate::source::names::Name;
+use crate::source::{Location, Span};
+use rustc_hash::FxHashMap;
+
+/// What is known of the operations of a run.
+#[derive(Debug)]
+pub(super) struct Emitter {
+    /// The kinds of the operations of units, by unit.
+    kinds: Vec<Option<KindId>>,
+    /// The kinds of operations that are not declared.
+    undeclared: FxHashMap<Name, KindId>,
+    /// What is known of the sites that were reached, by their numbers.
+    pub(super) reached: Vec<Reached>,
+    /// Constant tensors made of named literal arrays.
+    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
+    /// The tensors of names of the graph that stand for constants, by slot.
+    pub(super) bound: FxHashMap<u32, TensorId>,
+}
+
+impl Emitter {
+    /// Nothing is known, for so many units.
+    pub(super) fn new(units: usize) -> Self {
+        Emitter {
+            kinds: vec![None; units],
+            undeclared: FxHashMap::default(),
+            reached: Vec::new(),
+            literals: FxHashMap::default(),
+            bound: FxHashMap::default(),
+        }
+    }
+
+    /// What is known of a site, of so many that there are.
+    #[inline]
+    pub(super) fn reached(&mut self, site: u32, sites: usize) -> &mut Reached {
+        if self.reached.len() <= site as usize {
+            self.reached.resize(sites, Reached::default());
+        }
+        &mut self.reached[site as usize]
+    }
+}
+
+/// What the operations of a site have in common. `?` among the types is the type argument of the
+/// running body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Emission {
+    kind: KindId,
+    /// That of operations with one result.
+    signature: SignatureId,
+    /// Whether the result may share its shape with the arguments.
+    by_item: bool,
+    /// The elements of the one tensor that is the result; none where there may be others.
+    single: Option<Option<Primitive>>,
+    /// The type argument as the graph has it, and whether it was written.
+    dtype: (Option<Primitive>, bool),
+}
+
+/// A result that was made: one tensor, or an array of tensors.
+enum Made {
+    Tensor(TensorId),
+    Array(SmallVec<[TensorId; 4]>),
+}
+
+type Outputs = SmallVec<[Made; 2]>;
+
+/// Elements or a type argument under the type argument of the running body.
+#[inline]
+fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primitive> {
+    if dtype == Some(Primitive::Generic) { generic } else { dtype }
+}
+
+impl Machine {
+    /// Adds the operation of a site to the graph. Its one tensor goes to the site's slot; other
+    /// results are pushed.
+    #[inline]
+    pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
+        self.check_operations()?;
+        let emission = match self.emitter.reached.get(index as usize) {
+            Some(Reached::Emits(emission)) => *emission,
+            _ => self.reach(index),
+        };
+        let site = self.program.sites[index as usize];
+        let Some(element) = emission.single else { return self.emit_several(&site, emission.kind) };
+        let mut common = Common::default();
+        self.push_arguments(site.operands, site.keys.1 as usize, &mut common)?;
+        let generic = self.frame().dtype;
+        let source = self.source(site.span);
+        let result = (self.result_name(&site), under(element, generic));
+        let shape = common.shape().filter(|_| emission.by_item);
+        let dtype = (under(emission.dtype.0, generic), emission.dtype.1);
+        let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
+        if shape.is_none() {
+            self.infer_by_rule(operation);
+        }
+        match site.slot {
+            Some(slot) => self.put(slot.get() - 1, Value::Tensor(tensor)),
+            None => self.give(Value::Tensor(tensor)),
+        }
+        Ok(())
+    }
+
+    /// Where an operation of the running body comes from.
+    #[inline]
+    fn source(&mut self, span: Span) -> (Location, OriginId) {
+        let unit = self.frame().unit;
+        (self.location_in(unit, span), self.origin())
+    }
+
+    /// Finds out what the operations of a site have in common.
+    #[inline(never)]
+    fn reach(&mut self, index: u32) -> Emission {
+        let site = self.program.sites[index as usize];
+        let kind = self.kind(&site);
+        let single = site.unit.and_then(|unit| {
+            let unit = self.units.get(unit);
+            // The shape of an input may be replaced, which depends on its name.
+            let plain = !unit.open_results && self.settings.input_shapes.is_empty();
+            match unit.results[..] {
+                [result] if plain => match result.form {
+                    Form::Tensor(element) => Some(under(element, site.generic)),
+                    Form::Tensors(_) => None,
+                },
+                _ => None,
+            }
+        });
+        let emission = Emission {
+            kind,
+            signature: self.graph.signature(kind, self.program.keys_of(&site), 1),
+            by_item: self.is_by_item(kind),
+            single,
+            dtype: self.written_type(&site, site.generic),
+        };
+        *self.emitter.reached(index, self.program.sites.len()) = Reached::Emits(emission);
+        emission
+    }
+
+    /// Adds arguments to the operation that is finished next: operands, or so many on the stack.
+    #[inline]
+    fn push_arguments(&mut self, operands: Option<FirstOperand>, count: usize, common: &mut Common) -> Outcome<()> {
+        let Some(first) = operands else {
+            let first = self.stack.len() - count;
+            for value in &self.stack[first..] {
+                push_argument(&mut self.graph, value, &self.space, common)?;
+            }
+            self.drop_stack(first);
+            return Ok(());
+        };
+        for operand in &self.program.operands[first.index()..][..count] {
+            // The compiler lets no slot without a value be read.
+            let value = operand.value(self.base, &self.slots, &self.program.constants);
+            push_argument(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.space, common)?;
+        }
+        Ok(())
+    }
+
+    /// The name of the one result of a site's operation.
+    #[inline]
+    fn result_name(&mut self, site: &Site) -> NameId {
+        let Frame { path, result, inner, .. } = *self.frame();
+        match site.hint {
+            Hint::None => self.graph.names.child(path, site.name, site.ordinal, inner),
+            Hint::Local(name) => self.graph.names.child(path, name, 0, inner),
+            Hint::Result(0) if result != NameId::ROOT => result,
+            hint => match self.target(hint, 0, 1) {
+                Target::Name(id) => id,
+                _ => self.child(site.name, site.ordinal),
+            },
+        }
+    }
+
+    /// The type argument as the graph has it, and whether it was written. The draft has data-types,
+    /// but no type arguments.
+    fn written_type(&self, site: &Site, dtype: Option<Primitive>) -> (Option<Primitive>, bool) {
+        (dtype.filter(|_| !self.settings.draft), site.explicit)
+    }
+
+    fn check_operations(&self) -> Outcome<()> {
+        let limit = self.settings.max_ops;
+        if (self.graph.operations.len() as u64) < limit {
+            return Ok(());
+        }
+        let message = format!("the flat graph has more than {limit} operations");
+        Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
+    }
+
+    /// Adds the operation of a site that may have other results than one tensor, or a replaced
+    /// shape, and pushes its results.
+    #[inline(never)]
+    fn emit_several(&mut self, site: &Site, kind: KindId) -> Outcome<()> {
+        let (outputs, given) = self.outputs(site)?;
+        let mut common = Common::default();
+        let mut operands = site.operands;
+        if let Some((place, shape)) = given {
+            if let Some(first) = operands.take() {
+                self.push_operands(first, site.keys.1);
+            }
+            let first = self.stack.len() - site.keys.1 as usize;
+            self.stack[first + place] = Value::from(&shape);
+        }
+        self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
+        let signature = self.graph.signature(kind, self.program.keys_of(site), outputs.len());
+        self.finish(site, signature, &outputs);
+        Ok(())
+    }
+
+    /// Adds an operation that is no call in the source, with these arguments, and pushes its results.
+    pub(super) fn emit_with(&mut self, site: &Site, arguments: &[(Key, graph::Value)]) -> Outcome<()> {
+        self.check_operations()?;
+        let kind = self.kind(site);
+        let (outputs, _) = self.outputs(site)?;
+        let mut common = Common::default();
+        for (_, value) in arguments {
+            self.graph.push_operand(value.clone(), &mut common);
+        }
+        let keys: SmallVec<[Key; 8]> = arguments.iter().map(|(key, _)| *key).collect();
+        let signature = self.graph.signature(kind, &keys, outputs.len());
+        self.finish(site, signature, &outputs);
+        Ok(())
+    }
+
+    /// Ends an operation whose arguments are in the graph, and pushes its results.
+    fn finish(&mut self, site: &Site, signature: SignatureId, outputs: &Outputs) {
+        let dtype = self.type_argument(site.generic);
+        let source = self.source(site.span);
+        for output in outputs {
+            self.graph.push_output(match output {
+                Made::Tensor(tensor) => Output::Tensor(tensor),
+                Made::Array(tensors) => Output::Array(tensors),
+            });
+        }
+        let operation = self.graph.finish_operation(signature, self.written_type(site, dtype), source);
+        self.push_outputs(site, outputs);
+        self.infer_shapes(operation);
+    }
+
+    /// The tensors that an operation gives, and the argument that the caller replaces.
+    fn outputs(&mut self, site: &Site) -> Outcome<(Outputs, Option<(usize, graph::Value)>)> {
+        let dtype = self.type_argument(site.generic);
+        let outputs = match site.unit {
+            Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit, dtype)?,
+            _ => self.undeclared_outputs(site),
+        };
+        let given = self.given_shape(site, &outputs);
+        Ok((outputs, given))
+    }
+
+    /// Whether the left side says how many results there are.
+    fn open_results(&self, site: &Site) -> bool {
+        site.unit.is_some_and(|unit| self.units.get(unit).open_results)
+    }
+
+    fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
+        let meter = Rc::clone(&self.space.meter);
+        let value = |output: &Made| match output {
+            Made::Tensor(tensor) => Value::Tensor(*tensor),
+            Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
+        };
+        let tuple =
+            (site.unit.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
+        let value = match &outputs[..] {
+            [single] if !tuple => value(single),
+            several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
+        };
+        self.stack.push(value);
+    }
+
+    fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
+        let name = match target {
+            Target::Name(id) => id,
+            _ => self.child(otherwise.0, otherwise.1),
+        };
+        self.graph.add_tensor(name, dtype)
+    }
+
+    fn declared_outputs(&mut self, site: &Site, unit: UnitId, generic: Option<Primitive>) -> Outcome<Outputs> {
+        let units = Rc::clone(&self.units);
+        let results = &units.get(unit).results;
+        let mut outputs = Outputs::new();
+        for (i, result) in results.iter().enumerate() {
+            let target = self.target(site.hint, i as u32, results.len());
+            let otherwise = if results.len() == 1 { (site.name, site.ordinal) } else { (result.name, 0) };
+            let element = match result.form {
+                Form::Tensor(element) => {
+                    let tensor = self.tensor(target, otherwise, under(element, generic));
+                    outputs.push(Made::Tensor(tensor));
+                    continue;
+                }
+                Form::Tensors(element) => under(element, generic),
+            };
+            let Target::Items(items) = target else {
+                let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));
+                return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
+            };
+            let items = items.iter().zip(1..);
+            let tensor = |(target, i): (&Target, u32)| self.tensor(target.clone(), (site.name, i), element);
+            outputs.push(Made::Array(items.map(tensor).collect()));
+        }
+        Ok(outputs)
+    }
+
+    /// The results of an operation that is not declared, as the left side has them.
+    fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
+        let Hint::Items { start, len, tuple } = site.hint else {
+            let target = match self.target(site.hint, 0, 1) {
+                Target::Items(items) => return smallvec::smallvec![self.output_array(site, &items)],
+                target => target,
+            };
+            let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
+            return smallvec::smallvec![Made::Tensor(tensor)];
+        };
+        let targets: Vec<Target> =
+            (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+        if !tuple {
+            return smallvec::smallvec![self.output_array(site, &targets)];
+        }
+        let mut outputs = Outputs::new();
+        for (i, target) in targets.into_iter().enumerate() {
+            outputs.push(match target {
+                Target::Items(items) => self.output_array(site, &items),
+                target => Made::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
+            });
+        }
+        outputs
+    }
+
+    fn output_array(&mut self, site: &Site, targets: &[Target]) -> Made {
+        let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
+        Made::Array(targets.iter().enumerate().map(tensor).collect())
+    }
+
+    /// The shape of an input that the caller replaces: the place of the argument, and the shape.
+    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<(usize, graph::Value)> {
+        let input_shapes = &self.settings.input_shapes;
+        if input_shapes.is_empty() || !standard::INPUTS.contains(&self.units.text(site.name)) {
+            return None;
+        }
+        let [Made::Tensor(tensor)] = &outputs[..] else { return None };
+        let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
+        let given = input_shapes.get(&name)?;
+        let is_shape = |key: &Key| match (key, site.unit) {
+            (Key::Param(i), Some(unit)) => {
+                self.units.text(self.units.get(unit).params[*i as usize].name) == "shape"
+            }
+            (Key::Named(key), _) => self.units.text(*key) == "shape",
+            _ => false,
+        };
+        let place = self.program.keys_of(site).iter().position(is_shape)?;
+        Some((place, graph::Value::Integers(given.clone())))
+    }
+
+    /// The kind of a site's operation, added to the graph when it is met first.
+    fn kind(&mut self, site: &Site) -> KindId {
+        let known = match site.unit {
+            Some(unit) => self.emitter.kinds[unit.index()],
+            None => self.emitter.undeclared.get(&site.name).copied(),
+        };
+        if let Some(kind) = known {
+            return kind;
+        }
+        let Some(unit) = site.unit else {
+            let (params, results) = (Vec::new(), Vec::new());
+            let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
+            let id = self.graph.add_kind(kind);
+            self.emitter.undeclared.insert(site.name, id);
+            return id;
+        };
+        let id = self.graph.add_kind(self.units.get(unit).kind());
+        self.emitter.kinds[unit.index()] = Some(id);
+        id
+    }
+}
+
+/// Adds a value to the arguments of the operation that is finished next.
+#[inline(always)]
+fn push_argument(graph: &mut Graph, value: &Value, space: &Space, common: &mut Common) -> Outcome<()> {
+    match value {
+        Value::Tensor(tensor) => graph.push_tensor_operand(*tensor, common),
+        number if number.is_plain() => {
+            let kept = number.keep(graph);
+            graph.push_kept(kept);
+        }
+        value => value.push(graph, space, common)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Units: what a notation gives the machine to run.
+
+use std::cell::OnceCell;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::graph::{self, Kind, KindParam, Primitive};
+use crate::source::FileId;
+use crate::source::names::{Name, Names};
+
+/// Identifies a unit. An `Option` of it takes no more room than it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct UnitId(NonZeroU32);
+
+impl UnitId {
+    /// The unit at a position.
+    pub(crate) fn at(index: usize) -> Self {
+        UnitId(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// The position among all units.
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A parameter of a unit.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    /// Its name.
+    pub name: Name,
+    /// Whether tensors occur in its type.
+    pub tensor: bool,
+    /// The value where no argument is given.
+    pub default: Option<graph::Value>,
+}
+
+/// What a result of an operation is. [`Primitive::Generic`] stands for the type argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// A tensor with these elements; none where that is not known.
+    Tensor(Option<Primitive>),
+    /// An array of such tensors.
+    Tensors(Option<Primitive>),
+}
+
+/// A result of a unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitResult {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub form: Form,
+}
+
+/// The signature of an operation, or of a body that can be called.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its results.
+    pub results: SmallVec<[UnitResult; 1]>,
+    /// Whether it has a type argument.
+    pub generic: bool,
+    /// Whether it belongs to the standard library.
+    pub standard: bool,
+    /// Whether it has a body.
+    pub has_body: bool,
+    /// Whether it has as many results as the left side of the call.
+    pub open_results: bool,
+    /// The file that its places are of.
+    pub file: FileId,
+}
+
+impl Unit {
+    /// The kind of its operations in a graph.
+    pub(crate) fn kind(&self) -> Kind {
+        let param =
+            |param: &Param| KindParam { name: param.name, tensor: param.tensor, default: param.default.clone() };
+        Kind {
+            name: self.name,
+            params: self.params.iter().map(param).collect(),
+            results: self.results.iter().map(|result| result.name).collect(),
+            declared: true,
+            standard: self.standard,
+            generic: self.generic,
+        }
+    }
+}
+
+/// All units of a run: those of the standard library first, which all documents share.
+#[derive(Debug)]
+pub(crate) struct Units {
+    standard: &'static [Unit],
+    own: Vec<Unit>,
+    names: Arc<Names>,
+    /// The last unit of each name among those that are not standard; made when it is asked for.
+    by_name: OnceCell<FxHashMap<Name, UnitId>>,
+}
+
+impl Units {
+    pub(crate) fn new(standard: &'static [Unit], own: Vec<Unit>, names: Arc<Names>) -> Self {
+        Units { standard, own, names, by_name: OnceCell::new() }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.standard.len() + self.own.len()
+    }
+
+    /// A unit.
+    #[inline]
+    pub(crate) fn get(&self, id: UnitId) -> &Unit {
+        match id.index().checked_sub(self.standard.len()) {
+            Some(own) => &self.own[own],
+            None => &self.standard[id.index()],
+        }
+    }
+
+    /// A unit by its name; one of the document before a standard one.
+    pub(crate) fn find(&self, name: &str) -> Option<UnitId> {
+        let first = self.standard.len();
+        let make = || self.own.iter().zip(first..).map(|(unit, index)| (unit.name, UnitId::at(index))).collect();
+        let known = self.by_name.get_or_init(make).get(&self.names.get(name)?);
+        known.copied().or_else(|| self.standard(name))
+    }
+
+    /// A standard operation by its name.
+    pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
+        let name = self.names.get(name)?;
+        self.standard.iter().position(|unit| unit.name == name).map(UnitId::at)
+    }
+
+    /// The names of the run.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The text of a name.
+    pub(crate) fn text(&self, name: Name) -> &str {
+        self.names.text(name)
+    }
+}

@@ -1,0 +1,149 @@
+//! Compiles and runs the bodies of a document: the statements of its graph, some at a time, and
+//! fragments when they are called first.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::core::machine::{Machine, Settings};
+use crate::core::program::{Body, Instr};
+use crate::core::unit::{UnitId, Units};
+use crate::core::value::Value;
+use crate::diagnostics::Diagnostic;
+use crate::graph::{Dialect, Graph};
+use crate::nnef::check::Checked;
+use crate::nnef::compile::lowering::Lowering;
+use crate::nnef::compile::{Compiler, Mode, Scratch, units};
+use crate::nnef::statements::Chunk;
+use crate::options::Options;
+use crate::source::names::Name;
+
+/// A machine, and what compiles for it.
+pub(super) struct Expander {
+    pub(super) machine: Machine,
+    lowering: Lowering,
+    scratch: Scratch,
+}
+
+/// What the options say about runs of a document.
+fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settings {
+    let names = checked.document.names();
+    let shape = |(name, shape): &(String, Vec<i64>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
+    Settings {
+        strict: options.strict,
+        draft: checked.document.dialect() == Dialect::Draft,
+        unroll: lowering.unroll,
+        expand_loops: options.unroll || options.expand_loops,
+        flat: options.flat,
+        max_trips: options.max_trips,
+        max_depth: options.max_depth,
+        max_ops: options.max_ops,
+        kept: lowering.kept(checked),
+        input_shapes: options.input_shapes.iter().filter_map(shape).collect(),
+    }
+}
+
+impl Expander {
+    /// An expander that adds to a graph; `more` are standard compounds to be expanded whatever the
+    /// options say.
+    pub(super) fn new(checked: &Checked, units: Rc<Units>, options: &Options, more: &[String], graph: Graph) -> Self {
+        let lowering = Lowering::new(checked, options, more);
+        let machine = Machine::new(units, settings(checked, options, &lowering), graph);
+        Expander { machine, lowering, scratch: Scratch::default() }
+    }
+
+    /// An expander of the graph of a document, which is empty so far.
+    pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
+        let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
+        graph.dialect = checked.document.dialect();
+        let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
+        expander.machine.start(checked.document.main().file, Vec::new());
+        expander
+    }
+
+    fn compiler<'a, 'd>(&'a mut self, checked: &'a Checked<'d>, unit: UnitId, mode: Mode) -> Compiler<'a, 'd> {
+        let module = checked.fragment(unit).module;
+        let Machine { program, graph, .. } = &mut self.machine;
+        Compiler::new(checked, &self.lowering, (program, &mut self.scratch), &mut graph.names, module, mode)
+    }
+
+    /// Compiles the body of a fragment.
+    fn define(&mut self, checked: &Checked, unit: UnitId) {
+        if !self.machine.is_defined(unit) {
+            let body = self.compiler(checked, unit, Mode::Fragment).fragment(unit);
+            self.machine.define(unit, body);
+        }
+    }
+
+    /// Runs code of the outermost body, which has so many slots by now.
+    fn run(&mut self, checked: &Checked, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
+        let Expander { machine, lowering, scratch } = self;
+        machine.run(entry, slots, &mut |machine, unit| {
+            let module = checked.fragment(unit).module;
+            let Machine { program, graph, .. } = &mut *machine;
+            let code = (program, &mut *scratch);
+            let compiler = Compiler::new(checked, lowering, code, &mut graph.names, module, Mode::Fragment);
+            let body = compiler.fragment(unit);
+            machine.define(unit, body);
+        })
+    }
+
+    /// Runs the body of a fragment as a graph of its own, with these values as parameters.
+    pub(super) fn run_as_graph(
+        &mut self,
+        checked: &Checked,
+        unit: UnitId,
+        params: Vec<Value>,
+    ) -> Result<(), Box<Diagnostic>> {
+        let Body { head, .. } = self.compiler(checked, unit, Mode::Graph).fragment(unit);
+        self.machine.start(checked.file_of(unit), params);
+        self.run(checked, head.entry, head.slots as usize)
+    }
+
+    /// Compiles and runs the next statements of the graph, which has so many slots by now. Their
+    /// code is forgotten afterwards. `left` has the names that are assigned several times, and how
+    /// often they are still to come.
+    pub(super) fn run_statements(
+        &mut self,
+        checked: &Checked,
+        chunk: &Chunk,
+        slots: usize,
+        left: &mut FxHashMap<Name, u32>,
+    ) -> Result<(), Box<Diagnostic>> {
+        self.compile_callees(checked);
+        let first = self.machine.slot_count() as u32;
+        let before = self.machine.program.marks();
+        let Machine { program, graph, .. } = &mut self.machine;
+        let (code, of) = ((program, &mut self.scratch), (&*chunk.ast, &checked.statements));
+        let compiler = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names, of);
+        let entry = compiler.graph(chunk, first, left);
+        let after = self.machine.program.marks();
+        self.run(checked, entry, slots)?;
+        // A body that was compiled meanwhile stays, and what stands before it.
+        if self.machine.program.marks() == after {
+            self.machine.program.truncate(before);
+            self.machine.forget_sites(before.sites);
+        }
+        Ok(())
+    }
+
+    /// Compiles the bodies that the statements call, and those that these call: code that stays
+    /// stands before code that goes.
+    fn compile_callees(&mut self, checked: &Checked) {
+        let mut at = self.machine.program.instrs.len();
+        for fragment in checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
+            if [true, false].iter().any(|taken_apart| self.lowering.expands(fragment, *taken_apart)) {
+                self.define(checked, fragment);
+            }
+        }
+        while let Some(instr) = self.machine.program.instrs.get(at) {
+            if let Instr::Call(site) = instr
+                && let Some(unit) = self.machine.program.sites[*site as usize].unit
+            {
+                self.define(checked, unit);
+            }
+            at += 1;
+        }
+    }
+}
