@@ -23,13 +23,12 @@ use super::shapes::Shapes;
 use super::trace;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::graph::names::{NameId, Spare};
+use crate::graph::names::NameId;
 use crate::graph::{Graph, Kept, KindId, OriginId, TensorId};
 use crate::nnef::ast::ExprId;
 use crate::nnef::check::{Checked, FragmentId};
 use crate::nnef::statements::FormId;
 use crate::options::Options;
-use crate::room;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -226,9 +225,9 @@ impl<'c, 'd> Machine<'c, 'd> {
         });
     }
 
-    /// The graph, and the room of what was needed to run.
-    pub(super) fn into_graph(self) -> (Graph, Spare) {
-        (self.graph, Spare { words: room::recycled(self.slots), half_words: room::recycled(self.frames) })
+    /// The graph.
+    pub(super) fn into_graph(self) -> Graph {
+        self.graph
     }
 
     /// Runs code of the graph, which has so many slots by now.

@@ -174,13 +174,13 @@ fn finish(
     let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
-    let (mut graph, spare) = machine.into_graph();
+    let mut graph = machine.into_graph();
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }
     kept::demand_input(checked, &mut graph);
-    graph.finish_names_in(spare);
+    graph.finish_names();
     datatypes::check(checked, &mut graph, diagnostics);
     if !kept::keep(checked, &mut graph, options, diagnostics).map_err(stopped)? {
         return Ok(None);

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, Recent, ShapeError};
+use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 use crate::nnef::check::Checked;
@@ -33,7 +33,6 @@ pub(super) struct Shapes {
     found: Diagnostics,
     /// Whether the expansion depended on a shape since that was forgotten.
     asked: bool,
-    recent: Recent,
 }
 
 impl Shapes {
@@ -45,7 +44,6 @@ impl Shapes {
             broken: FxHashSet::default(),
             found: Diagnostics::new(options.strict),
             asked: false,
-            recent: Recent::default(),
         }
     }
 
@@ -92,12 +90,7 @@ impl Shapes {
     fn infer_by_rule(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
-        if let Some(shape) = self.recent.ask(graph, id, plan) {
-            graph.set_shape_of_result(id, shape);
-            return Ok(());
-        }
         graph.set_shapes(id, shapes::infer(graph, id, plan)?);
-        self.recent.note(graph.shape_of_result(id));
         Ok(())
     }
 

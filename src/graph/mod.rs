@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::{Common, Marks};
-use names::{NameId, Spare, Speller, TensorNames};
+use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
@@ -351,16 +351,11 @@ impl Graph {
 
     /// Makes the names of all tensors distinct.
     pub(crate) fn finish_names(&mut self) {
-        self.finish_names_in(Spare::default());
-    }
-
-    /// The same in the room of tables that are not needed any more.
-    pub(crate) fn finish_names_in(&mut self, spare: Spare) {
         self.names.unmark();
         for tensor in &self.tensors {
             self.names.mark_used(tensor.name);
         }
-        self.names.resolve_in(&self.symbols, spare);
+        self.names.resolve(&self.symbols);
     }
 
     /// The arguments that an operation was given, each with what it is for.
@@ -438,7 +433,7 @@ impl Graph {
     }
 
     /// Spells names of tensors one after the other into one text.
-    fn speller(&self) -> Speller<'_> {
+    pub(crate) fn speller(&self) -> Speller<'_> {
         Speller::new(&self.names, &self.symbols)
     }
 
