@@ -50,6 +50,7 @@ mod room;
 pub mod source;
 #[cfg(feature = "eval")]
 pub mod tensor;
+pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use nnef::expand::Expansion;

@@ -61,24 +61,6 @@ pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
     }
 }
 
-/// An empty table in the room of another one, if the sizes of their items allow that.
-pub(crate) fn recycled<T, U>(mut table: Vec<T>) -> Vec<U> {
-    table.clear();
-    // Nothing is converted. The standard library keeps the room of a vector that is consumed for
-    // the one that is collected from it.
-    table.into_iter().filter_map(|_| None).collect()
-}
-
-/// So many zeros, in the room of another table if there is enough.
-pub(crate) fn zeroed(mut room: Vec<u32>, count: usize) -> Vec<u32> {
-    if room.capacity() < count {
-        return vec![0; count];
-    }
-    room.clear();
-    room.resize(count, 0);
-    room
-}
-
 /// Makes room, as much as a vector would take, or more. Where there is none, the vector says so.
 #[cold]
 #[inline(never)]
@@ -126,16 +108,5 @@ mod tests {
         let before = table.capacity();
         reserve(&mut table, 1);
         assert_eq!(table.capacity(), before);
-    }
-
-    #[test]
-    fn room_is_used_again() {
-        let table: Vec<(u64, u64, u8)> = Vec::with_capacity(1000);
-        let again: Vec<u64> = recycled(table);
-        assert!(again.is_empty());
-        assert_eq!(again.capacity(), 3000);
-        let table = vec![(1u32, 2u32); 10];
-        assert_eq!(zeroed(recycled(table), 20), [0; 20]);
-        assert_eq!(zeroed(vec![1], 3), [0; 3]);
     }
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{HEADER, flat_text, lowering};
-use nnef_flatten::graph::source_map;
+use nnef_flatten::write::source_map;
 use nnef_flatten::{Lower, Options, check, expand, parse};
 
 /// A document with these fragments, and a graph that gives `y` from `x`.

@@ -2,9 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nnef_flatten::Lower;
+use nnef_flatten::write::{NOTATIONS, Notation};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -256,21 +259,19 @@ pub enum From {
     Loops,
 }
 
-/// Notations that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum To {
-    /// Flat NNEF 1.0; documents of the provisional dialect are migrated.
-    Nnef,
-    /// Flat NNEF of 2017, for documents of that dialect.
-    NnefDraft,
-    /// The graph as JSON.
-    Json,
-    /// A picture in the notation of Graphviz.
-    Dot,
-    /// A picture.
-    Svg,
-    /// A page for browsers: a picture to search and to look into.
-    Html,
+/// A notation that can be written.
+#[derive(Clone, Copy, Debug)]
+pub struct To(pub &'static Notation);
+
+impl ValueEnum for To {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<To>> = LazyLock::new(|| NOTATIONS.iter().map(To).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.help))
+    }
 }
 
 /// Forms of messages.
@@ -339,7 +340,7 @@ mod tests {
             assert_eq!(cli.input, Some(PathBuf::from("-")));
             assert_eq!(cli.language.from, Some(From::Nnef));
             assert_eq!(cli.language.lower, Some(Lower::All));
-            assert_eq!(cli.output.to, Some(To::Json));
+            assert_eq!(cli.output.to.map(|to| to.0.name), Some("json"));
             assert!(cli.language.keep_unused && cli.command.is_none());
         }
         for args in [

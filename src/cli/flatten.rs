@@ -5,12 +5,12 @@ use std::path::Path;
 
 use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
 use nnef_flatten::graph::Dialect;
-use nnef_flatten::graph::source_map;
 use nnef_flatten::picture::Picture;
 use nnef_flatten::source::Sources;
+use nnef_flatten::write::{Notation, Writer, source_map};
 use nnef_flatten::{Document, Graph, Options};
 
-use super::args::{self, Language, To};
+use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
@@ -47,7 +47,7 @@ pub fn run(
         });
     }
     let opened = models::open(input).and_then(|opened| {
-        let processed = process(opened.input, language, to == To::Nnef)?;
+        let processed = process(opened.input, language, to.dialect == Some(Dialect::V1))?;
         Ok((opened.origin, processed))
     });
     let (origin, (mut document, mut result)) = match opened {
@@ -62,7 +62,7 @@ pub fn run(
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
-            stats::tell(Some(&document), graph, language, to == To::Nnef, reporter);
+            stats::tell(Some(&document), graph, language, to.dialect == Some(Dialect::V1), reporter);
         }
         Ok(verified)
     })
@@ -88,7 +88,7 @@ fn finish(
     {
         return Ok(Status::Refused);
     }
-    let picture = match graph.as_ref().filter(|_| matches!(to, To::Dot | To::Svg | To::Html)) {
+    let picture = match graph.as_ref().filter(|_| matches!(to.writer, Writer::Picture(_))) {
         Some(graph) => match Picture::new(graph, sources) {
             Ok(picture) => Some(picture),
             Err(error) => {
@@ -102,7 +102,7 @@ fn finish(
     };
     reporter.summary();
     let outcome = match &graph {
-        Some(graph) if to == To::NnefDraft && graph.dialect != Dialect::Draft => {
+        Some(graph) if to.dialect == Some(Dialect::Draft) && graph.dialect != Dialect::Draft => {
             Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
         }
         Some(graph) => {
@@ -216,18 +216,17 @@ fn path(output: &args::Output) -> Option<&Path> {
 }
 
 /// What the result is written as.
-fn notation(output: &args::Output) -> To {
-    output.to.unwrap_or_else(|| by_extension(path(output)))
+fn notation(output: &args::Output) -> &'static Notation {
+    let extension = path(output).and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+    output.to.map_or_else(|| Notation::of_extension(extension), |to| to.0)
 }
 
 /// Writes the graph or its picture.
-fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: To) -> Result<(), Failure> {
-    let mut content = |out: &mut dyn std::io::Write| match (picture, to) {
-        (Some(picture), To::Dot) => picture.write_dot(out),
-        (Some(picture), To::Svg) => picture.write_svg(out),
-        (Some(picture), _) => picture.write_html(out),
-        (None, To::Json) => graph.write_json_with(output.threads, out),
-        (None, _) => graph.write_nnef_with(output.threads, out),
+fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &Notation) -> Result<(), Failure> {
+    let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture) {
+        (Writer::Picture(write), Some(picture)) => write(picture, out),
+        (Writer::Graph(write), _) => write(graph, output.threads, out),
+        _ => Ok(()),
     };
     match path(output) {
         Some(path) => io::write_file(path, &mut content),
@@ -243,14 +242,4 @@ fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> 
         Some(path) => io::write_file(path, &mut map),
         None => Ok(()),
     }
-}
-
-/// What the extension of the result's path chooses.
-const EXTENSIONS: &[(&str, To)] =
-    &[("json", To::Json), ("dot", To::Dot), ("gv", To::Dot), ("svg", To::Svg), ("html", To::Html), ("htm", To::Html)];
-
-fn by_extension(path: Option<&Path>) -> To {
-    let extension = path.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
-    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    known.map_or(To::Nnef, |(_, to)| *to)
 }

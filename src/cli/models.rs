@@ -134,7 +134,7 @@ pub fn examine(
 /// Where a whole model goes, if one is asked for.
 pub fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
     let Some(target) = output.and_then(Target::of) else { return Ok(None) };
-    if matches!(to, None | Some(To::Nnef | To::NnefDraft)) {
+    if to.is_none_or(|to| to.0.dialect.is_some()) {
         return Ok(Some(target));
     }
     let path = target.path().display();

@@ -17,9 +17,8 @@ use super::shapes::Shapes;
 use super::unit::{UnitId, Units};
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, trace};
-use crate::graph::names::{NameId, Spare};
+use crate::graph::names::NameId;
 use crate::graph::{Graph, OriginId, TensorId};
-use crate::room;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -153,9 +152,9 @@ impl Machine {
         });
     }
 
-    /// The graph, and the room of what was needed to run.
-    pub(crate) fn into_graph(self) -> (Graph, Spare) {
-        (self.graph, Spare { words: room::recycled(self.slots), half_words: room::recycled(self.frames) })
+    /// The graph.
+    pub(crate) fn into_graph(self) -> Graph {
+        self.graph
     }
 
     /// Runs code of the graph, which has so many slots by now. `define` is asked for bodies that

@@ -10,7 +10,7 @@ use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, Recent, ShapeError};
+use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
 use crate::graph::symbolic::Symbolic;
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 
@@ -27,7 +27,6 @@ pub(crate) struct Shapes {
     /// Tensors whose shape is unknown because of an error that is reported already.
     broken: FxHashSet<TensorId>,
     found: Diagnostics,
-    recent: Recent,
 }
 
 impl Shapes {
@@ -38,7 +37,6 @@ impl Shapes {
             plans: Vec::new(),
             broken: FxHashSet::default(),
             found: Diagnostics::new(strict),
-            recent: Recent::default(),
         }
     }
 
@@ -66,12 +64,7 @@ impl Shapes {
     fn infer_by_rule(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
-        if let Some(shape) = self.recent.ask(graph, id, plan) {
-            graph.set_shape_of_result(id, shape);
-            return Ok(());
-        }
         graph.set_shapes(id, shapes::infer(graph, id, plan)?);
-        self.recent.note(graph.shape_of_result(id));
         Ok(())
     }
 

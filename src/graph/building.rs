@@ -267,14 +267,6 @@ impl Graph {
         self.tensors[tensor.index()].shape
     }
 
-    /// Gives the first result of an operation a shape that another tensor has.
-    pub(crate) fn set_shape_of_result(&mut self, operation: OperationId, shape: Option<ShapeId>) {
-        let tensor = self.tensors_of(&self.operations[operation.index()]).next();
-        if let Some(tensor) = tensor {
-            self.tensors[tensor.index()].shape = shape;
-        }
-    }
-
     /// Gives a tensor its shape.
     pub(crate) fn set_shape(&mut self, tensor: TensorId, shape: Option<Shape>) {
         self.tensors[tensor.index()].shape = shape.map(|shape| self.shapes.intern(shape));

@@ -1,28 +1,23 @@
 //! The flat graph: operations on tensors, in an order in which they can be computed.
 
 mod building;
-pub mod json;
 pub mod names;
 mod operation;
 pub mod operators;
 pub(crate) mod origin;
 mod packed;
-pub mod pieces;
 mod primitive;
 pub mod prune;
 pub mod scan;
 mod shape_table;
 pub mod shapes;
-pub mod source_map;
 pub mod standard;
 pub mod stats;
 pub mod symbolic;
-pub mod text;
 pub mod value;
 pub mod verify;
 
-use std::io;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -30,7 +25,7 @@ use smallvec::SmallVec;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::{Common, Marks};
-use names::{NameId, Spare, Speller, TensorNames};
+use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
@@ -353,16 +348,11 @@ impl Graph {
 
     /// Makes the names of all tensors distinct.
     pub(crate) fn finish_names(&mut self) {
-        self.finish_names_in(Spare::default());
-    }
-
-    /// The same in the room of tables that are not needed any more.
-    pub(crate) fn finish_names_in(&mut self, spare: Spare) {
         self.names.unmark();
         for tensor in &self.tensors {
             self.names.mark_used(tensor.name);
         }
-        self.names.resolve_in(&self.symbols, spare);
+        self.names.resolve(&self.symbols);
     }
 
     /// The arguments that an operation was given, each with what it is for.
@@ -373,7 +363,7 @@ impl Graph {
     }
 
     /// The arguments that an operation was given.
-    fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
+    pub(crate) fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
         let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.operands(operation.operands..operation.operands + count)
     }
@@ -440,7 +430,7 @@ impl Graph {
     }
 
     /// Spells names of tensors one after the other into one text.
-    fn speller(&self) -> Speller<'_> {
+    pub(crate) fn speller(&self) -> Speller<'_> {
         Speller::new(&self.names, &self.symbols)
     }
 
@@ -477,26 +467,5 @@ impl Graph {
     /// The same for an argument that is no tensor and no array of tensors.
     pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
         self.argument(operation, name)?.value()
-    }
-
-    /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
-    pub fn write_nnef(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_nnef_with(None, out)
-    }
-
-    /// The same with so many threads, or all; the text does not depend on their number.
-    pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn io::Write) -> io::Result<()> {
-        text::write_document(self, out, threads)
-    }
-
-    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
-    /// as the machine runs.
-    pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_json_with(None, out)
-    }
-
-    /// The same with so many threads, or all; the text does not depend on their number.
-    pub fn write_json_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn io::Write) -> io::Result<()> {
-        json::write_graph(self, out, threads)
     }
 }

@@ -9,17 +9,11 @@ use crate::room;
 use crate::source::literals::push_int;
 use crate::source::names::{Name, Names};
 
-mod counters;
 mod distinct;
-mod guesses;
-mod hashing;
-mod settling;
-mod spelling;
+mod hash;
+mod spell;
 
-use distinct::{Sieve, Taken};
-use hashing::{Segments, Spelling};
-use settling::Settling;
-pub use spelling::Speller;
+pub use spell::Speller;
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,12 +31,6 @@ impl NameId {
 
 /// Paths longer than this continue from their first part.
 const MAX_PARTS: u32 = 12;
-/// Room for the parts of a path.
-const PATH: usize = MAX_PARTS as usize + 1;
-
-/// So many names are spelled before it is asked for the first of them whether it is new. As many as
-/// a word has bits.
-const BLOCK: usize = 64;
 
 /// Bits of [`Entry::bits`].
 mod bits {
@@ -84,26 +72,11 @@ impl Entry {
         self.bits & bit != 0
     }
 
-    /// Whether it is kept to the letter, and nothing else may be called so.
-    fn is_taken(self) -> bool {
-        self.is(bits::USED) && self.is(bits::USER)
-    }
-
     /// Whether it is made distinct in the first turn, or in that of names from inside standard
     /// operations.
     fn claims(self, inner: bool) -> bool {
         self.bits & (bits::USED | bits::USER | bits::INNER) == bits::USED | if inner { bits::INNER } else { 0 }
     }
-}
-
-/// Empty tables that have room, which is used where names are made distinct: memory that was
-/// touched already.
-#[derive(Debug, Default)]
-pub struct Spare {
-    /// For eight bytes a name.
-    pub words: Vec<u64>,
-    /// For four bytes a name.
-    pub half_words: Vec<u32>,
 }
 
 /// The table of tensor names.
@@ -217,22 +190,10 @@ impl TensorNames {
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
     pub fn resolve(&mut self, names: &Names) {
-        self.resolve_in(names, Spare::default());
-    }
-
-    /// The same in the room of tables that are not needed any more.
-    pub fn resolve_in(&mut self, names: &Names, spare: Spare) {
         let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
-        if !self.entries.iter().any(fresh) {
-            return;
-        }
-        self.drop_suffixes();
-        let mut segments = Segments::new(names);
-        let Spare { words, half_words } = spare;
-        let (hashes, distinct) = self.hashes(&mut segments, words);
-        if !distinct {
-            let taken = Taken::with_capacity(self.used, half_words);
-            self.suffixed = Settling::new(&self.entries, taken, segments, hashes).settle(&mut self.entries);
+        if self.entries.iter().any(fresh) {
+            self.drop_suffixes();
+            self.suffixed = distinct::settle(&mut self.entries, self.used, names);
         }
     }
 
@@ -254,64 +215,28 @@ impl TensorNames {
         }
     }
 
-    /// The hashes of the spellings of names, suffixes left out, and whether those of tensors are
-    /// distinct. Where they are not, the hashes may not be all.
-    fn hashes(&self, segments: &mut Segments, mut hashes: Vec<Spelling>) -> (Vec<Spelling>, bool) {
-        let mut sieve = Sieve::new(self.used);
-        hashes.reserve_exact(self.entries.len());
-        for block in self.entries.chunks(BLOCK) {
-            let start = hashes.len();
-            for entry in block {
-                let parent = hashes.get(entry.parent.index()).copied();
-                hashes.push(segments.spell(parent, entry.segment, entry.ordinal).hash);
-            }
-            if !sieve.add(used_of(block, &hashes[start..])) {
-                return (hashes, false);
-            }
-        }
-        let distinct = sieve.all_distinct(used_of(&self.entries, &hashes));
-        (hashes, distinct)
-    }
-
     /// Adds a name to a text.
     pub fn write(&self, names: &Names, id: NameId, out: &mut String) {
-        let mut path = [NameId::ROOT; PATH];
-        let mut parts = 0;
-        let mut next = id;
-        while let Some(entry) = self.entries.get(next.0 as usize).filter(|_| parts < PATH) {
-            path[parts] = next;
-            parts += 1;
-            next = entry.parent;
+        let Some(entry) = self.entries.get(id.index()) else { return };
+        if entry.parent != NameId::ROOT {
+            self.write(names, entry.parent, out);
+            out.push('_');
         }
-        for (i, &id) in path[..parts].iter().rev().enumerate() {
-            if i > 0 {
-                out.push('_');
-            }
-            self.write_part(names, id, out);
-        }
+        self.write_part(names, entry, out);
     }
 
-    /// Adds the last part of a name to a text. Returns where its last number starts, or would.
-    fn write_part(&self, names: &Names, id: NameId, out: &mut String) -> usize {
-        let entry = &self.entries[id.0 as usize];
-        names.push(entry.segment, out);
+    /// Adds the last part of a name to a text.
+    fn write_part(&self, names: &Names, entry: &Entry, out: &mut String) {
+        out.push_str(names.text(entry.segment));
         let Suffixed { ordinal, suffix } = self.numbers(entry);
-        let mut number = out.len();
         if ordinal > 0 {
             push_int(out, i64::from(ordinal));
         }
         if suffix > 0 {
             out.push('_');
-            number = out.len();
             push_int(out, i64::from(suffix));
         }
-        number
     }
-}
-
-/// The hashes of those names that tensors have.
-fn used_of(entries: &[Entry], hashes: &[Spelling]) -> impl Iterator<Item = Spelling> {
-    entries.iter().zip(hashes).filter(|(entry, _)| entry.is(bits::USED)).map(|(_, hash)| *hash)
 }
 
 #[cfg(test)]
@@ -355,28 +280,6 @@ mod tests {
         table.resolve(&names);
         assert_eq!(spell(&table, &names, outer), "h_add1");
         assert_eq!(spell(&table, &names, inner), "h_add1_2");
-    }
-
-    #[test]
-    fn names_in_one_text_are_spelled_as_those_alone() {
-        let mut names = Names::new();
-        let segments = [names.intern("h"), names.intern("add"), names.intern("")];
-        let mut table = TensorNames::default();
-        let mut ids = vec![table.user(segments[0])];
-        for i in 0..3000u32 {
-            let parent = ids[(i as usize * 7919) % ids.len()];
-            ids.push(table.child(parent, segments[i as usize % 3], i % 5, false));
-        }
-        ids.iter().for_each(|&id| table.mark_used(id));
-        table.resolve(&names);
-        let mut speller = Speller::new(&table, &names);
-        let mut text = String::new();
-        for i in 0..10_000usize {
-            let id = ids[(i * i) % ids.len()];
-            let start = text.len();
-            speller.write(id, &mut text);
-            assert_eq!(text[start..], spell(&table, &names, id));
-        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Graph, Operand, Operation, TensorId};
+use super::{Graph, Operand, Operation, TensorId, Value};
 use crate::graph::Primitive;
 
 /// Numbers on a graph.
@@ -63,7 +63,7 @@ impl Stats {
     }
 
     /// As JSON; `before` is what the graph consisted of before it was flattened, where known.
-    pub fn to_json(&self, before: Option<&Stats>) -> Value {
+    pub fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
             "total": { "before": before.map(Stats::total), "after": self.total() },
@@ -172,7 +172,11 @@ fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
 
 fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
     let a = argument(graph, operation, "A")?;
-    let transposed = matches!(graph.attribute(operation, "transposeA"), Some(super::Value::Logical(true)));
+    let transposed = match graph.argument(operation, "transposeA") {
+        Some(Operand::Value(Value::Logical(transposed))) => *transposed,
+        Some(_) => return None,
+        None => false,
+    };
     let inner = if transposed { a.len().checked_sub(2)? } else { a.len().checked_sub(1)? };
     Some(product(&result(graph, operation)?).saturating_mul(product(&[*a.get(inner)?])))
 }

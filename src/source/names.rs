@@ -111,12 +111,6 @@ impl Names {
         self.find(&wanted, wanted.hash()).ok()
     }
 
-    /// Adds the text of a name to another one.
-    #[inline]
-    pub(crate) fn push(&self, name: Name, out: &mut String) {
-        short::push(out, &self.text, self.range(name));
-    }
-
     /// The text of a name.
     pub fn text(&self, name: Name) -> &str {
         self.text.get(self.range(name)).unwrap_or("")

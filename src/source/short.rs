@@ -31,19 +31,6 @@ pub(crate) fn push(out: &mut String, text: &str, part: Range<usize>) {
     }
 }
 
-/// Adds a part of a text to its end.
-#[inline]
-pub(crate) fn push_again(text: &mut String, part: Range<usize>) {
-    let end = text.len() + part.len();
-    let chunk = part.start..part.start + CHUNK;
-    if part.len() <= CHUNK && text.is_char_boundary(chunk.end) {
-        text.extend_from_within(chunk);
-        text.truncate(end);
-    } else {
-        text.extend_from_within(part);
-    }
-}
-
 /// The bits of so many bytes.
 #[inline]
 fn mask(len: usize) -> u64 {
@@ -159,9 +146,6 @@ mod tests {
                 let mut out = String::from("before ");
                 push(&mut out, &text, start..end);
                 assert_eq!(out, format!("before {}", &text[start..end]));
-                let mut out = text.clone();
-                push_again(&mut out, start..end);
-                assert_eq!(out, format!("{text}{}", &text[start..end]));
             }
         }
     }

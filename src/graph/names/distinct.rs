@@ -1,219 +1,246 @@
-//! Which of many names are spelled alike.
+//! Makes names distinct: who comes second gets a suffix.
+//!
+//! Names are compared by the hashes of their spellings. Should two ever collide, one of them gets a
+//! suffix that it would not have needed.
 
-use super::counters::{Counters, FIRST_COUNTED};
-use super::hashing::{Numbers, Spelled, Spelling, push_byte};
-use crate::room;
+use rustc_hash::FxHashMap;
+
+use super::hash::{Hash, Part, push_byte, push_number};
+use super::{Entry, Suffixed, bits};
+use crate::source::names::{Name, Names};
 
 /// The first suffix of names that others have already.
-pub const FIRST_SUFFIX: u32 = 2;
+const FIRST_SUFFIX: u32 = 2;
 
-/// Finds out whether names are distinct. Mostly they are, and a table of bits that fits into the
-/// cache of the processor shows it for nearly all of them.
-pub struct Sieve {
-    once: Vec<u64>,
-    /// The bits that more than one name has.
-    twice: Vec<u64>,
-    suspects: usize,
-    /// How many names were added.
-    added: usize,
-}
-
-impl Sieve {
-    /// A sieve for so many names.
-    pub fn new(count: usize) -> Self {
-        let size = (count * 16).next_power_of_two().max(64);
-        Sieve { once: vec![0; size / 64], twice: vec![0; size / 64], suspects: 0, added: 0 }
-    }
-
-    /// The place of a name in the tables, and its bit there.
-    fn place(&self, spelling: Spelling) -> (usize, u64) {
-        ((spelling / 64) as usize & (self.once.len() - 1), 1 << (spelling % 64))
-    }
-
-    /// Adds names. False where there is no doubt any more that names are equal.
-    pub fn add(&mut self, spellings: impl Iterator<Item = Spelling>) -> bool {
-        for spelling in spellings {
-            let (place, bit) = self.place(spelling);
-            let known = &mut self.once[place];
-            if *known & bit != 0 {
-                self.suspects += 1;
-                self.twice[place] |= bit;
+/// Gives suffixes to the names of tensors that are spelled like earlier ones: names of the document
+/// stay as they are, then come the others in the order of their making, those from inside
+/// standard operations last.
+pub fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<Suffixed> {
+    let mut segments = Segments::new(names);
+    let mut taken = Taken::with_capacity(used);
+    let mut hashes: Vec<Hash> = vec![0; entries.len()];
+    let mut inner = false;
+    for (hash, entry) in hashes.iter_mut().zip(entries.iter()) {
+        inner |= entry.is(bits::INNER);
+        if entry.is(bits::USER) {
+            *hash = segments.hash(None, entry);
+            if entry.is(bits::USED) {
+                taken.insert(*hash);
             }
-            *known |= bit;
-            self.added += 1;
         }
-        self.suspects <= self.added / 8 + 8
     }
-
-    /// Whether no two of the names are equal, which are those that were added.
-    pub fn all_distinct(&self, spellings: impl Iterator<Item = Spelling>) -> bool {
-        if self.suspects == 0 {
-            return true;
-        }
-        let suspect = |spelling: &Spelling| {
-            let (place, bit) = self.place(*spelling);
-            self.twice[place] & bit != 0
-        };
-        let mut rest: Vec<Spelling> = spellings.filter(suspect).collect();
-        rest.sort_unstable();
-        rest.windows(2).all(|pair| pair[0] != pair[1])
-    }
-}
-
-/// The names given out, with the suffixes to try next for names that are there.
-pub struct Taken {
-    table: Table,
-    counters: Counters,
-    numbers: Numbers,
-}
-
-/// So many slots next to each other are searched before it goes on elsewhere. A power of two.
-const NEAR: usize = 4;
-
-/// A table of names, with a third of its slots free at least. A slot has half of a mixed hash, which
-/// tells as much as its position does not; 0 is free. A name that finds others in its place and next
-/// to it goes on in steps that depend on all its letters, since neighbours may be many.
-struct Table {
-    slots: Vec<u32>,
-    len: usize,
-}
-
-impl Table {
-    /// Adds a name; false where it is there already.
-    #[inline]
-    fn insert(&mut self, name: Spelled) -> bool {
-        debug_assert!(self.len < self.slots.len());
-        let mask = self.slots.len() - 1;
-        let tag = (name.hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
-        let (mut at, mut near) = (name.place as usize & mask, 0);
-        loop {
-            match &mut self.slots[at ^ near] {
-                free @ 0 => {
-                    *free = tag;
-                    self.len += 1;
-                    return true;
+    let mut suffixed = Vec::new();
+    let turns: &[bool] = if inner { &[false, true] } else { &[false] };
+    for &inner in turns {
+        for (i, entry) in entries.iter_mut().enumerate() {
+            if entry.is(bits::USER) || inner && !entry.is(bits::INNER) {
+                continue;
+            }
+            let parent = hashes.get(entry.parent.index()).copied();
+            let mut hash = segments.hash(parent, entry);
+            if entry.claims(inner) {
+                let suffix = taken.claim(&mut hash);
+                if suffix > 0 {
+                    suffixed.push(Suffixed { ordinal: entry.ordinal, suffix });
+                    (entry.ordinal, entry.bits) = (suffixed.len() as u32 - 1, entry.bits | bits::SUFFIXED);
                 }
-                known if *known == tag => return false,
-                _ => near = (near + 1) % NEAR,
             }
-            if near == 0 {
-                let step = (name.hash.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) >> 32) as usize | 1;
-                at = (at + step) & mask;
-            }
+            hashes[i] = hash;
         }
     }
+    suffixed
+}
 
-    /// Reads the slots of names that will be asked for soon. The table is larger than the caches of
-    /// the processor: slots that are read one after the other, before anything depends on what is in
-    /// them, come at the same time.
-    fn fetch(&self, places: &[u32]) {
-        let mask = self.slots.len() - 1;
-        std::hint::black_box(places.iter().fold(0, |all, &place| all ^ self.slots[place as usize & mask]));
+/// The segments of paths. The hash of each is computed once.
+struct Segments<'n> {
+    names: &'n Names,
+    /// By the numbers of names, which are many: memory is taken only where there are segments.
+    known: Vec<(Hash, u64)>,
+}
+
+impl<'n> Segments<'n> {
+    fn new(names: &'n Names) -> Self {
+        Segments { names, known: vec![(0, 0); names.len()] }
     }
+
+    /// The hash of a name that has no suffix, given that of its parent.
+    #[inline]
+    fn hash(&mut self, parent: Option<Hash>, entry: &Entry) -> Hash {
+        let hash = match parent {
+            Some(parent) => self.part(entry.segment).after(parent),
+            None => Part::EMPTY.then(self.names.text(entry.segment)).after(0),
+        };
+        if entry.ordinal > 0 { push_number(hash, entry.ordinal) } else { hash }
+    }
+
+    /// A segment with `_` before it.
+    #[inline]
+    fn part(&mut self, segment: Name) -> Part {
+        let known = &mut self.known[segment.index()];
+        if known.1 == 0 {
+            let part = Part::EMPTY.then("_").then(self.names.text(segment));
+            *known = (part.hash, part.power);
+        }
+        Part { hash: known.0, power: known.1 }
+    }
+}
+
+/// The names given out, as hashes in a table with open addressing, and the suffixes to try next for
+/// names that were asked for again.
+struct Taken {
+    /// A power of two slots, a third of them free at least. A slot has the lower half of a hash,
+    /// its position depends on all of it; 0 is free.
+    slots: Vec<u32>,
+    next: FxHashMap<Hash, u32>,
 }
 
 impl Taken {
-    /// A table with room for so many names, in the room of another one if there is enough.
-    pub fn with_capacity(names: usize, room: Vec<u32>) -> Self {
+    fn with_capacity(names: usize) -> Self {
         let size = (names + names / 2).next_power_of_two().max(64);
-        let table = Table { slots: room::zeroed(room, size), len: 0 };
-        Taken { table, counters: Counters::default(), numbers: Numbers::new() }
+        Taken { slots: vec![0; size], next: FxHashMap::default() }
     }
 
     /// Adds a name; false where it is there already.
     #[inline]
-    pub fn insert(&mut self, name: Spelled) -> bool {
-        self.table.insert(name)
-    }
-
-    /// Makes names ready to be asked for, by where they belong.
-    pub fn fetch(&self, places: &[u32]) {
-        self.table.fetch(places);
-    }
-
-    /// The suffix that makes a name new, and the hash with it.
-    pub fn claim(&mut self, name: Spelled) -> (u32, Spelling) {
-        let counter = match self.counters.recent(name.hash) {
-            Some(recent) => recent,
-            None if self.table.insert(name) => return (0, name.hash),
-            None => match self.claim_small(name.hash) {
-                Some(claimed) => return claimed,
-                None => self.counters.of(name.hash),
-            },
-        };
+    fn insert(&mut self, hash: Hash) -> bool {
+        let mask = self.slots.len() - 1;
+        let tag = hash as u32 | 1;
+        let mut at = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         loop {
-            let (suffix, hash) = self.counters.suffix(counter, &mut self.numbers);
-            if self.table.insert(Spelled::new(hash, name.hash, suffix)) {
-                return (suffix, hash);
+            match self.slots[at] {
+                0 => {
+                    self.slots[at] = tag;
+                    return true;
+                }
+                known if known == tag => return false,
+                _ => at = (at + 1) & mask,
             }
         }
     }
 
-    /// One of the first suffixes, if one of these makes a name new, which is so until the name has a
-    /// counter. Most names are asked for a few times at most, and what is asked for here is next to
-    /// the name.
-    fn claim_small(&mut self, name: Spelling) -> Option<(u32, Spelling)> {
-        let stem = push_byte(name, b'_');
-        let mut names = (FIRST_SUFFIX..FIRST_COUNTED).map(|suffix| (suffix, push_byte(stem, b'0' + suffix as u8)));
-        names.find(|(suffix, hash)| self.table.insert(Spelled::new(*hash, name, *suffix)))
+    /// The suffix that makes a name new, or 0. The hash becomes the one with the suffix.
+    #[inline]
+    fn claim(&mut self, hash: &mut Hash) -> u32 {
+        if self.insert(*hash) { 0 } else { self.claim_next(hash) }
+    }
+
+    fn claim_next(&mut self, hash: &mut Hash) -> u32 {
+        let stem = push_byte(*hash, b'_');
+        let mut suffix = self.next.get(hash).copied().unwrap_or(FIRST_SUFFIX);
+        loop {
+            let name = push_number(stem, suffix);
+            if self.insert(name) {
+                self.next.insert(*hash, suffix + 1);
+                *hash = name;
+                return suffix;
+            }
+            suffix += 1;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::hashing::Segments;
-    use super::*;
-    use crate::source::names::Names;
+    use std::collections::HashSet;
 
-    /// The names of a document that are spelled like these.
-    fn spelled(texts: &[String]) -> Vec<Spelled> {
-        let mut names = Names::new();
-        let interned: Vec<_> = texts.iter().map(|text| names.intern(text)).collect();
-        let mut segments = Segments::new(&names);
-        interned.into_iter().map(|name| segments.spell(None, name, 0)).collect()
+    use super::super::{NameId, TensorNames};
+    use super::*;
+
+    /// The names that a table should have in the end, by their texts alone.
+    fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
+        let entries = &table.entries;
+        let mut texts = vec![String::new(); entries.len()];
+        let is_taken = |entry: &&Entry| entry.is(bits::USED) && entry.is(bits::USER);
+        let user_names = entries.iter().filter(is_taken).map(|entry| names.text(entry.segment));
+        let mut taken: HashSet<String> = user_names.map(str::to_owned).collect();
+        for inner in [false, true] {
+            for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| !inner || entry.is(bits::INNER)) {
+                let parent = texts.get(entry.parent.index()).map_or(String::new(), |parent| format!("{parent}_"));
+                let ordinal = if entry.ordinal > 0 { entry.ordinal.to_string() } else { String::new() };
+                let text = format!("{parent}{}{ordinal}", names.text(entry.segment));
+                let mut all = std::iter::once(text.clone()).chain((2..).map(|suffix| format!("{text}_{suffix}")));
+                texts[i] = match entry.claims(inner) {
+                    true => all.find(|text| taken.insert(text.clone())).unwrap_or_default(),
+                    false => text,
+                };
+            }
+        }
+        texts
+    }
+
+    /// Names of few spellings, below each other and side by side.
+    fn table(names: &mut Names, seed: u64) -> TensorNames {
+        let segments = ["a", "b_2", "a1", "_", "a_a", "b2", ""].map(|text| names.intern(text));
+        let mut state = seed;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) as usize % below
+        };
+        let mut table = TensorNames::default();
+        // New names are below one of the last few, or of all.
+        let near = [3, 50, usize::MAX][random(3)];
+        let mut users = HashSet::new();
+        for i in 0..500 {
+            let segment = segments[random(segments.len())];
+            let id = if i == 0 || random(20) == 0 {
+                table.user(segment)
+            } else {
+                let parent = NameId((i - 1 - random(i.min(near))) as u32);
+                let is_inner = table.entries[parent.index()].is(bits::INNER) || random(10) == 0;
+                table.child(parent, segment, [0, 0, 1, 2, 12, 99, 1000, 4_000_000_100][random(8)], is_inner)
+            };
+            let is_new = !table.is_user(id) || users.insert(segment);
+            if is_new && random(4) > 0 {
+                table.mark_used(id);
+            }
+        }
+        table
     }
 
     #[test]
-    fn suffixes_are_spelled_as_they_are_written() {
-        let texts: Vec<String> = (1..1500).map(|i| if i == 1 { "y_t1".into() } else { format!("y_t1_{i}") }).collect();
-        let expected = spelled(&texts);
-        let mut taken = Taken::with_capacity(2000, Vec::new());
-        for (i, name) in (1..).zip(&expected) {
-            assert_eq!(taken.claim(expected[0]), (if i == 1 { 0 } else { i }, name.hash));
+    fn names_are_made_distinct_in_their_order() {
+        for seed in 0..60 {
+            let mut names = Names::new();
+            let mut table = table(&mut names, seed);
+            let expected = expected(&table, &names);
+            // Made distinct again, they stay as they are.
+            for _ in 0..2 {
+                table.resolve(&names);
+                for (i, expected) in expected.iter().enumerate() {
+                    let mut text = String::new();
+                    table.write(&names, NameId(i as u32), &mut text);
+                    assert_eq!(&text, expected, "name {i} of table {seed}");
+                }
+            }
         }
-        assert!(expected.iter().all(|name| !taken.insert(*name)), "where a name belongs depends on its text only");
+    }
+
+    #[test]
+    fn hashes_depend_on_the_spelling_alone() {
+        let mut names = Names::new();
+        let h = names.intern("h");
+        for (segment, ordinal) in ["add", "_", "", "x_3", "a__7"]
+            .iter()
+            .flat_map(|segment| [0, 1, 10, 999, 1000, 1_000_000, u32::MAX].map(|i| (*segment, i)))
+        {
+            let number = if ordinal == 0 { String::new() } else { ordinal.to_string() };
+            let whole = names.intern(&format!("h_{segment}{number}"));
+            let entry = |segment, ordinal| Entry { parent: NameId::ROOT, segment, ordinal, bits: 1 };
+            let segment = names.intern(segment);
+            let mut segments = Segments::new(&names);
+            let root = segments.hash(None, &entry(h, 0));
+            assert_eq!(segments.hash(Some(root), &entry(segment, ordinal)), segments.hash(None, &entry(whole, 0)));
+        }
     }
 
     #[test]
     fn neighbours_are_told_apart() {
-        let names = spelled(
-            &(0..1000).flat_map(|i| [format!("t{i}"), format!("t_{i}"), format!("t{i}_2")]).collect::<Vec<_>>(),
-        );
-        let mut taken = Taken::with_capacity(names.len(), Vec::new());
-        assert!(names.iter().all(|name| taken.insert(*name)));
-        assert!(names.iter().all(|name| !taken.insert(*name)));
-    }
-
-    #[test]
-    fn names_in_one_place_are_found() {
-        let name = |i: u64| Spelled { hash: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3, place: i as u32 % 7 };
-        let mut taken = Taken::with_capacity(10_000, Vec::new());
-        assert!((0..10_000).all(|i| taken.insert(name(i))));
-        assert!((0..10_000).all(|i| !taken.insert(name(i))));
-    }
-
-    #[test]
-    fn equal_spellings_are_found() {
-        let spread = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3;
-        let all_distinct = |numbers: Vec<u64>| {
-            let spellings = || numbers.iter().copied().map(spread);
-            let mut sieve = Sieve::new(numbers.len());
-            sieve.add(spellings()) && sieve.all_distinct(spellings())
-        };
-        assert!(all_distinct((0..10_000).collect()));
-        assert!(!all_distinct((0..10_000).chain([77]).collect()));
-        assert!(!all_distinct(vec![5; 100]));
-        assert!(!all_distinct(vec![5; 2]));
-        assert!(all_distinct(Vec::new()));
+        let mut taken = Taken::with_capacity(30_000);
+        let hashes: Vec<Hash> = (0..10_000)
+            .flat_map(|i| [format!("t{i}"), format!("t_{i}"), format!("t{i}_2")])
+            .map(|text| Part::EMPTY.then(&text).after(0))
+            .collect();
+        assert!(hashes.iter().all(|hash| taken.insert(*hash)));
+        assert!(hashes.iter().all(|hash| !taken.insert(*hash)));
     }
 }

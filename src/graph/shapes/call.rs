@@ -12,8 +12,49 @@ use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 /// The extents a rule computes with.
 pub type Extents = SmallVec<[Extent; 8]>;
 
-/// Integers of an attribute; none of those that only the reader of the flat graph knows.
+/// Integers of an attribute; none of those that are not known while expanding: tensors and symbols.
 pub type Ints = SmallVec<[Option<i64>; 8]>;
+
+/// Pairs of such integers.
+pub type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
+
+/// What is known of an attribute while expanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute<T> {
+    /// The operation does not have it.
+    Absent,
+    /// Its value.
+    Known(T),
+    /// It depends on a tensor or a symbol.
+    Unknown,
+}
+
+impl<T> Attribute<T> {
+    /// The value, where it is known.
+    pub fn known(self) -> Option<T> {
+        match self {
+            Attribute::Known(value) => Some(value),
+            Attribute::Absent | Attribute::Unknown => None,
+        }
+    }
+
+    /// The value, or another one where there is no such attribute; none where it is not known.
+    pub fn known_or(self, absent: T) -> Option<T> {
+        match self {
+            Attribute::Absent => Some(absent),
+            given => given.known(),
+        }
+    }
+
+    /// Reads the value; none is one that is not known.
+    fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> Attribute<U> {
+        match self {
+            Attribute::Absent => Attribute::Absent,
+            Attribute::Known(value) => read(value).map_or(Attribute::Unknown, Attribute::Known),
+            Attribute::Unknown => Attribute::Unknown,
+        }
+    }
+}
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident $names:expr;)*) => {
@@ -114,15 +155,23 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn attribute(&self, role: Role) -> Option<Operand<'a>> {
+    fn attribute(&self, role: Role) -> Attribute<Operand<'a>> {
         let index = self.plan.roles[role as usize];
-        let operand = (index != u8::MAX).then(|| self.param(u32::from(index))).flatten();
-        operand.filter(|operand| !matches!(operand, Operand::Tensor(_)))
+        match (index != u8::MAX).then(|| self.param(u32::from(index))).flatten() {
+            None => Attribute::Absent,
+            Some(Operand::Tensor(_)) => Attribute::Unknown,
+            Some(operand) => Attribute::Known(operand),
+        }
     }
 
     /// Whether the operation has an attribute at all.
     pub fn has(&self, role: Role) -> bool {
         self.plan.roles[role as usize] != u8::MAX
+    }
+
+    /// The rank of the `i`th tensor argument, if it is known.
+    pub fn rank(&self, i: u32) -> Option<usize> {
+        self.extents(i).map(<[Extent]>::len)
     }
 
     /// The number of parameters that take tensors; they come first.
@@ -189,48 +238,46 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An integer; none where it is not known while expanding.
-    pub fn int(&self, role: Role) -> Option<i64> {
-        integer(self.attribute(role)?.value()?)
+    /// An integer.
+    pub fn int(&self, role: Role) -> Attribute<i64> {
+        self.attribute(role).read(|operand| integer(operand.value()?))
     }
 
     /// A logical; none where it is not known while expanding.
     pub fn flag(&self, role: Role) -> Option<bool> {
-        match self.attribute(role) {
-            Some(Operand::Value(Value::Logical(flag))) => Some(*flag),
-            Some(_) => None,
-            None => Some(false),
-        }
+        let flag = self.attribute(role).read(|operand| match operand {
+            Operand::Value(Value::Logical(flag)) => Some(*flag),
+            _ => None,
+        });
+        flag.known_or(false)
     }
 
     /// The integers of an array; none where not even their number is known. An attribute that the
     /// operation does not have is empty.
     pub fn ints(&self, role: Role) -> Option<Ints> {
-        match self.attribute(role) {
-            None => Some(Ints::new()),
-            Some(Operand::Tensors(items)) => Some(items.iter().map(|_| None).collect()),
-            Some(Operand::Value(Value::Integers(items))) => Some(items.iter().map(|&item| Some(item)).collect()),
-            Some(Operand::Value(Value::Array(items) | Value::Tuple(items))) => {
-                Some(items.iter().map(integer).collect())
-            }
-            Some(_) => None,
-        }
+        let items = self.attribute(role).read(|operand| match operand {
+            Operand::Tensors(items) => Some(items.iter().map(|_| None).collect()),
+            Operand::Value(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
+            Operand::Value(Value::Array(items) | Value::Tuple(items)) => Some(items.iter().map(integer).collect()),
+            _ => None,
+        });
+        items.known_or(Ints::new())
     }
 
     /// The pairs of an array; none where not even their number is known.
-    pub fn pairs(&self, role: Role) -> Option<SmallVec<[[Option<i64>; 2]; 8]>> {
+    pub fn pairs(&self, role: Role) -> Option<Pairs> {
         let pair = |item: &Value| match item {
             Value::Tuple(pair) | Value::Array(pair) if pair.len() == 2 => [integer(&pair[0]), integer(&pair[1])],
             Value::Integers(pair) if pair.len() == 2 => [Some(pair[0]), Some(pair[1])],
             _ => [None, None],
         };
-        match self.attribute(role) {
-            None => Some(SmallVec::new()),
-            Some(Operand::Tensors(items)) => Some(items.iter().map(|_| [None, None]).collect()),
-            Some(Operand::Value(Value::Integers(items))) if items.is_empty() => Some(SmallVec::new()),
-            Some(Operand::Value(Value::Array(items))) => Some(items.iter().map(pair).collect()),
-            Some(_) => None,
-        }
+        let items = self.attribute(role).read(|operand| match operand {
+            Operand::Tensors(items) => Some(items.iter().map(|_| [None, None]).collect()),
+            Operand::Value(Value::Integers(items)) if items.is_empty() => Some(Pairs::new()),
+            Operand::Value(Value::Array(items)) => Some(items.iter().map(pair).collect()),
+            _ => None,
+        });
+        items.known_or(Pairs::new())
     }
 
     /// Checks that axes lie within `0..rank` and differ.
@@ -249,7 +296,7 @@ impl<'a> Call<'a> {
 
     /// The one axis of an operation, within `0..rank`; none where it is not known.
     pub fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
-        let Some(axis) = self.int(Role::Axis) else { return Ok(None) };
+        let Some(axis) = self.int(Role::Axis).known() else { return Ok(None) };
         self.check_axes(&[Some(axis)], Some(rank), code)?;
         Ok(usize::try_from(axis).ok().filter(|&axis| axis < MAX_RANK))
     }

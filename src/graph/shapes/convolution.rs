@@ -119,13 +119,15 @@ impl Step<'_> {
     }
 }
 
-/// The rank that the arguments speak of: in the draft the longest one counts.
-fn rank(call: &Call, tensors: &[u32]) -> usize {
+/// The extents of input and filters. In the draft they have the rank of the longest argument, which
+/// is not known where an attribute is not.
+fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>; N] {
     if !call.endless() {
-        return 0;
+        return tensors.map(|i| call.extents_to(i, 0));
     }
-    let longest = tensors.iter().filter_map(|&i| call.extents(i)).map(<[Extent]>::len).max().unwrap_or(0);
-    longest.max(Window::axes(call) + 2).min(MAX_RANK)
+    let longest = tensors.iter().filter_map(|&i| call.rank(i)).max().unwrap_or(0);
+    let rank = Window::axes(call).map(|axes| longest.max(axes + 2).min(MAX_RANK));
+    tensors.map(|i| call.extents_to(i, rank?))
 }
 
 fn positive_filter(filter: Option<&[Extent]>) -> Result<(), ShapeError> {
@@ -134,8 +136,7 @@ fn positive_filter(filter: Option<&[Extent]>) -> Result<(), ShapeError> {
 }
 
 fn convolve(call: &Call, transposed: bool) -> Outcome {
-    let rank = rank(call, &[0, 1]);
-    let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
+    let [input, filter] = operands(call, [0, 1]);
     let known = input.as_ref().or(filter.as_ref()).map(|extents| extents.len());
     let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE)?;
     positive_filter(filter.as_deref())?;
@@ -144,7 +145,7 @@ fn convolve(call: &Call, transposed: bool) -> Outcome {
         filter: filter.as_deref(),
         bias: call.extents(2),
         window: &window,
-        groups: call.int(Role::Groups),
+        groups: call.int(Role::Groups).known(),
         output_shape: output_shape.as_deref(),
         transposed,
     };
@@ -163,8 +164,7 @@ pub fn deconv(call: &Call) -> Outcome {
 
 /// Each channel by itself.
 fn planewise(call: &Call, transposed: bool) -> Outcome {
-    let rank = rank(call, &[0, 1]);
-    let (input, filter) = (call.extents_to(0, rank), call.extents_to(1, rank));
+    let [input, filter] = operands(call, [0, 1]);
     let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE)?;
     let step = Step {
         filter: filter.as_deref(),
@@ -188,8 +188,7 @@ pub fn planewise_deconv(call: &Call) -> Outcome {
 }
 
 fn separable(call: &Call, transposed: bool) -> Outcome {
-    let rank = rank(call, &[0, 1, 2]);
-    let [input, plane, point] = [0, 1, 2].map(|i| call.extents_to(i, rank));
+    let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
     let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
     let output_shape = call.ints(Role::OutputShape);
@@ -205,7 +204,7 @@ fn separable(call: &Call, transposed: bool) -> Outcome {
         filter: point.as_deref(),
         bias: if transposed { Some(&[]) } else { call.extents(3) },
         window: &unit,
-        groups: call.int(Role::Groups),
+        groups: call.int(Role::Groups).known(),
         output_shape: Some(&[]),
         transposed,
     };

@@ -1,13 +1,9 @@
 //! The same items arranged anew: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
 use super::call::{Call, Extents, MAX_RANK, Role, Shown};
-use super::shape::{Extent, Shape};
-use super::{Inferred, Outcome, ShapeError};
+use super::shape::Extent;
+use super::{Inferred, Outcome, ShapeError, known, of_rank};
 use crate::diagnostics::Code;
-
-fn shape(extents: &[Extent]) -> Outcome {
-    Ok(Inferred::Same(Some(Shape::new(extents))))
-}
 
 /// The axes that a reshape affects: from, and to; none where that is not known.
 fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeError> {
@@ -15,7 +11,8 @@ fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeErr
     if !call.has(Role::AxisStart) {
         return Ok(Some((0, rank)));
     }
-    let (Some(start), Some(count)) = (call.int(Role::AxisStart), call.int(Role::AxisCount)) else { return Ok(None) };
+    let [start, count] = [Role::AxisStart, Role::AxisCount].map(|role| call.int(role).known());
+    let (Some(start), Some(count)) = (start, count) else { return Ok(None) };
     let first = usize::try_from(start).ok().filter(|&first| first <= rank);
     let last = match (first, count) {
         (Some(_), -1) => Some(rank),
@@ -94,7 +91,7 @@ pub fn reshape(call: &Call) -> Outcome {
         }
     }
     let extents: Extents = input[..first].iter().chain(&middle).chain(&input[last..]).copied().collect();
-    shape(&extents)
+    known(&extents)
 }
 
 /// The shape where nothing is known of the input and all axes are affected.
@@ -104,7 +101,7 @@ fn reshape_unknown(call: &Call, wanted: &[Option<i64>]) -> Outcome {
         return Ok(Inferred::UNKNOWN);
     }
     let extents: Extents = wanted.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect();
-    shape(&extents)
+    known(&extents)
 }
 
 /// The axes in another order; those that are not named stay at the end.
@@ -123,20 +120,21 @@ pub fn transpose(call: &Call) -> Outcome {
     }
     let moved = |axis: &Option<i64>| axis.map_or(Extent::UNKNOWN, |axis| input[axis as usize]);
     if axes.is_none() {
-        return shape(&vec![Extent::UNKNOWN; input.len()]);
+        // In the draft, axes that the input leaves out may be among them.
+        return of_rank((!call.endless()).then_some(input.len()));
     }
     let extents: Extents = given.iter().map(moved).chain(input[given.len()..].iter().copied()).collect();
-    shape(&extents)
+    known(&extents)
 }
 
 /// Drops axes of extent 1.
 pub fn squeeze(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
-    let rank = call.extents(0).map(<[Extent]>::len);
+    let rank = call.rank(0);
     call.check_axes(axes.as_deref().unwrap_or(&[]), rank, Code::AxisInsertion)?;
     let (Some(input), Some(axes)) = (call.extents(0), axes) else { return Ok(Inferred::UNKNOWN) };
     if axes.contains(&None) {
-        return shape(&vec![Extent::UNKNOWN; input.len().saturating_sub(axes.len())]);
+        return of_rank(Some(input.len().saturating_sub(axes.len())));
     }
     let dropped = |i: usize| axes.iter().flatten().any(|&axis| axis as usize == i);
     let mut extents = Extents::new();
@@ -148,7 +146,7 @@ pub fn squeeze(call: &Call) -> Outcome {
             return Err(ShapeError::new(Code::AxisInsertion, message));
         }
     }
-    shape(&extents)
+    known(&extents)
 }
 
 /// Adds axes of extent 1, which stand at the given places of the result.
@@ -159,12 +157,12 @@ pub fn unsqueeze(call: &Call) -> Outcome {
     call.check_axes(given, rank, Code::AxisInsertion)?;
     let (Some(input), Some(axes)) = (call.extents(0), &axes) else { return Ok(Inferred::UNKNOWN) };
     if axes.contains(&None) {
-        return shape(&vec![Extent::UNKNOWN; input.len() + axes.len()]);
+        return of_rank(Some(input.len() + axes.len()));
     }
     let mut rest = input.iter().copied();
     let added = |i: usize| axes.iter().flatten().any(|&axis| axis as usize == i);
     let extents: Extents = (0..input.len() + axes.len())
         .map(|i| if added(i) { Extent::ONE } else { rest.next().unwrap_or(Extent::ONE) })
         .collect();
-    shape(&extents)
+    known(&extents)
 }

@@ -11,7 +11,6 @@ mod elementwise;
 mod layout;
 mod linear;
 mod pooling;
-mod recent;
 mod reduction;
 mod roi;
 mod sections;
@@ -26,7 +25,6 @@ mod window;
 use super::{Graph, KindId, OperationId};
 use crate::diagnostics::Code;
 use call::{Call, ROLE_COUNT, ROLES};
-pub(crate) use recent::Recent;
 pub use shape::{Extent, Shape};
 
 /// What is wrong with the shapes of an operation's arguments.
@@ -82,6 +80,16 @@ impl Inferred {
 }
 
 type Outcome = Result<Inferred, ShapeError>;
+
+/// These are the extents.
+fn known(extents: &[Extent]) -> Outcome {
+    Ok(Inferred::Same(Some(Shape::new(extents))))
+}
+
+/// The rank is known at most.
+fn of_rank(rank: Option<usize>) -> Outcome {
+    Ok(Inferred::Same(rank.map(|rank| Shape::new(&vec![Extent::UNKNOWN; rank]))))
+}
 type Rule = fn(&Call) -> Outcome;
 
 /// Operations that compute item by item.
@@ -237,7 +245,7 @@ pub struct Plan {
     roles: [u8; ROLE_COUNT],
     tensors: u8,
     draft: bool,
-    /// Whether operations of the kind compute item by item and have one result.
+    /// Whether operations of the kind take tensors only, compute item by item, and have one result.
     by_item: bool,
 }
 
@@ -245,11 +253,6 @@ impl Plan {
     /// Whether the shape that all operands have is that of the result, without asking the rule.
     pub fn is_by_item(&self) -> bool {
         self.by_item
-    }
-
-    /// Whether operations of the kind take no tensors. The shapes of their results are written down.
-    pub fn is_source(&self) -> bool {
-        self.tensors == 0
     }
 
     /// The plan of a kind, if there is a rule for it.
@@ -267,7 +270,8 @@ impl Plan {
             roles[*role as usize] = place(names);
         }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
-        let by_item = BY_ITEM.contains(&name) && kind.results.len() == 1;
+        let all_tensors = usize::from(tensors) == kind.params.len();
+        let by_item = BY_ITEM.contains(&name) && all_tensors && kind.results.len() == 1;
         Some(Plan { rule: *rule, roles, tensors, draft, by_item })
     }
 }

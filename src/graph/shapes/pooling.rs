@@ -19,8 +19,13 @@ impl Pool {
     fn read(call: &Call) -> Result<Self, ShapeError> {
         let size = call.ints(Role::Size);
         check_positive("size", size.as_deref().unwrap_or(&[]), CODE)?;
-        let named = size.as_ref().map_or(0, |size| size.len()).max(if call.endless() { Window::axes(call) } else { 0 });
-        let input = call.extents_to(0, named.min(MAX_RANK));
+        let input = if call.endless() {
+            // The longest argument tells the rank.
+            let named = size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes));
+            named.and_then(|named| call.extents_to(0, named.min(MAX_RANK)))
+        } else {
+            call.extents_to(0, 0)
+        };
         let rank = input.as_ref().map(|input| input.len());
         if let (Some(size), Some(rank)) = (&size, rank) {
             check_length(call, "size", size.len(), rank, CODE, false)?;
@@ -124,6 +129,9 @@ fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> Outco
     check_positive("factor", factor.as_deref().unwrap_or(&[]), CODE)?;
     let named = factor.as_ref().map_or(0, |factor| factor.len() + 2);
     let Some(mut extents) = call.extents_to(0, named.min(MAX_RANK)) else { return Ok(Inferred::UNKNOWN) };
+    if factor.is_none() && call.endless() {
+        return Ok(Inferred::UNKNOWN);
+    }
     if let Some(factor) = factor.as_ref().filter(|factor| factor.len() + 2 != extents.len()) {
         let (count, rank, spatial) = (factor.len(), extents.len(), extents.len().saturating_sub(2));
         let message = format!(

@@ -1,8 +1,8 @@
 //! Reductions and normalizations along axes (H4). A reduced axis stays, with extent 1.
 
 use super::call::{Call, Role};
-use super::shape::{Extent, Shape};
-use super::{Inferred, Outcome, ShapeError};
+use super::shape::Extent;
+use super::{Inferred, Outcome, ShapeError, known};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::ReduceAxes;
@@ -10,25 +10,25 @@ const CODE: Code = Code::ReduceAxes;
 /// Reduces along axes.
 pub fn reduce(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
-    let rank = call.extents(0).map(<[Extent]>::len);
-    call.check_axes(axes.as_deref().unwrap_or(&[]), rank, CODE)?;
-    let (Some(mut extents), Some(axes)) = (call.extents_to(0, 0), axes) else { return Ok(Inferred::UNKNOWN) };
-    for axis in &axes {
-        match axis.and_then(|axis| usize::try_from(axis).ok()) {
-            Some(axis) if axis < extents.len() => extents[axis] = Extent::ONE,
-            Some(_) => {}
-            // Any of them may be the one.
-            None => extents.iter_mut().for_each(|extent| *extent = Extent::UNKNOWN),
+    let given = axes.as_deref().unwrap_or(&[None]);
+    call.check_axes(given, call.rank(0), CODE)?;
+    let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
+    let any = given.contains(&None);
+    for (i, extent) in extents.iter_mut().enumerate() {
+        if given.contains(&Some(i as i64)) {
+            *extent = Extent::ONE;
+        } else if any && *extent != Extent::ONE {
+            // An axis that is not known may be this one.
+            *extent = Extent::UNKNOWN;
         }
     }
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// Computes along axes, and keeps the shape.
 pub fn along(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes).unwrap_or_default();
-    let rank = call.extents(0).map(<[Extent]>::len);
     let stays = |error: ShapeError| error.but(call.shape(0).cloned());
-    call.check_axes(&axes, rank, CODE).map_err(stays)?;
+    call.check_axes(&axes, call.rank(0), CODE).map_err(stays)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
 }

@@ -1,9 +1,11 @@
 //! Regions of interest (H15).
 
+use smallvec::smallvec;
+
 use super::call::{Call, Extents, Role};
-use super::shape::{Extent, Shape};
+use super::shape::Extent;
 use super::window::check_positive;
-use super::{Inferred, Outcome, ShapeError};
+use super::{Inferred, Outcome, ShapeError, known};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::RoiShapes;
@@ -25,10 +27,11 @@ pub fn roi(call: &Call) -> Outcome {
         }
     }
     let count = count(call, spatial)?;
-    let (Some(input), Some(size)) = (call.extents(0), size) else { return Ok(Inferred::UNKNOWN) };
+    let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
     let Some(channels) = input.get(1) else { return Ok(Inferred::UNKNOWN) };
+    let size = size.unwrap_or_else(|| smallvec![None; input.len() - 2]);
     let extents: Extents = [count, *channels].into_iter().chain(size.iter().map(|&extent| extent.into())).collect();
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// The number of regions. The text prints `batch_index` as `[N, 1]`; `[N]` is common.

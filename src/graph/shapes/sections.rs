@@ -3,13 +3,13 @@
 use super::call::{Call, Extents, MAX_RANK, Role, Shown};
 use super::shape::{Extent, Shape};
 use super::window::check_positive;
-use super::{Inferred, Outcome, ShapeError};
+use super::{Inferred, Outcome, ShapeError, known, of_rank};
 use crate::diagnostics::Code;
 
 /// Rank of the longest of several shapes, and of the axis in the draft.
 fn rank_of(call: &Call, shapes: &[Option<&[Extent]>]) -> usize {
     let longest = shapes.iter().flatten().map(|extents| extents.len()).max().unwrap_or(0);
-    let axis = call.int(Role::Axis).and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+    let axis = call.int(Role::Axis).known().and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
     if call.endless() { longest.max(axis.saturating_add(1)).min(MAX_RANK) } else { longest }
 }
 
@@ -64,6 +64,11 @@ fn unify((extent, other): (&mut Extent, Extent)) -> bool {
     extent.unify(other).map(|both| *extent = both).is_some()
 }
 
+/// The result along an axis that is not known: in the draft it may be one that the inputs leave out.
+fn of_any_axis(call: &Call, rank: usize) -> Outcome {
+    of_rank((!call.endless()).then_some(rank))
+}
+
 fn no_tensors(call: &Call, code: Code) -> ShapeError {
     ShapeError::new(code, format!("`{}` needs at least one tensor", call.name()))
 }
@@ -74,9 +79,12 @@ pub fn concat(call: &Call) -> Outcome {
     if shapes.is_empty() {
         return Err(no_tensors(call, Code::ConcatShapes));
     }
-    let known = shapes.iter().flatten().count() > 0;
-    let axis = if known { call.axis(rank_of(call, &shapes), Code::ConcatShapes)? } else { None };
-    let Some(axis) = axis else { return Ok(Inferred::UNKNOWN) };
+    let is_known = shapes.iter().flatten().count() > 0;
+    if !is_known {
+        return Ok(Inferred::UNKNOWN);
+    }
+    let rank = rank_of(call, &shapes);
+    let Some(axis) = call.axis(rank, Code::ConcatShapes)? else { return of_any_axis(call, rank) };
     let merged = merge(call, &shapes, Some(axis), Code::ConcatShapes)?;
     Ok(Inferred::Same(merged.map(|(mut extents, sum)| {
         extents[axis] = sum;
@@ -91,16 +99,18 @@ pub fn stack(call: &Call) -> Outcome {
         return Err(no_tensors(call, Code::AxisInsertion));
     }
     let Some((mut extents, _)) = merge(call, &shapes, None, Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
-    let Some(axis) = call.axis(extents.len() + 1, Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
+    let rank = extents.len() + 1;
+    let Some(axis) = call.axis(rank, Code::AxisInsertion)? else { return of_any_axis(call, rank) };
     extents.insert(axis.min(extents.len()), Extent::new(shapes.len() as i64));
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// The items along an axis, without the axis.
 pub fn unstack(call: &Call) -> Outcome {
     let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
-    let Some(axis) = call.axis(extents.len(), Code::AxisInsertion)? else { return Ok(Inferred::UNKNOWN) };
-    if axis >= extents.len() {
+    let rank = extents.len();
+    let Some(axis) = call.axis(rank, Code::AxisInsertion)? else { return of_any_axis(call, rank.saturating_sub(1)) };
+    if axis >= rank {
         return Ok(Inferred::UNKNOWN);
     }
     let (extent, count) = (extents.remove(axis), call.outputs());
@@ -108,7 +118,7 @@ pub fn unstack(call: &Call) -> Outcome {
         let message = format!("axis {axis} has extent {extent:?}, the left side has {count} names");
         return Err(ShapeError::new(Code::AxisInsertion, message));
     }
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// Parts along an axis, in proportion to ratios.
@@ -122,9 +132,9 @@ pub fn split(call: &Call) -> Outcome {
         let message = format!("`ratios` makes {parts} parts, the left side has {names} names");
         return Err(ShapeError::new(CODE, message));
     }
-    let axis = call.int(Role::Axis).and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+    let axis = call.int(Role::Axis).known().and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
     let Some(extents) = call.extents_to(0, axis.saturating_add(1).min(MAX_RANK)) else { return Ok(Inferred::UNKNOWN) };
-    let Some(axis) = call.axis(extents.len(), CODE)? else { return Ok(Inferred::UNKNOWN) };
+    let Some(axis) = call.axis(extents.len(), CODE)? else { return of_any_axis(call, extents.len()) };
     let sum = given.iter().try_fold(0i64, |sum, ratio| sum.checked_add((*ratio)?)).filter(|&sum| sum > 0);
     let unit = match (extents[axis].known(), sum) {
         (Some(extent), Some(sum)) if extent % sum != 0 => {

@@ -1,9 +1,9 @@
 //! Parts and repetitions of one tensor: slice, tile, pad, gather (H9, H12, H13).
 
 use super::call::{Call, Extents, Role};
-use super::shape::{Extent, Shape};
+use super::shape::Extent;
 use super::window::check_positive;
-use super::{Inferred, Outcome, ShapeError};
+use super::{Inferred, Outcome, ShapeError, known, of_rank};
 use crate::diagnostics::Code;
 
 /// What is taken along one axis.
@@ -41,7 +41,7 @@ impl Range {
 pub fn slice(call: &Call) -> Outcome {
     const CODE: Code = Code::SliceRange;
     let [axes, begin, end, stride] = [Role::Axes, Role::Begin, Role::End, Role::Stride].map(|role| call.ints(role));
-    let Some(axes) = axes else { return slice_unknown(call) };
+    let Some(axes) = axes else { return of_rank(call.rank(0)) };
     for (name, items, optional) in [("begin", &begin, false), ("end", &end, false), ("stride", &stride, true)] {
         let length = items.as_ref().map_or(axes.len(), |items| items.len());
         if length != axes.len() && !(optional && length == 0) {
@@ -52,10 +52,10 @@ pub fn slice(call: &Call) -> Outcome {
     if stride.iter().flatten().any(|stride| *stride == Some(0)) {
         return Err(ShapeError::new(CODE, "a stride is 0".to_string()));
     }
-    call.check_axes(&axes, call.extents(0).map(<[Extent]>::len), CODE)?;
+    call.check_axes(&axes, call.rank(0), CODE)?;
     let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
     for (i, axis) in axes.iter().enumerate() {
-        let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else { return slice_unknown(call) };
+        let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else { return of_rank(call.rank(0)) };
         let item = |items: &Option<super::call::Ints>| items.as_ref().and_then(|items| items.get(i).copied()?);
         let stride = match &stride {
             Some(items) if items.is_empty() => Some(1),
@@ -72,12 +72,7 @@ pub fn slice(call: &Call) -> Outcome {
         })?;
         extents[axis] = count.into();
     }
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
-}
-
-fn slice_unknown(call: &Call) -> Outcome {
-    let rank = call.extents(0).map(<[Extent]>::len);
-    Ok(Inferred::Same(rank.map(|rank| Shape::new(&vec![Extent::UNKNOWN; rank]))))
+    known(&extents)
 }
 
 fn lengths(call: &Call, name: &str, length: usize, rank: usize) -> Result<(), ShapeError> {
@@ -93,20 +88,20 @@ pub fn tile(call: &Call) -> Outcome {
     let repeats = call.ints(Role::Repeats);
     check_positive("repeats", repeats.as_deref().unwrap_or(&[]), Code::TilePadLengths)?;
     let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
-    let Some(repeats) = repeats else { return slice_unknown(call) };
+    let Some(repeats) = repeats else { return of_rank(call.rank(0)) };
     lengths(call, "repeats", repeats.len(), input.len())?;
     let times = |(extent, times): (&Extent, &Option<i64>)| match times {
         Some(times) => extent.map(|extent| extent.checked_mul(*times)),
         None => Extent::UNKNOWN,
     };
     let extents: Extents = input.iter().zip(&repeats).map(times).collect();
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// Items around.
 pub fn pad(call: &Call) -> Outcome {
     let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
-    let Some(padding) = call.pairs(Role::Padding) else { return slice_unknown(call) };
+    let Some(padding) = call.pairs(Role::Padding) else { return of_rank(call.rank(0)) };
     lengths(call, "padding", padding.len(), input.len())?;
     let mut extents = Extents::new();
     for (i, (extent, padding)) in input.iter().zip(&padding).enumerate() {
@@ -123,17 +118,18 @@ pub fn pad(call: &Call) -> Outcome {
             _ => Extent::UNKNOWN,
         });
     }
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// Items at indices along an axis, which the axes of the indices replace.
 pub fn gather(call: &Call) -> Outcome {
-    if let Some(axis) = call.int(Role::Axis).filter(|&axis| axis < 0) {
+    if let Some(axis) = call.int(Role::Axis).known().filter(|&axis| axis < 0) {
         return Err(ShapeError::new(Code::GatherAxis, format!("axis {axis} is negative")));
     }
     let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
-    let Some(axis) = call.axis(input.len(), Code::GatherAxis)? else { return Ok(Inferred::UNKNOWN) };
+    let axis = call.axis(input.len(), Code::GatherAxis)?;
     let Some(indices) = call.extents(1) else { return Ok(Inferred::UNKNOWN) };
+    let Some(axis) = axis else { return of_rank((input.len() + indices.len()).checked_sub(1)) };
     let extents: Extents = input[..axis].iter().chain(indices).chain(&input[axis + 1..]).copied().collect();
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }

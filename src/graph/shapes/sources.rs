@@ -2,7 +2,7 @@
 
 use super::call::{Call, Extents, Role};
 use super::shape::{Extent, Shape};
-use super::{Inferred, Outcome, ShapeError};
+use super::{Inferred, Outcome, ShapeError, known};
 use crate::diagnostics::Code;
 
 /// A tensor whose shape is written down. An extent that is not positive is unknown: 0 is so in
@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 pub fn source(call: &Call) -> Outcome {
     let Some(items) = call.ints(Role::Shape) else { return Ok(Inferred::UNKNOWN) };
     let extents: Extents = items.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect();
-    Ok(Inferred::Same(Some(Shape::new(&extents))))
+    known(&extents)
 }
 
 /// The new value of a variable, which has the shape of the old one.
@@ -28,7 +28,7 @@ pub fn update(call: &Call) -> Outcome {
         None
     };
     match unified {
-        Some(extents) => Ok(Inferred::Same(Some(Shape::new(&extents)))),
+        Some(extents) => known(&extents),
         None => {
             let message = format!("the variable has shape {variable:?}, its new value {value:?}");
             Err(ShapeError::new(Code::UpdateShape, message))
@@ -39,7 +39,7 @@ pub fn update(call: &Call) -> Outcome {
 /// The same tensor several times.
 pub fn copies(call: &Call) -> Outcome {
     let count = call.outputs();
-    if let Some(times) = call.int(Role::Times)
+    if let Some(times) = call.int(Role::Times).known()
         && usize::try_from(times) != Ok(count)
     {
         let message = format!("`{}` makes {times} copies, the left side has {count} names", call.name());

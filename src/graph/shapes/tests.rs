@@ -280,6 +280,8 @@ fn matrices_regions_and_variables() {
     ]);
 }
 
+mod unknown;
+
 #[test]
 fn every_operation_of_both_dialects_has_a_rule() {
     let libraries =

@@ -1,16 +1,14 @@
 //! Sliding windows: how their parameters and the extents depend on each other (4.3).
 
-use smallvec::SmallVec;
-
 use super::ShapeError;
-use super::call::{Call, Extents, Ints, Role, Shown};
+use super::call::{Call, Extents, Ints, Pairs, Role, Shown};
 use super::shape::Extent;
 use crate::diagnostics::Code;
 
 /// The parameters of a window over some axes.
 pub struct Window {
     code: Code,
-    padding: Option<SmallVec<[[Option<i64>; 2]; 8]>>,
+    padding: Option<Pairs>,
     stride: Option<Ints>,
     dilation: Option<Ints>,
 }
@@ -18,7 +16,7 @@ pub struct Window {
 impl Window {
     /// A window of one item for each item.
     pub fn plain(code: Code) -> Self {
-        Window { code, padding: Some(SmallVec::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
+        Window { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
     /// Reads the parameters of a window over `axes` axes, where their number is known.
@@ -45,11 +43,11 @@ impl Window {
         Ok(window)
     }
 
-    /// The number of axes that the parameters speak of at least.
-    pub fn axes(call: &Call) -> usize {
-        let padding = call.pairs(Role::Padding).map_or(0, |items| items.len());
-        let length = |role| call.ints(role).map_or(0, |items| items.len());
-        padding.max(length(Role::Stride)).max(length(Role::Dilation))
+    /// The number of axes that the parameters speak of at least, where it is known.
+    pub fn axes(call: &Call) -> Option<usize> {
+        let length = |role| call.ints(role).map(|items| items.len());
+        let padding = call.pairs(Role::Padding)?.len();
+        Some(padding.max(length(Role::Stride)?).max(length(Role::Dilation)?))
     }
 
     /// The stride along an axis, and the extent that a filter covers there.

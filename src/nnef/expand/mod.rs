@@ -121,13 +121,13 @@ fn finish(
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
     let units = Rc::clone(&machine.units);
-    let (mut graph, spare) = machine.into_graph();
+    let mut graph = machine.into_graph();
     (graph.inputs, graph.outputs) = (inputs, outputs);
     if !options.keep_unused {
         prune::prune(&mut graph);
     }
     kept::demand_input(checked, &units, &mut graph);
-    graph.finish_names_in(spare);
+    graph.finish_names();
     datatypes::check(checked, &mut graph, diagnostics);
     kept::keep(checked, &units, &mut graph, options, diagnostics).map_err(stopped)?;
     let mut blocked = Vec::new();

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::names::TensorNames;
-use super::{Graph, OriginId, TensorId};
+use crate::graph::names::TensorNames;
+use crate::graph::{Graph, Origin, OriginId, TensorId};
 use crate::source::places::Places;
 use crate::source::{Location, Sources};
 
@@ -58,7 +58,7 @@ impl Map<'_> {
         self.sources.file(at.file).name()
     }
 
-    fn call(&self, call: super::Origin) -> Value {
+    fn call(&self, call: Origin) -> Value {
         let start = self.places.start(call.at);
         json!({
             "fragment": self.graph.text_of(call.fragment),

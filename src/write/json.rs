@@ -7,12 +7,13 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use super::names::Speller;
-use super::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value, pieces};
+use super::pieces;
+use crate::graph::names::Speller;
+use crate::graph::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
-pub fn write_graph(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
+pub fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
     let mut head = String::from("{\"name\": ");
     let mut json = Json::new(graph, &mut head);
     json.string(graph.text_of(graph.name));

@@ -3,15 +3,13 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use super::names::Speller;
-use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value, pieces};
-use crate::graph::Dialect;
-use crate::graph::Primitive;
+use super::pieces;
+use crate::graph::names::Speller;
+use crate::graph::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
-use crate::source::short::{self, BEHIND};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
-pub fn write_document(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>) -> io::Result<()> {
+pub fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
     let mut head = String::new();
     graph.comments.iter().for_each(|line| push(&mut head, &[line, "\n"]));
     head.push_str(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });
@@ -66,7 +64,7 @@ fn push(buffer: &mut String, parts: &[&str]) {
 struct Forms {
     /// The forms met last, by signature.
     known: Vec<Option<Form>>,
-    /// The pieces, and a few bytes behind them.
+    /// The pieces.
     text: String,
     /// Where a piece ends in `text`; it starts where the one before it ends.
     ends: Vec<u32>,
@@ -102,7 +100,6 @@ impl Forms {
 
     fn add(&mut self, graph: &Graph, operation: &Operation, dtype: Option<Primitive>) {
         let text = &mut self.text;
-        text.truncate(self.ends.last().map_or(0, |end| *end as usize));
         push(text, &[" = ", graph.operation_name(operation)]);
         if let Some(dtype) = dtype {
             push(text, &["<", dtype.text(), ">"]);
@@ -130,14 +127,13 @@ impl Forms {
         }
         push(text, &[");\n", INDENT]);
         self.ends.push(text.len() as u32);
-        text.push_str(BEHIND);
     }
 
     /// Adds a piece to a text.
     #[inline]
     fn push(&self, piece: usize, out: &mut String) {
         let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
-        short::push(out, &self.text, start as usize..self.ends[piece] as usize);
+        out.push_str(&self.text[start as usize..self.ends[piece] as usize]);
     }
 }
 
@@ -154,11 +150,11 @@ impl<'g, 'b> Text<'g, 'b> {
         Text { graph, buffer, speller: graph.speller(), forms: Forms::default() }
     }
 
-    fn tensor(&mut self, tensor: super::TensorId) {
+    fn tensor(&mut self, tensor: TensorId) {
         self.speller.write(self.graph.tensors[tensor.index()].name, self.buffer);
     }
 
-    fn tensor_list(&mut self, tensors: &[super::TensorId]) {
+    fn tensor_list(&mut self, tensors: &[TensorId]) {
         for (i, &tensor) in tensors.iter().enumerate() {
             if i > 0 {
                 self.buffer.push_str(", ");

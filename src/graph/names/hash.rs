@@ -1,0 +1,80 @@
+//! Hashes of spelled names, which can be continued from the hash of a prefix.
+//!
+//! The hash is the value of the bytes as digits of a number, modulo a prime: that of a path follows
+//! in a few steps from those of its prefix and its last segment, however long these are.
+
+/// The hash of a spelled name.
+pub type Hash = u64;
+
+/// 2^61 - 1.
+const PRIME: u64 = (1 << 61) - 1;
+/// The base in which bytes are digits.
+const BASE: u64 = 0x0a3b_1c5d_7e9f_2461 % PRIME;
+/// Numbers are hashed by so many decimal digits at a time.
+const STEP: u32 = 1000;
+
+/// `a * b + c`, modulo the prime.
+const fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
+    let product = a as u128 * b as u128 + c as u128;
+    let folded = (product as u64 & PRIME) + (product >> 61) as u64;
+    if folded >= PRIME { folded - PRIME } else { folded }
+}
+
+/// The hash with another byte behind it.
+pub const fn push_byte(hash: Hash, byte: u8) -> Hash {
+    multiply_add(hash, BASE, byte as u64 + 1)
+}
+
+/// The base to the power of three.
+const CUBE: u64 = multiply_add(multiply_add(BASE, BASE, 0), BASE, 0);
+
+/// The hashes of `000` to `999`.
+static TRIPLES: [Hash; STEP as usize] = {
+    let mut triples = [0; STEP as usize];
+    let mut i = 0;
+    while i < triples.len() {
+        let first = push_byte(0, b'0' + (i / 100) as u8);
+        triples[i] = push_byte(push_byte(first, b'0' + (i / 10 % 10) as u8), b'0' + (i % 10) as u8);
+        i += 1;
+    }
+    triples
+};
+
+/// The hash of a name with a number behind it.
+pub fn push_number(hash: Hash, number: u32) -> Hash {
+    if number >= STEP {
+        return multiply_add(push_number(hash, number / STEP), CUBE, TRIPLES[(number % STEP) as usize]);
+    }
+    let digit = |hash, digit: u32| push_byte(hash, b'0' + digit as u8);
+    let hash = if number >= 100 { digit(hash, number / 100) } else { hash };
+    let hash = if number >= 10 { digit(hash, number / 10 % 10) } else { hash };
+    digit(hash, number % 10)
+}
+
+/// A text that can be put behind another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its hash.
+    pub hash: Hash,
+    /// The base to the power of its length, which is not 0.
+    pub power: u64,
+}
+
+impl Part {
+    /// The empty text.
+    pub const EMPTY: Part = Part { hash: 0, power: 1 };
+
+    /// The same with a text behind it.
+    pub fn then(self, text: &str) -> Part {
+        text.bytes().fold(self, |part, byte| Part {
+            hash: push_byte(part.hash, byte),
+            power: multiply_add(part.power, BASE, 0),
+        })
+    }
+
+    /// The hash of a name that ends with this part.
+    #[inline]
+    pub fn after(self, prefix: Hash) -> Hash {
+        multiply_add(prefix, self.power, self.hash)
+    }
+}

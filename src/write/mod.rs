@@ -1,0 +1,130 @@
+//! Output notations: what a flat graph can be written as.
+//!
+//! A notation is a row of [`NOTATIONS`]: its name, the extensions of its files, and the function
+//! that writes it.
+//!
+//! ```
+//! use nnef_flatten::write::Notation;
+//!
+//! assert_eq!(Notation::named("json").map(|notation| notation.extensions), Some(&["json"][..]));
+//! assert_eq!(Notation::of_extension("txt").name, "nnef");
+//! ```
+
+mod json;
+mod nnef;
+mod pieces;
+pub mod source_map;
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+
+use crate::graph::{Dialect, Graph};
+#[cfg(feature = "pictures")]
+use crate::picture::Picture;
+
+/// What a graph can be written as.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Notation {
+    /// Its name, for `--to`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub help: &'static str,
+    /// The extensions of its files.
+    pub extensions: &'static [&'static str],
+    /// The dialect of NNEF that it is, if it is one.
+    pub dialect: Option<Dialect>,
+    /// What writes it.
+    pub writer: Writer,
+}
+
+/// What writes a notation.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Writer {
+    /// Writes a graph, with so many threads or all of the machine; the text does not depend on it.
+    Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
+    /// Writes a picture of a graph.
+    #[cfg(feature = "pictures")]
+    Picture(fn(&Picture, &mut dyn Write) -> io::Result<()>),
+}
+
+/// All notations. The first one is for files of other extensions.
+pub static NOTATIONS: &[Notation] = &[
+    Notation {
+        name: "nnef",
+        help: "Flat NNEF 1.0; documents of the provisional dialect are migrated",
+        extensions: &["nnef"],
+        dialect: Some(Dialect::V1),
+        writer: Writer::Graph(nnef::write),
+    },
+    Notation {
+        name: "nnef-draft",
+        help: "Flat NNEF of 2017, for documents of that dialect",
+        extensions: &[],
+        dialect: Some(Dialect::Draft),
+        writer: Writer::Graph(nnef::write),
+    },
+    Notation {
+        name: "json",
+        help: "The graph as JSON",
+        extensions: &["json"],
+        dialect: None,
+        writer: Writer::Graph(json::write),
+    },
+    #[cfg(feature = "pictures")]
+    Notation {
+        name: "dot",
+        help: "A picture in the notation of Graphviz",
+        extensions: &["dot", "gv"],
+        dialect: None,
+        writer: Writer::Picture(|picture, out| picture.write_dot(out)),
+    },
+    #[cfg(feature = "pictures")]
+    Notation {
+        name: "svg",
+        help: "A picture",
+        extensions: &["svg"],
+        dialect: None,
+        writer: Writer::Picture(|picture, out| picture.write_svg(out)),
+    },
+    #[cfg(feature = "pictures")]
+    Notation {
+        name: "html",
+        help: "A page for browsers: a picture to search and to look into",
+        extensions: &["html", "htm"],
+        dialect: None,
+        writer: Writer::Picture(|picture, out| picture.write_html(out)),
+    },
+];
+
+impl Notation {
+    /// The notation of a name.
+    pub fn named(name: &str) -> Option<&'static Notation> {
+        NOTATIONS.iter().find(|notation| notation.name == name)
+    }
+
+    /// The notation of files with an extension: the first one where it is that of no other.
+    pub fn of_extension(extension: &str) -> &'static Notation {
+        let has = |notation: &&Notation| notation.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
+        NOTATIONS.iter().find(has).unwrap_or(&NOTATIONS[0])
+    }
+}
+
+impl Graph {
+    /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
+    pub fn write_nnef(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_nnef_with(None, out)
+    }
+
+    /// The same with so many threads, or all; the text does not depend on their number.
+    pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+        nnef::write(self, threads, out)
+    }
+
+    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
+    /// as the machine runs.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        json::write(self, None, out)
+    }
+}
