@@ -33,10 +33,10 @@
 //! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
 //! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
+pub(crate) mod core;
 pub mod diagnostics;
 #[cfg(feature = "eval")]
 pub mod eval;
-pub(crate) mod core;
 pub mod graph;
 pub mod loops;
 pub mod migrate;
@@ -53,9 +53,9 @@ pub mod tensor;
 pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use nnef::expand::Expansion;
 pub use graph::Graph;
 pub use nnef::document::{Document, Parsed};
+pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;
 pub use options::{From, Lower, Options};
 

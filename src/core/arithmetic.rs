@@ -1,88 +1,14 @@
 //! Operators on compile-time values. They know nothing of positions: the machine attaches them.
 
 use std::cmp::Ordering;
-use std::rc::Rc;
 
-use super::list::{List, Meter};
+use super::budget::{Budget, Failure, Outcome};
+use super::list::List;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::operators::Class;
 use crate::graph::operators::{BinaryOp, UnaryOp};
 use crate::graph::symbolic::Symbolic;
-
-/// What went wrong, without a place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// Which rule.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-impl Failure {
-    /// A failure without advice.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), help: None }
-    }
-
-    /// Adds advice.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-}
-
-/// What an evaluation gives.
-pub type Outcome<T> = Result<T, Failure>;
-
-/// The limits on lists, and the count of what is alive.
-#[derive(Debug)]
-pub struct Space {
-    /// Counts live cells.
-    pub meter: Rc<Meter>,
-    /// The most items of a list.
-    pub max_len: usize,
-    /// The most bytes of live cells.
-    pub max_bytes: u64,
-    /// The most cells that may be made or compared.
-    pub max_work: u64,
-}
-
-impl Space {
-    /// Without limits, for the literals of declarations: the parser bounds these.
-    pub fn unlimited() -> Self {
-        Space { meter: Rc::new(Meter::default()), max_len: usize::MAX, max_bytes: u64::MAX, max_work: u64::MAX }
-    }
-
-    /// Refuses a list that would be too long, or one that no memory is left for.
-    pub fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
-        if len > self.max_len {
-            let message = format!("an array or string of {len} items is more than the limit of {}", self.max_len);
-            return Err(Failure::new(Code::LengthBudget, message));
-        }
-        if self.meter.live().saturating_add(bytes) > self.max_bytes {
-            let message = format!("arrays and strings take more than {} MB while expanding", self.max_bytes >> 20);
-            return Err(Failure::new(Code::MemoryBudget, message));
-        }
-        self.check_work()
-    }
-
-    /// Notes that so many items are looked at, and refuses to look at too many.
-    pub fn spend(&self, items: usize) -> Outcome<()> {
-        self.meter.spend(items as u64);
-        self.check_work()
-    }
-
-    fn check_work(&self) -> Outcome<()> {
-        if self.meter.work() <= self.max_work {
-            return Ok(());
-        }
-        let message = "the expansion takes too many steps on arrays and strings";
-        Err(Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops"))
-    }
-}
 
 fn mistyped(text: &str, values: &[&Value]) -> Failure {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =
@@ -119,7 +45,7 @@ pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
 }
 
 /// Applies a binary operator; `&&` and `||` are here without their laziness.
-pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+pub fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     if let Some(value) = of_numbers(op, a, b) {
         return Ok(value);
     }
@@ -137,13 +63,13 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, space: &Space) -> Outcome<Valu
         (Value::Scalar(_), Value::Scalar(_)) => Err(mistyped(op.info().text, &[a, b])),
         (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => symbols(op, a, b),
         _ => match op {
-            BinaryOp::Add => concat(a, b, space),
-            BinaryOp::Mul => repeat(a, b, space),
+            BinaryOp::Add => concat(a, b, budget),
+            BinaryOp::Mul => repeat(a, b, budget),
             BinaryOp::Eq | BinaryOp::Ne => {
-                let same = equal(a, b, space)?.ok_or_else(|| mistyped(op.info().text, &[a, b]))?;
+                let same = equal(a, b, budget)?.ok_or_else(|| mistyped(op.info().text, &[a, b]))?;
                 Ok(Value::Logical(same == (op == BinaryOp::Eq)))
             }
-            BinaryOp::In => member(a, b, space),
+            BinaryOp::In => member(a, b, budget),
             BinaryOp::And | BinaryOp::Or => match (a, b) {
                 (Value::Logical(a), Value::Logical(b)) => {
                     Ok(Value::Logical(if op == BinaryOp::And { *a && *b } else { *a || *b }))
@@ -243,10 +169,10 @@ pub fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
     })
 }
 
-fn concat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+fn concat(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let join = |a: &List, b: &List| {
-        space.allow(a.len() + b.len(), a.weight_of(a.len()) + b.weight_of(b.len()))?;
-        Ok(a.concat(b, &space.meter))
+        budget.allow(a.len() + b.len(), a.weight_of(a.len()) + b.weight_of(b.len()))?;
+        Ok(a.concat(b, &budget.meter))
     };
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => Ok(Value::Array(join(a, b)?)),
@@ -255,7 +181,7 @@ fn concat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
     }
 }
 
-fn repeat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+fn repeat(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let (Value::Array(list) | Value::String(list), Value::Int(times)) = (a, b) else {
         return Err(mistyped("*", &[a, b]));
     };
@@ -263,20 +189,20 @@ fn repeat(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
         return Err(Failure::new(Code::NegativeRepeat, format!("an array or string cannot be repeated {times} times")));
     };
     let len = list.len().saturating_mul(times);
-    space.allow(len, list.weight_of(len))?;
-    let list = if len == 0 { list.slice(0, 0) } else { list.repeat(times, &space.meter) };
+    budget.allow(len, list.weight_of(len))?;
+    let list = if len == 0 { list.slice(0, 0) } else { list.repeat(times, &budget.meter) };
     Ok(if matches!(a, Value::Array(_)) { Value::Array(list) } else { Value::String(list) })
 }
 
-fn member(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
+fn member(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let (Value::Array(list), false) = (b, matches!(a, Value::Tensor(_))) else { return Err(mistyped("in", &[a, b])) };
     for i in 0..list.len() {
         // In portions, since most searches end early.
         if i % 64 == 0 {
-            space.spend(64)?;
+            budget.spend(64)?;
         }
         let Some(item) = list.get(i) else { break };
-        if equal(a, &item, space)?.ok_or_else(|| mistyped("in", &[a, b]))? {
+        if equal(a, &item, budget)?.ok_or_else(|| mistyped("in", &[a, b]))? {
             return Ok(Value::Logical(true));
         }
     }
@@ -285,7 +211,7 @@ fn member(a: &Value, b: &Value, space: &Space) -> Outcome<Value> {
 
 /// Whether two values are the same, item by item; none where tensors or symbols, of which this is
 /// not known, are among what is compared.
-pub fn equal(a: &Value, b: &Value, space: &Space) -> Outcome<Option<bool>> {
+pub fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<bool>> {
     Ok(Some(match (a, b) {
         (Value::Tensor(_), _) | (_, Value::Tensor(_)) => return Ok(None),
         (Value::Int(a), Value::Int(b)) => a == b,
@@ -295,14 +221,14 @@ pub fn equal(a: &Value, b: &Value, space: &Space) -> Outcome<Option<bool>> {
         // What a symbol stands for is known only to the reader of the graph.
         (Value::Symbol(_), _) | (_, Value::Symbol(_)) => return Ok(None),
         (Value::String(a), Value::String(b)) => {
-            space.spend(a.len().min(b.len()))?;
+            budget.spend(a.len().min(b.len()))?;
             a.len() == b.len() && a.text() == b.text()
         }
         (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
-            space.spend((a.len().min(b.len()) + 1) * 4)?;
+            budget.spend((a.len().min(b.len()) + 1) * 4)?;
             let mut same = a.len() == b.len();
             for (a, b) in (0..a.len()).map_while(|i| a.get(i).zip(b.get(i))) {
-                match stacker::maybe_grow(64 * 1024, 1024 * 1024, || equal(&a, &b, space))? {
+                match stacker::maybe_grow(64 * 1024, 1024 * 1024, || equal(&a, &b, budget))? {
                     Some(equal) => same &= equal,
                     None => return Ok(None),
                 }

@@ -1,6 +1,6 @@
 //! Built-in functions (3.3.3).
 
-use super::arithmetic::{Failure, Outcome, Space};
+use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -8,21 +8,21 @@ use crate::graph::operators::Builtin;
 use crate::source::literals::scalar_text;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.
-pub fn apply(function: Builtin, value: &Value, space: &Space) -> Outcome<Value> {
+pub fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcome<Value> {
     if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
-        space.spend(text.len())?;
+        budget.spend(text.len())?;
     }
     match (function, value) {
         (Builtin::LengthOf, Value::Array(list) | Value::String(list)) => Ok(Value::Int(list.len() as i64)),
         (Builtin::RangeOf, Value::Array(list) | Value::String(list)) => {
-            space.allow(list.len(), list.len() as u64 * 8)?;
-            Ok(Value::Array(List::from_ints(0..list.len() as i64, Some(&space.meter))))
+            budget.allow(list.len(), list.len() as u64 * 8)?;
+            Ok(Value::Array(List::from_ints(0..list.len() as i64, Some(&budget.meter))))
         }
         (_, Value::Tensor(_) | Value::Symbol(_)) => Err(unknown(function.info().text)),
         (Builtin::Integer, value) => integer(value),
         (Builtin::Scalar, value) => scalar(value),
         (Builtin::Logical, value) => logical(value),
-        (Builtin::String, value) => string(value, space),
+        (Builtin::String, value) => string(value, budget),
         _ => Err(mistyped(function, value)),
     }
 }
@@ -107,7 +107,7 @@ fn logical(value: &Value) -> Outcome<Value> {
     }))
 }
 
-fn string(value: &Value, space: &Space) -> Outcome<Value> {
+fn string(value: &Value, budget: &Budget) -> Outcome<Value> {
     let text = match value {
         Value::String(list) => return Ok(Value::String(list.clone())),
         Value::Int(i) => i.to_string(),
@@ -115,7 +115,7 @@ fn string(value: &Value, space: &Space) -> Outcome<Value> {
         Value::Logical(b) => b.to_string(),
         other => return Err(mistyped(Builtin::String, other)),
     };
-    Ok(Value::String(List::from_text(&text, Some(&space.meter))))
+    Ok(Value::String(List::from_text(&text, Some(&budget.meter))))
 }
 
 #[cfg(test)]

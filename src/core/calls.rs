@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::Outcome;
-use super::program::{Body, FirstOperand, Head, Hint, Site};
-use super::unit::UnitId;
+use super::budget::{FUEL_OF_CALL, Outcome};
 use super::frame::{Active, Frame, Origin, Reached, Slot, Targeted};
 use super::list::List;
 use super::machine::Machine;
+use super::program::{Body, FirstOperand, Head, Hint, Site};
+use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
@@ -91,7 +91,8 @@ impl Machine {
                     return Target::Name(frame.result);
                 }
                 let unit = frame.unit;
-                let own = self.calls.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
+                let own =
+                    self.calls.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
                 let target = own.and_then(|own| self.calls.targets.get((own.first + i) as usize)).cloned();
                 match (target.unwrap_or(Target::Auto), unit) {
                     (Target::Auto, Some(unit)) => {
@@ -125,7 +126,7 @@ impl Machine {
             return Ok(None);
         };
         let Some(Body { head, .. }) = self.calls.bodies[unit.index()] else { return Ok(Some(unit)) };
-        self.step()?;
+        self.budget.burn(FUEL_OF_CALL)?;
         self.check_depth()?;
         let naming = self.naming((index, name), (unit, &head));
         let dtype = self.type_argument(generic);
@@ -334,7 +335,7 @@ impl Machine {
     fn results(&mut self, unit: UnitId, base: usize) -> Value {
         let slots = self.calls.bodies[unit.index()].as_ref().map_or(&[][..], |body| &body.results);
         let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
-        Value::Tuple(List::from_values(values, Some(&self.space.meter)))
+        Value::Tuple(List::from_values(values, Some(&self.budget.meter)))
     }
 
     /// The type argument of a call; `?` is that of the running fragment.

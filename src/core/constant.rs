@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arithmetic::{Outcome, Space};
+use super::budget::{Budget, Outcome};
 use super::value::Value;
 use crate::graph;
 use crate::graph::Primitive;
@@ -13,7 +13,7 @@ const MAX_ITEMS: usize = 10_000_000;
 
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
 /// arrays of anything but numbers and logicals.
-pub fn flatten(value: &Value, space: &Space) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
+pub fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
     while matches!(level.first(), Some(Value::Array(_))) {
@@ -27,7 +27,7 @@ pub fn flatten(value: &Value, space: &Space) -> Outcome<Option<(Vec<i64>, Vec<Va
             if below.len() + list.len() > MAX_ITEMS {
                 return Ok(None);
             }
-            space.spend(list.len() + 1)?;
+            budget.spend(list.len() + 1)?;
             below.extend(list.to_values());
         }
         shape.push(extent.unwrap_or(0) as i64);

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome, Space};
+use super::budget::{Budget, FUEL_OF_EMISSION, Failure, Outcome};
 use super::calls::Target;
 use super::frame::{Frame, Reached};
-use super::machine::Machine;
 use super::list::List;
+use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::unit::{Form, UnitId};
 use super::value::Value;
@@ -157,7 +157,7 @@ impl Machine {
         let Some(first) = operands else {
             let first = self.stack.len() - count;
             for value in &self.stack[first..] {
-                push_argument(&mut self.graph, value, &self.space, common)?;
+                push_argument(&mut self.graph, value, &self.budget, common)?;
             }
             self.drop_stack(first);
             return Ok(());
@@ -165,7 +165,7 @@ impl Machine {
         for operand in &self.program.operands[first.index()..][..count] {
             // The compiler lets no slot without a value be read.
             let value = operand.value(self.base, &self.slots, &self.program.constants);
-            push_argument(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.space, common)?;
+            push_argument(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.budget, common)?;
         }
         Ok(())
     }
@@ -191,13 +191,11 @@ impl Machine {
         (dtype.filter(|_| !self.settings.draft), site.explicit)
     }
 
-    fn check_operations(&self) -> Outcome<()> {
-        let limit = self.settings.max_ops;
-        if (self.graph.operations.len() as u64) < limit {
-            return Ok(());
-        }
-        let message = format!("the flat graph has more than {limit} operations");
-        Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
+    /// Refuses more operations than the budget; each gives some more instructions.
+    #[inline]
+    fn check_operations(&mut self) -> Outcome<()> {
+        self.budget.fuel = self.budget.fuel.saturating_add(FUEL_OF_EMISSION);
+        self.budget.check_operations(self.graph.operations.len())
     }
 
     /// Adds the operation of a site that may have other results than one tensor, or a replaced
@@ -267,7 +265,7 @@ impl Machine {
     }
 
     fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
-        let meter = Rc::clone(&self.space.meter);
+        let meter = Rc::clone(&self.budget.meter);
         let value = |output: &Made| match output {
             Made::Tensor(tensor) => Value::Tensor(*tensor),
             Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
@@ -355,9 +353,7 @@ impl Machine {
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
         let given = input_shapes.get(&name)?;
         let is_shape = |key: &Key| match (key, site.unit) {
-            (Key::Param(i), Some(unit)) => {
-                self.units.text(self.units.get(unit).params[*i as usize].name) == "shape"
-            }
+            (Key::Param(i), Some(unit)) => self.units.text(self.units.get(unit).params[*i as usize].name) == "shape",
             (Key::Named(key), _) => self.units.text(*key) == "shape",
             _ => false,
         };
@@ -389,14 +385,14 @@ impl Machine {
 
 /// Adds a value to the arguments of the operation that is finished next.
 #[inline(always)]
-fn push_argument(graph: &mut Graph, value: &Value, space: &Space, common: &mut Common) -> Outcome<()> {
+fn push_argument(graph: &mut Graph, value: &Value, budget: &Budget, common: &mut Common) -> Outcome<()> {
     match value {
         Value::Tensor(tensor) => graph.push_tensor_operand(*tensor, common),
         number if number.is_plain() => {
             let kept = number.keep(graph);
             graph.push_kept(kept);
         }
-        value => value.push(graph, space, common)?,
+        value => value.push(graph, budget, common)?,
     }
     Ok(())
 }

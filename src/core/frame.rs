@@ -1,12 +1,12 @@
 //! What a running body consists of, and what is known of the places that call something.
 
-use super::program::Operand;
 use super::emit::Emission;
+use super::program::Operand;
+use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use super::unit::UnitId;
 
 /// A local of a running body.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
-use super::program::{Hint, Site};
+use super::budget::{Failure, Outcome};
 use super::frame::Slot;
 use super::machine::Machine;
+use super::program::{Hint, Site};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -31,7 +31,7 @@ impl Machine {
         let site = self.implied(name, span, Hint::None, None)?;
         let mut arguments: SmallVec<[(Key, graph::Value); 4]> = SmallVec::new();
         for (i, operand) in operands.iter().enumerate() {
-            arguments.push((Key::Param(i as u32), operand.freeze(&self.space)?));
+            arguments.push((Key::Param(i as u32), operand.freeze(&self.budget)?));
         }
         self.emit_with(&site, &arguments)
     }
@@ -105,7 +105,7 @@ impl Machine {
     }
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constant::flatten(value, &self.space)? else {
+        let Some((shape, items)) = super::constant::flatten(value, &self.budget)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
@@ -129,7 +129,7 @@ impl Machine {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if !list.is_empty() && super::constant::flatten(&value, &self.space)?.is_some() => {
+            Value::Array(list) if !list.is_empty() && super::constant::flatten(&value, &self.budget)?.is_some() => {
                 self.constant(&value, Hint::Named(binding.id))?;
                 let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
                 self.emitter.literals.insert(list.identity(), (value.clone(), tensor));
@@ -165,7 +165,7 @@ impl Machine {
         let span = self.here();
         let name = if self.units.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
-        let argument = value.freeze(&self.space)?;
+        let argument = value.freeze(&self.budget)?;
         self.emit_with(&site, &[(Key::Param(0), argument)])?;
         match self.pop() {
             Value::Tensor(tensor) => Ok(tensor),

@@ -1,10 +1,11 @@
 //! The instructions that work on compile-time values: slots, operators, subscripts, loops.
 
-use super::arithmetic::{self, Failure, Outcome};
+use super::arithmetic;
+use super::budget::{Failure, Outcome};
 use super::builtins;
+use super::frame::Slot;
 use super::iteration::{Collected, Comprehension};
 use super::list::List;
-use super::frame::Slot;
 use super::machine::Machine;
 use super::program::Conversion;
 use super::value::Value;
@@ -14,7 +15,7 @@ use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
 impl Machine {
     /// Gives a value the structure that a parameter declares.
     pub(super) fn conform(&self, value: Value, conversion: Conversion) -> Outcome<Value> {
-        let meter = Some(&self.space.meter);
+        let meter = Some(&self.budget.meter);
         match (value, conversion) {
             (Value::Array(list), Conversion::Array(Some(of_items))) => {
                 let of_items = self.program.conversions[of_items as usize];
@@ -84,7 +85,7 @@ impl Machine {
         {
             return self.emit_operator(name, &[a, b]);
         }
-        let value = arithmetic::binary(op, &a, &b, &self.space)?;
+        let value = arithmetic::binary(op, &a, &b, &self.budget)?;
         self.stack.push(value);
         Ok(())
     }
@@ -118,9 +119,9 @@ impl Machine {
     }
 
     pub(super) fn collect(&mut self, count: u32) -> Outcome<List> {
-        self.space.allow(count as usize, u64::from(count) * 24)?;
+        self.budget.allow(count as usize, u64::from(count) * 24)?;
         let items = self.stack.split_off(self.stack.len() - count as usize);
-        Ok(List::from_values(items, Some(&self.space.meter)))
+        Ok(List::from_values(items, Some(&self.budget.meter)))
     }
 
     pub(super) fn index(&mut self) -> Outcome<()> {
@@ -151,7 +152,7 @@ impl Machine {
         let value = self.pop();
         let result = match (&value, function) {
             (_, Builtin::ShapeOf) => self.shape_of(&value)?,
-            _ => builtins::apply(function, &value, &self.space)?,
+            _ => builtins::apply(function, &value, &self.budget)?,
         };
         self.stack.push(result);
         Ok(())
@@ -181,7 +182,6 @@ impl Machine {
     }
 
     pub(super) fn iter_next(&mut self, index: u32) -> Outcome<()> {
-        self.step()?;
         let site = self.program.loops[index as usize];
         let first = (self.base + site.slot) as usize;
         let Some(Comprehension { iteration, .. }) = self.iterations.comprehensions.last_mut() else { return Ok(()) };

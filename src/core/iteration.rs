@@ -4,9 +4,9 @@
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
-use super::list::List;
+use super::budget::{Failure, Outcome};
 use super::frame::Slot;
+use super::list::List;
 use super::looping::LoopRun;
 use super::machine::Machine;
 use super::scan::Unrolling;
@@ -110,8 +110,8 @@ impl Machine {
     pub(super) fn comprehended(&mut self, items: Collected) -> Outcome<Value> {
         match items {
             Collected::Tensors(tensors) if !tensors.is_empty() => {
-                self.space.allow(tensors.len(), tensors.len() as u64 * 24)?;
-                Ok(Value::Array(List::from_tensors(tensors, Some(&self.space.meter))))
+                self.budget.allow(tensors.len(), tensors.len() as u64 * 24)?;
+                Ok(Value::Array(List::from_tensors(tensors, Some(&self.budget.meter))))
             }
             Collected::Tensors(_) => self.collected(Vec::new()),
             Collected::Values(values) => self.collected(values),
@@ -148,7 +148,7 @@ impl Machine {
 
     /// What the turns gave, as an array.
     pub(super) fn collected(&mut self, items: Vec<Value>) -> Outcome<Value> {
-        self.space.allow(items.len(), items.len() as u64 * 24)?;
-        Ok(Value::Array(List::from_values(items, Some(&self.space.meter))))
+        self.budget.allow(items.len(), items.len() as u64 * 24)?;
+        Ok(Value::Array(List::from_values(items, Some(&self.budget.meter))))
     }
 }

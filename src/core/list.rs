@@ -5,7 +5,6 @@
 //! other windows do not see them, so nothing changes for them, and chains of `xs + [x]` and
 //! `[x] + f(..)` are linear overall, in time and in memory.
 
-mod meter;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +16,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::budget::Meter;
 use super::value::Value;
 use crate::graph::{self, TensorId};
 use crate::nnef::ast::Numbers;
-pub use meter::Meter;
 
 /// The cells of a buffer, packed by what they hold.
 #[derive(Debug)]

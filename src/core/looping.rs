@@ -8,13 +8,13 @@
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
+use super::budget::{Failure, Outcome};
 use super::calls::first_name;
-use super::program::{Hint, Looping};
+use super::frame::Slot;
 use super::iteration::Iteration;
 use super::list::List;
-use super::frame::Slot;
 use super::machine::Machine;
+use super::program::{Hint, Looping};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -106,7 +106,6 @@ impl Machine {
     }
 
     pub(super) fn loop_next(&mut self, index: u32) -> Outcome<()> {
-        self.step()?;
         let site = &self.program.looping[index as usize];
         let Some(LoopRun { iteration, .. }) = self.iterations.loops.last() else { return Ok(()) };
         let trip = iteration.turn();
@@ -130,8 +129,7 @@ impl Machine {
     /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
     fn name_trip(&mut self, trip: u64) {
         let inner = self.frame().inner;
-        let (Some(run), Some(word)) = (self.iterations.loops.last_mut(), self.units.names().get(standard::TRIP))
-        else {
+        let (Some(run), Some(word)) = (self.iterations.loops.last_mut(), self.units.names().get(standard::TRIP)) else {
             return;
         };
         let ordinal = u32::try_from(trip + 1).unwrap_or(u32::MAX);
@@ -211,7 +209,7 @@ impl Machine {
                 run.last[i] = chosen;
             } else {
                 let items = &mut run.collected[i - run.last.len()];
-                self.space.allow(items.len() + 1, items.len() as u64 * 24)?;
+                self.budget.allow(items.len() + 1, items.len() as u64 * 24)?;
                 items.push(chosen);
             }
         }
@@ -255,7 +253,7 @@ impl Machine {
         }
         let value = match values.len() {
             1 => values.pop().unwrap_or(Value::Logical(false)),
-            _ => Value::Tuple(List::from_values(values, Some(&self.space.meter))),
+            _ => Value::Tuple(List::from_values(values, Some(&self.budget.meter))),
         };
         self.stack.push(value);
         Ok(())

@@ -6,34 +6,23 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::arithmetic::{Failure, Outcome, Space};
+use super::budget::{Budget, Failure, OpenCalls, Outcome};
 use super::calls::Calls;
 use super::emit::Emitter;
 use super::frame::{Frame, Origin, Slot};
 use super::iteration::Iterations;
-use super::list::Meter;
 use super::program::{Body, Instr, Program};
 use super::shapes::Shapes;
 use super::unit::{UnitId, Units};
 use super::value::Value;
-use crate::diagnostics::{Code, Diagnostic, trace};
+use crate::diagnostics::{Diagnostic, trace};
 use crate::graph::names::NameId;
 use crate::graph::{Graph, OriginId, TensorId};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
-/// The most items of an array or string.
-const MAX_LENGTH: usize = 10_000_000;
-/// The most bytes of live arrays and strings.
-const MAX_BYTES: u64 = 1 << 30;
-/// How many calls and loop turns are allowed for each operation that may be emitted.
-const STEPS_PER_OPERATION: u64 = 20;
-/// How many cells of arrays and strings may be made or compared for each such operation.
-const CELLS_PER_OPERATION: u64 = 80;
-/// How many of them are allowed in any case.
-const MIN_CELLS: u64 = 100_000_000;
-/// The most open calls that hold slots, whatever the options say: slots are counted in 32 bits.
-pub(super) const MAX_SLOTS: usize = 1 << 28;
+/// What a name of the graph takes.
+const BYTES_OF_NAME: usize = 16;
 
 /// What a caller can choose about a run.
 #[derive(Clone, Debug, Default)]
@@ -81,8 +70,7 @@ pub(crate) struct Machine {
     pub(super) iterations: Iterations,
     pub(super) emitter: Emitter,
     pub(crate) shapes: Shapes,
-    pub(super) space: Space,
-    steps: u64,
+    pub(super) budget: Budget,
 }
 
 impl Machine {
@@ -104,13 +92,7 @@ impl Machine {
             iterations: Iterations::default(),
             emitter: Emitter::new(count),
             shapes: Shapes::new(settings.draft, settings.strict),
-            space: Space {
-                meter: Rc::new(Meter::default()),
-                max_len: MAX_LENGTH,
-                max_bytes: MAX_BYTES,
-                max_work: settings.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
-            },
-            steps: settings.max_ops.saturating_mul(STEPS_PER_OPERATION),
+            budget: Budget::new(settings.max_ops, settings.max_depth),
             settings,
         }
     }
@@ -294,26 +276,15 @@ impl Machine {
         &mut self.slots[(self.base + slot) as usize]
     }
 
-    /// Counts a call or a turn of a loop.
-    #[inline]
-    pub(super) fn step(&mut self) -> Outcome<()> {
-        if self.steps == 0 {
-            let message = "the expansion takes too many steps";
-            return Err(Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops"));
-        }
-        self.steps -= 1;
-        Ok(())
-    }
-
-    /// Refuses calls nested deeper than the budget.
+    /// Refuses calls nested deeper than the budget, or that no memory is left for.
     #[inline]
     pub(super) fn check_depth(&self) -> Outcome<()> {
-        if self.frames.len() as u64 <= self.settings.max_depth && self.slots.len() < MAX_SLOTS {
-            return Ok(());
-        }
-        let message =
-            format!("calls are nested deeper than {}: the recursion does not seem to end", self.frames.len() - 1);
-        Err(Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth"))
+        let (frames, slots, names) = (self.frames.len(), self.slots.len(), self.graph.names.len());
+        let bytes = frames * size_of::<Frame>()
+            + slots * size_of::<Slot>()
+            + self.stack.len() * size_of::<Value>()
+            + names * BYTES_OF_NAME;
+        self.budget.check_calls(OpenCalls { frames, slots, bytes: bytes as u64 })
     }
 
     /// Runs until the end of the outermost body, or until a body is missing.
@@ -321,6 +292,7 @@ impl Machine {
         loop {
             let pc = self.pc as usize;
             self.pc += 1;
+            self.budget.burn(1)?;
             match self.program.instrs[pc] {
                 Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
                 Instr::Load(slot) => self.load(slot),

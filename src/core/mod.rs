@@ -6,6 +6,7 @@
 //! ([`Machine::run`](machine::Machine::run)). The core knows no notation.
 
 pub(crate) mod arithmetic;
+pub(crate) mod budget;
 mod builtins;
 mod calls;
 mod constant;

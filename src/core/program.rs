@@ -13,8 +13,8 @@ use crate::graph::Key;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
-use crate::source::names::Name;
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// One step. Operands are on the value stack, the last one on top.
 #[derive(Clone, Copy, Debug, PartialEq)]

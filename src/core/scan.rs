@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::arithmetic::{Failure, Outcome};
+use super::budget::{Failure, Outcome};
 use super::calls::{Naming, Target, first_name};
-use super::program::{Body, Head, Hint, Site};
 use super::list::List;
 use super::machine::Machine;
+use super::program::{Body, Head, Hint, Site};
+use super::unit::UnitId;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::scan::{self, Item, Scan};
 use crate::graph::standard;
 use crate::graph::{self, Key, TensorId};
-use super::unit::UnitId;
 
 /// An input of which a step sees a section.
 #[derive(Debug)]
@@ -337,7 +337,6 @@ impl Machine {
         if unrolling.started == unrolling.count {
             return self.end_scan(unrolling);
         }
-        self.step()?;
         self.check_depth()?;
         let inner = self.frame().inner;
         let path = match self.units.names().get(standard::TRIP) {
@@ -428,13 +427,13 @@ impl Machine {
                 _ => None,
             };
             let concat = self.implied(standard::CONCAT, site.span, Hint::Named(gathered.name), dtype)?;
-            let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.space)?;
+            let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.budget)?;
             self.emit_named(&concat, &[("values", parts), ("axis", graph::Value::Int(gathered.axis as i64))])?;
             values.push(self.pop());
         }
         let value = match site.hint {
-            Hint::Items { tuple: true, .. } => Value::Tuple(List::from_values(values, Some(&self.space.meter))),
-            Hint::Items { .. } => Value::Array(List::from_values(values, Some(&self.space.meter))),
+            Hint::Items { tuple: true, .. } => Value::Tuple(List::from_values(values, Some(&self.budget.meter))),
+            Hint::Items { .. } => Value::Array(List::from_values(values, Some(&self.budget.meter))),
             _ => values.pop().unwrap_or(Value::Logical(false)),
         };
         self.stack.push(value);

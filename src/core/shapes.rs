@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::arithmetic::{Failure, Outcome};
+use super::budget::{Failure, Outcome};
 use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
@@ -31,13 +31,7 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     pub(super) fn new(draft: bool, strict: bool) -> Self {
-        Shapes {
-            draft,
-            strict,
-            plans: Vec::new(),
-            broken: FxHashSet::default(),
-            found: Diagnostics::new(strict),
-        }
+        Shapes { draft, strict, plans: Vec::new(), broken: FxHashSet::default(), found: Diagnostics::new(strict) }
     }
 
     /// What was found so far.
@@ -130,14 +124,13 @@ impl Machine {
     /// Whether the running call is within a standard fragment that breaks this rule by itself.
     fn in_defective(&self, code: Code) -> bool {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.unit);
-        let mut standard =
-            fragments.map(|id| self.units.get(id)).take_while(|info| info.standard);
+        let mut standard = fragments.map(|id| self.units.get(id)).take_while(|info| info.standard);
         standard.any(|info| DEFECTIVE.contains(&(self.units.text(info.name), code)))
     }
 
     /// The value of `shape_of`.
     pub(super) fn shape_of(&mut self, value: &Value) -> Outcome<Value> {
-        let meter = Some(&self.space.meter);
+        let meter = Some(&self.budget.meter);
         let least = if self.shapes.draft { DRAFT_RANK } else { 0 };
         let Value::Tensor(tensor) = value else {
             // What is no tensor has the shape of a single number.

@@ -8,8 +8,8 @@
 //! read: what is still to be done is on the stack, and the result will be there. Such a call gives the
 //! slots of its caller up, so that those of a million open calls are those of the innermost one.
 
-use super::program::{Instr, Program};
 use super::machine::Machine;
+use super::program::{Instr, Program};
 
 /// So many open calls keep their slots: those are in the caches of the processor.
 const SHALLOW: usize = 256;

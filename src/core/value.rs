@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arithmetic::{Failure, Outcome, Space};
+use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
 use super::shapes::unknown_extent;
 use crate::diagnostics::Code;
@@ -92,10 +92,10 @@ impl Value {
     /// Adds a value to the arguments of the operation that is finished next, as [`Value::freeze`]
     /// gives it.
     #[inline(never)]
-    pub(super) fn push(&self, graph: &mut Graph, space: &Space, common: &mut Common) -> Outcome<()> {
+    pub(super) fn push(&self, graph: &mut Graph, budget: &Budget, common: &mut Common) -> Outcome<()> {
         if let Value::Array(list) = self {
             let outcome = list.with_tensors(|tensors| {
-                count_kept(list, space)?;
+                count_kept(list, budget)?;
                 graph.push_tensors(tensors);
                 common.add(None);
                 Ok(())
@@ -104,27 +104,27 @@ impl Value {
                 return outcome;
             }
         }
-        graph.push_operand(self.freeze(space)?, common);
+        graph.push_operand(self.freeze(budget)?, common);
         Ok(())
     }
 
     /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
     /// arrays that share their parts here do not share them there.
-    pub fn freeze(&self, space: &Space) -> Outcome<graph::Value> {
-        self.freeze_within(space, 0)
+    pub fn freeze(&self, budget: &Budget) -> Outcome<graph::Value> {
+        self.freeze_within(budget, 0)
     }
 
-    fn freeze_within(&self, space: &Space, depth: usize) -> Outcome<graph::Value> {
+    fn freeze_within(&self, budget: &Budget, depth: usize) -> Outcome<graph::Value> {
         if depth > MAX_VALUE_DEPTH {
             let message = format!("an attribute is nested deeper than {MAX_VALUE_DEPTH}");
             return Err(Failure::new(Code::TooDeep, message));
         }
         if let Value::String(list) | Value::Array(list) | Value::Tuple(list) = self {
-            count_kept(list, space)?;
+            count_kept(list, budget)?;
         }
         let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
             let freeze =
-                |value: &Value| stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(space, depth + 1));
+                |value: &Value| stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(budget, depth + 1));
             list.to_values().iter().map(freeze).collect()
         };
         Ok(match self {
@@ -164,9 +164,9 @@ impl From<&graph::Value> for Value {
 }
 
 /// Counts what a list takes in the graph.
-fn count_kept(list: &List, space: &Space) -> Outcome<()> {
+fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
     let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
-    space.allow(list.len(), bytes)?;
-    space.meter.keep(bytes);
+    budget.allow(list.len(), bytes)?;
+    budget.meter.keep(bytes);
     Ok(())
 }

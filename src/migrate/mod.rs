@@ -12,9 +12,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::origin::with_origin;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
+use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
 use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, TensorId, Value};
 use crate::nnef::document::Document;

@@ -2,9 +2,9 @@
 
 pub mod ast;
 pub mod check;
+pub(crate) mod compile;
 pub mod datatypes;
 pub mod dialect;
-pub(crate) mod compile;
 pub mod document;
 pub(crate) mod expand;
 pub mod grammar;

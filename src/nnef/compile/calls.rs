@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::core::program::{Conversion, Hint, Instr, Site};
 use super::Compiler;
 use super::expressions::{Below, Open};
 use crate::core::list::List;
+use crate::core::program::{Conversion, Hint, Instr, Site};
 use crate::core::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{CallId, ExprId};

@@ -5,10 +5,10 @@
 
 use smallvec::SmallVec;
 
-use crate::core::arithmetic;
-use crate::core::program::{Hint, Instr, Loop, Site};
 use super::Compiler;
+use crate::core::arithmetic;
 use crate::core::list::List;
+use crate::core::program::{Hint, Instr, Loop, Site};
 use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::operators::Class;

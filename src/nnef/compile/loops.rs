@@ -1,7 +1,7 @@
 //! Compiles loops.
 
-use crate::core::program::{Hint, Instr, Looping};
 use super::Compiler;
+use crate::core::program::{Hint, Instr, Looping};
 use crate::nnef::ast::{Call, ExprId, Loop, LoopId, TypeSpec};
 use crate::nnef::check::iterated;
 use crate::nnef::types::Type;

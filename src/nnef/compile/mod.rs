@@ -14,9 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, Instr, Operand, Program, Site};
-use demand::{Analysis, Demand};
-use expressions::Open;
-use lowering::Lowering;
 use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
@@ -28,6 +25,9 @@ use crate::nnef::types::Type;
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
+use demand::{Analysis, Demand};
+use expressions::Open;
+use lowering::Lowering;
 
 /// For how many operations without a name room is kept from one body to the next: to clear it takes
 /// time in proportion.
@@ -369,7 +369,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     fn store_in(&mut self, slot: u32, span: Span) {
         let site = match self.program.instrs.last() {
-            Some(Instr::Emit(site)) if self.barrier < self.here() && self.program.sites[*site as usize].operands.is_some() => {
+            Some(Instr::Emit(site))
+                if self.barrier < self.here() && self.program.sites[*site as usize].operands.is_some() =>
+            {
                 &mut self.program.sites[*site as usize]
             }
             _ => {

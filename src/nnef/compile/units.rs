@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::constants::literal;
-use crate::core::arithmetic::Space;
+use crate::core::budget::Budget;
 use crate::core::unit::{Form, Param, Unit, UnitResult, Units};
 use crate::graph::{Dialect, Primitive};
 use crate::nnef::check::{Checked, FragmentInfo, Generic};
@@ -25,8 +25,8 @@ pub(crate) fn of(checked: &Checked) -> Units {
 
 /// A fragment as a unit.
 pub(crate) fn unit(checked: &Checked, info: &FragmentInfo) -> Unit {
-    let space = Space::unlimited();
-    let default = |id| literal(checked, info.module, id).freeze(&space).ok();
+    let budget = Budget::unlimited();
+    let default = |id| literal(checked, info.module, id).freeze(&budget).ok();
     let params = info.params.iter().map(|param| Param {
         name: param.name,
         tensor: param.tensor,

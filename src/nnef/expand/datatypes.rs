@@ -3,10 +3,10 @@
 //! Fragments of a document do not say what their tensors hold. Where that hides a confusion of
 //! data-types from the checks before expansion, it shows here.
 
-use crate::graph::origin::with_origin;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
+use crate::graph::origin::with_origin;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId};
 use crate::nnef::check::Checked;
 use crate::nnef::datatypes::{data_type, plural};
