@@ -21,9 +21,6 @@ use crate::graph::{Graph, OriginId, TensorId};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
-/// What a name of the graph takes.
-const BYTES_OF_NAME: usize = 16;
-
 /// What a caller can choose about a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
@@ -279,11 +276,11 @@ impl Machine {
     /// Refuses calls nested deeper than the budget, or that no memory is left for.
     #[inline]
     pub(super) fn check_depth(&self) -> Outcome<()> {
-        let (frames, slots, names) = (self.frames.len(), self.slots.len(), self.graph.names.len());
+        let (frames, slots) = (self.frames.len(), self.slots.len());
         let bytes = frames * size_of::<Frame>()
             + slots * size_of::<Slot>()
             + self.stack.len() * size_of::<Value>()
-            + names * BYTES_OF_NAME;
+            + self.graph.names.bytes();
         self.budget.check_calls(OpenCalls { frames, slots, bytes: bytes as u64 })
     }
 

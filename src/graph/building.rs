@@ -1,4 +1,10 @@
-//! How a graph grows: its tensors and operations with their shapes, and the calls they come from.
+//! How a graph grows: the one way for all who make operations.
+//!
+//! The arguments of an operation are pushed one after the other, each as a word. A signature tells
+//! for which parameters they are; operations of one site share it ([`Graph::signature`]). Then the
+//! operation is finished: with one new tensor as result ([`Graph::add_single`]), or with tensors that
+//! were added before ([`Graph::finish_operation`]). [`Graph::add_operation`] does all of this for who
+//! has the arguments at hand.
 
 use smallvec::SmallVec;
 
@@ -35,40 +41,7 @@ impl Common {
     }
 }
 
-/// How much there is in a graph.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Marks {
-    pub operations: usize,
-    pub tensors: usize,
-    pub names: usize,
-    pub origins: usize,
-    pub call_places: usize,
-    operands: u32,
-}
-
 impl Graph {
-    /// How much there is.
-    pub(crate) fn marks(&self) -> Marks {
-        Marks {
-            operations: self.operations.len(),
-            tensors: self.tensors.len(),
-            names: self.names.len(),
-            origins: self.origins.len(),
-            call_places: self.call_places.len(),
-            operands: self.packed.operands_len(),
-        }
-    }
-
-    /// Forgets the operations that were added later, their tensors, and the calls they come from.
-    /// Each of them has one result. Places of calls and values stay, which say nothing by themselves.
-    pub(crate) fn rewind(&mut self, marks: Marks) {
-        self.operations.truncate(marks.operations);
-        self.tensors.truncate(marks.tensors);
-        self.names.truncate(marks.names);
-        self.origins.truncate(marks.origins);
-        self.packed.truncate(marks.operands);
-    }
-
     /// Adds a kind of operations.
     pub(crate) fn add_kind(&mut self, kind: Kind) -> KindId {
         self.kinds.push(kind);
@@ -120,34 +93,10 @@ impl Graph {
         self.packed.push_value(value)
     }
 
-    /// The same for a value that was an argument before.
-    pub(crate) fn push_again(&mut self, kept: Kept, common: &mut Common) {
-        self.packed.push_again(kept);
-        if !common.differs {
-            self.packed.last_operands(1).for_each(|operand| self.join(operand, common));
-        }
-    }
-
     /// Adds an array of tensors, of one at least, to the arguments of the operation that is finished next.
     pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) {
         let kept = self.packed.keep_tensors(tensors);
         self.packed.push_again(kept);
-    }
-
-    /// The arguments of an operation, as they can be given to another one.
-    pub(crate) fn kept_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
-        let (_, count, _) = self.signatures.counts(operation.signature());
-        self.packed.kept(operation.operands..operation.operands + count)
-    }
-
-    /// The call with this number, which is within another one and stands in one of the places.
-    pub(crate) fn call(&self, call: usize) -> (OriginId, u32) {
-        self.origins[call]
-    }
-
-    /// What is called in a place of the graph, and where that is.
-    pub(crate) fn call_place(&self, place: u32) -> (Name, Location) {
-        self.call_places[place as usize]
     }
 
     /// Keeps a value that is to be an argument.
@@ -161,6 +110,11 @@ impl Graph {
         self.packed.push_again(kept);
     }
 
+    /// Adds a result to the operation that is finished next, behind its arguments.
+    pub(crate) fn push_output(&mut self, output: Output) {
+        self.packed.push_output(output);
+    }
+
     #[inline]
     fn join(&self, operand: Operand, common: &mut Common) {
         match operand {
@@ -169,16 +123,6 @@ impl Graph {
             Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
             Operand::Tensors(_) | Operand::Value(_) => common.add(None),
         }
-    }
-
-    /// Adds a result to the operation that is finished next, behind its arguments.
-    pub(crate) fn push_output(&mut self, output: Output) {
-        self.packed.push_output(output);
-    }
-
-    /// Takes the last arguments back.
-    pub(crate) fn drop_operands(&mut self, count: usize) {
-        self.packed.drop_operands(count);
     }
 
     /// Adds an operation of the arguments and results that were pushed, as many as its signature
@@ -245,26 +189,6 @@ impl Graph {
         for (i, tensor) in tensors.enumerate() {
             self.tensors[tensor.index()].shape = inferred.get(i).map(|shape| self.shapes.intern(shape));
         }
-    }
-
-    /// What tells the shape of an argument: for tensors of one shape it is the same. What is no tensor
-    /// has one of its own.
-    pub(crate) fn shape_number(&self, argument: Kept) -> u32 {
-        match argument.as_tensor() {
-            Some(tensor) => self.tensors.get(tensor.index()).and_then(|tensor| tensor.shape).map_or(0, ShapeId::number),
-            None => argument.word(),
-        }
-    }
-
-    /// The elements of an argument, if it is a tensor.
-    pub(crate) fn dtype_of(&self, argument: Kept) -> Option<Primitive> {
-        self.tensors.get(argument.as_tensor()?.index())?.dtype
-    }
-
-    /// The shape of the first result of an operation.
-    pub(crate) fn shape_of_result(&self, operation: OperationId) -> Option<ShapeId> {
-        let tensor = self.tensors_of(&self.operations[operation.index()]).next()?;
-        self.tensors[tensor.index()].shape
     }
 
     /// Gives a tensor its shape.

@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::source::Location;
 use crate::source::names::{Name, Names};
-pub(crate) use building::{Common, Marks};
+pub(crate) use building::Common;
 use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};

@@ -90,6 +90,12 @@ pub struct TensorNames {
 }
 
 impl TensorNames {
+    /// The bytes that all names take.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.len() * size_of::<Entry>()
+    }
+
     /// A name of the document.
     pub fn user(&mut self, segment: Name) -> NameId {
         self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
@@ -125,18 +131,6 @@ impl TensorNames {
     fn push(&mut self, entry: Entry) -> NameId {
         room::push(&mut self.entries, entry);
         NameId(self.entries.len() as u32 - 1)
-    }
-
-    /// Forgets names that were made later.
-    pub fn truncate(&mut self, len: usize) {
-        self.entries.truncate(len);
-    }
-
-    /// How a name is made, if it is not one of the document: the name that it is under, the
-    /// segment and the number of that, and whether it arises inside a standard operation.
-    pub fn path(&self, id: usize) -> Option<(NameId, Name, u32, bool)> {
-        let entry = self.entries.get(id).filter(|entry| !entry.is(bits::USER))?;
-        Some((entry.parent, entry.segment, entry.ordinal, entry.is(bits::INNER)))
     }
 
     /// Whether a name stands in the document.
@@ -175,16 +169,6 @@ impl TensorNames {
         if std::mem::take(&mut self.used) > 0 {
             self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
         }
-    }
-
-    /// The number of names made so far.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and

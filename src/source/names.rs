@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
-use super::short::{self, BEHIND, HEAD, Head};
 use crate::room;
 
 /// An interned identifier or string.
@@ -31,7 +30,7 @@ impl Name {
 /// The table of interned names.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// All texts, and [`BEHIND`] behind them.
+    /// All texts.
     text: String,
     /// Where each text starts: where the one before it ends. The last place is the end of them all.
     starts: Vec<u32>,
@@ -60,55 +59,33 @@ impl Names {
     }
 
     /// The name of a text, added when new.
+    #[inline]
     pub fn intern(&mut self, text: &str) -> Name {
-        self.intern_within(text, 0..text.len())
+        let hash = Hash::of(text.as_bytes());
+        self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
     }
 
     /// The same for a part of a text, or for the empty one where there is no such part.
     #[inline]
     pub(crate) fn intern_within(&mut self, text: &str, part: Range<usize>) -> Name {
-        let wanted = Wanted::new(text, part);
-        if let Some(name) = self.newest(&wanted) {
-            return name;
-        }
-        let hash = wanted.hash();
-        self.find(&wanted, hash).unwrap_or_else(|slot| self.add(&wanted, hash, slot))
+        self.intern(text.get(part).unwrap_or_default())
     }
 
-    /// The name of a text, if it is the last one but one. What a statement defines is mostly used by
-    /// the one behind it, which defines another one first.
-    #[inline]
-    fn newest(&self, wanted: &Wanted) -> Option<Name> {
-        let name = Name::new(self.len().checked_sub(2)?);
-        self.is(name, wanted).then_some(name)
-    }
-
-    /// Whether a text has this name.
-    #[inline(always)]
-    fn is(&self, name: Name, wanted: &Wanted) -> bool {
-        let range = self.range(name);
-        let text = (wanted.text.as_bytes(), wanted.start);
-        range.len() == wanted.len && short::is_same((self.text.as_bytes(), range.start), text, wanted.head, wanted.len)
-    }
-
-    fn add(&mut self, wanted: &Wanted, hash: Hash, mut slot: usize) -> Name {
+    fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
         let name = Name::new(self.len());
         if is_full(self.len() + 1, self.slots.len()) {
             self.resize(self.len() + 1);
             slot = self.free(hash);
         }
-        self.text.truncate(self.bytes());
-        short::push(&mut self.text, wanted.text, wanted.start..wanted.start + wanted.len);
+        self.text.push_str(text);
         room::push(&mut self.starts, self.text.len() as u32);
-        self.text.push_str(BEHIND);
         self.slots[slot] = self.entry(hash, name);
         name
     }
 
     /// The name of a text, if it was ever interned.
     pub fn get(&self, text: &str) -> Option<Name> {
-        let wanted = Wanted::new(text, 0..text.len());
-        self.find(&wanted, wanted.hash()).ok()
+        self.find(text.as_bytes(), Hash::of(text.as_bytes())).ok()
     }
 
     /// The text of a name.
@@ -146,8 +123,8 @@ impl Names {
     }
 
     /// The name of a text, or the slot for it.
-    #[inline(always)]
-    fn find(&self, wanted: &Wanted, hash: Hash) -> Result<Name, usize> {
+    #[inline]
+    fn find(&self, text: &[u8], hash: Hash) -> Result<Name, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
         let tag = hash.tag & !(mask as u32);
         let mut at = hash.position & mask;
@@ -158,7 +135,7 @@ impl Names {
             }
             if slot & !(mask as u32) == tag {
                 let name = Name::new((slot & mask as u32) as usize - 1);
-                if self.is(name, wanted) {
+                if &self.text.as_bytes()[self.range(name)] == text {
                     return Ok(name);
                 }
             }
@@ -183,7 +160,7 @@ impl Names {
         self.slots = vec![0; size];
         for index in 0..self.len() {
             let name = Name::new(index);
-            let hash = Wanted::new(&self.text, self.range(name)).hash();
+            let hash = Hash::of(&self.text.as_bytes()[self.range(name)]);
             let slot = self.free(hash);
             self.slots[slot] = self.entry(hash, name);
         }
@@ -208,73 +185,23 @@ fn is_full(count: usize, slots: usize) -> bool {
 
 /// Where a text is looked for, and by what it is told from others there.
 ///
-/// Names that differ in their last digit are neighbours, and without digits those that differ in
-/// their last character: a text that numbers its names meets them one after the other, and finds
-/// ten of them in one line of the cache.
+/// Names that differ in their last character are neighbours: a text that numbers its names meets
+/// them one after the other, and finds ten of them in one line of the cache.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
     tag: u32,
 }
 
-/// The hash of a text whose head has this one.
-#[inline(never)]
-fn continued(head: u64, [rest, more]: [&[u8]; 2]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write_u64(head);
-    hasher.write(rest);
-    if !more.is_empty() {
-        hasher.write(more);
-    }
-    hasher.finish()
-}
-
-/// A text that is looked for.
-struct Wanted<'t> {
-    /// It starts somewhere in this one.
-    text: &'t str,
-    start: usize,
-    len: usize,
-    head: Head,
-}
-
-impl<'t> Wanted<'t> {
-    /// A part of a text, or the empty one where there is no such part.
+impl Hash {
     #[inline]
-    fn new(text: &'t str, part: Range<usize>) -> Self {
-        let (start, len) = if part.end <= text.len() { (part.start, part.len()) } else { (0, 0) };
-        Wanted { text, start, len, head: Head::of(text.as_bytes(), start, len) }
-    }
-
-    #[inline(always)]
-    fn hash(&self) -> Hash {
-        let bytes = &self.text.as_bytes()[self.start..self.start + self.len];
-        let (last, others) = bytes.split_last().unwrap_or((&0, &[]));
-        let (hash, turning) = match last.is_ascii_digit() {
-            true if others.len() > HEAD => (continued(self.head.mixed(), [&others[HEAD..], &[]]), *last),
-            true => (self.head.cut(others.len()).mixed(), *last),
-            false => self.other_hash(bytes),
-        };
-        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(turning).wrapping_mul(0x9E37_79B1));
-        Hash { position: hash as usize & !15 | usize::from(turning & 15), tag }
-    }
-
-    /// The hash of a text that does not end with a digit, without the character in which neighbours
-    /// differ, and that character.
-    #[inline(never)]
-    fn other_hash(&self, bytes: &[u8]) -> (u64, u8) {
-        let behind = &bytes[bytes.len().min(HEAD)..];
-        let last = bytes.len().saturating_sub(1);
-        let at = match short::last_digit(behind) {
-            Some(at) => HEAD + at,
-            None => self.head.last_digit().unwrap_or(last),
-        };
-        let hash = match at {
-            HEAD.. => continued(self.head.mixed(), [&bytes[HEAD..at], &bytes[at + 1..]]),
-            at if behind.is_empty() => self.head.without(at).mixed(),
-            at => continued(self.head.without(at).mixed(), [behind, &[]]),
-        };
-        (hash, bytes.get(at).copied().unwrap_or(0))
+    fn of(text: &[u8]) -> Self {
+        let (last, others) = text.split_last().unwrap_or((&0, &[]));
+        let mut hasher = FxHasher::default();
+        hasher.write(others);
+        let hash = hasher.finish();
+        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
+        Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
     }
 }
 

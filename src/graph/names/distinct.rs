@@ -88,34 +88,21 @@ impl<'n> Segments<'n> {
 /// The names given out, as hashes in a table with open addressing, and the suffixes to try next for
 /// names that were asked for again.
 struct Taken {
-    /// A power of two slots, a third of them free at least. A slot has the lower half of a hash,
-    /// its position depends on all of it; 0 is free.
+    /// A power of two slots, half of them free at least. A slot has half of a mixed hash; 0 is free.
+    /// The hashes of names that differ in their last digit are neighbours, and so are their slots.
     slots: Vec<u32>,
     next: FxHashMap<Hash, u32>,
 }
 
 impl Taken {
     fn with_capacity(names: usize) -> Self {
-        let size = (names + names / 2).next_power_of_two().max(64);
-        Taken { slots: vec![0; size], next: FxHashMap::default() }
+        Taken { slots: vec![0; (2 * names).next_power_of_two().max(64)], next: FxHashMap::default() }
     }
 
     /// Adds a name; false where it is there already.
     #[inline]
     fn insert(&mut self, hash: Hash) -> bool {
-        let mask = self.slots.len() - 1;
-        let tag = hash as u32 | 1;
-        let mut at = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
-        loop {
-            match self.slots[at] {
-                0 => {
-                    self.slots[at] = tag;
-                    return true;
-                }
-                known if known == tag => return false,
-                _ => at = (at + 1) & mask,
-            }
-        }
+        insert(&mut self.slots, hash)
     }
 
     /// The suffix that makes a name new, or 0. The hash becomes the one with the suffix.
@@ -126,15 +113,32 @@ impl Taken {
 
     fn claim_next(&mut self, hash: &mut Hash) -> u32 {
         let stem = push_byte(*hash, b'_');
-        let mut suffix = self.next.get(hash).copied().unwrap_or(FIRST_SUFFIX);
+        let next = self.next.entry(*hash).or_insert(FIRST_SUFFIX);
         loop {
-            let name = push_number(stem, suffix);
-            if self.insert(name) {
-                self.next.insert(*hash, suffix + 1);
-                *hash = name;
+            let suffix = *next;
+            *next += 1;
+            *hash = push_number(stem, suffix);
+            if insert(&mut self.slots, *hash) {
                 return suffix;
             }
-            suffix += 1;
+        }
+    }
+}
+
+/// Adds a hash to a table that has free slots; false where it is there already.
+#[inline]
+fn insert(slots: &mut [u32], hash: Hash) -> bool {
+    let mask = slots.len() - 1;
+    let tag = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 | 1;
+    let mut at = hash as usize & mask;
+    loop {
+        match &mut slots[at] {
+            free @ 0 => {
+                *free = tag;
+                return true;
+            }
+            known if *known == tag => return false,
+            _ => at = (at + 1) & mask,
         }
     }
 }

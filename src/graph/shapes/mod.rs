@@ -93,142 +93,59 @@ fn of_rank(rank: Option<usize>) -> Outcome {
 type Rule = fn(&Call) -> Outcome;
 
 /// Operations that compute item by item.
-const BY_ITEM: &[&str] = &[
-    // One operand.
-    "copy",
-    "idn",
-    "neg",
-    "rcp",
-    "abs",
-    "sign",
-    "exp",
-    "log",
-    "sin",
-    "asin",
-    "cos",
-    "acos",
-    "tan",
-    "atan",
-    "sinh",
-    "asinh",
-    "cosh",
-    "acosh",
-    "tanh",
-    "atanh",
-    "floor",
-    "ceil",
-    "round",
-    "not",
-    "sqr",
-    "sqrt",
-    "rsqr",
-    "rsqrt",
-    "log2",
-    "sigmoid",
-    "relu",
-    "leaky_relu",
-    "elu",
-    "selu",
-    "gelu",
-    "silu",
-    "softabs",
-    "softplus",
-    "cast",
-    // Two.
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "eq",
-    "ne",
-    "and",
-    "or",
-    "min",
-    "max",
-    "prelu",
-    // More.
-    "select",
-    "clamp",
-    "min_max_linear_quantize",
-    "zero_point_linear_quantize",
-    "linear_quantize",
-    "logarithmic_quantize",
-];
+const BY_ITEM: &str = "copy idn neg rcp abs sign exp log sin asin cos acos tan atan sinh asinh cosh acosh tanh atanh \
+    floor ceil round not sqr sqrt rsqr rsqrt log2 sigmoid relu leaky_relu elu selu gelu silu softabs softplus cast \
+    add sub mul div pow lt le gt ge eq ne and or min max prelu select clamp min_max_linear_quantize \
+    zero_point_linear_quantize linear_quantize logarithmic_quantize";
 
 /// The rules, each with the operations it is for.
-const RULES: &[(Rule, &[&str])] = &[
-    (sources::source, &["external", "variable", "constant"]),
-    (sources::update, &["update"]),
-    (sources::copies, &["copy_n"]),
+const RULES: &[(Rule, &str)] = &[
+    (sources::source, "external variable constant"),
+    (sources::update, "update"),
+    (sources::copies, "copy_n"),
     (elementwise::elementwise, BY_ITEM),
-    (elementwise::sum, &["add_n"]),
-    (elementwise::normalization, &["batch_normalization"]),
-    (convolution::conv, &["conv"]),
-    (convolution::deconv, &["deconv"]),
-    (convolution::planewise_conv, &["planewise_conv"]),
-    (convolution::planewise_deconv, &["planewise_deconv"]),
-    (convolution::separable_conv, &["separable_conv"]),
-    (convolution::separable_deconv, &["separable_deconv"]),
-    (pooling::pool, &["box", "argmax_pool", "max_pool", "avg_pool", "rms_pool", "max_pool_with_index"]),
-    (pooling::unpool, &["debox"]),
-    (pooling::sample, &["sample"]),
-    (pooling::desample, &["desample"]),
-    (pooling::downsample, &["nearest_downsample", "area_downsample"]),
-    (pooling::upsample, &["nearest_upsample", "multilinear_upsample"]),
-    (
-        pooling::upsample2x,
-        &[
-            "linear_upsample2x_symmetric",
-            "linear_upsample2x_asymmetric",
-            "bilinear_upsample2x_symmetric",
-            "bilinear_upsample2x_asymmetric",
-        ],
-    ),
-    (
-        pooling::local_normalization,
-        &[
-            "local_response_normalization",
-            "local_mean_normalization",
-            "local_variance_normalization",
-            "local_contrast_normalization",
-        ],
-    ),
-    (
-        reduction::reduce,
-        &[
-            "sum_reduce",
-            "max_reduce",
-            "min_reduce",
-            "argmax_reduce",
-            "argmin_reduce",
-            "any_reduce",
-            "all_reduce",
-            "mean_reduce",
-            "moments",
-        ],
-    ),
-    (reduction::along, &["softmax", "l1_normalization", "l2_normalization"]),
-    (layout::reshape, &["reshape"]),
-    (layout::transpose, &["transpose"]),
-    (layout::squeeze, &["squeeze"]),
-    (layout::unsqueeze, &["unsqueeze"]),
-    (sections::concat, &["concat"]),
-    (sections::split, &["split"]),
-    (sections::stack, &["stack"]),
-    (sections::unstack, &["unstack"]),
-    (selection::slice, &["slice"]),
-    (selection::tile, &["tile"]),
-    (selection::pad, &["pad"]),
-    (selection::gather, &["gather"]),
-    (linear::matmul, &["matmul"]),
-    (linear::linear, &["linear"]),
-    (roi::roi, &["avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align"]),
+    (elementwise::sum, "add_n"),
+    (elementwise::normalization, "batch_normalization"),
+    (convolution::conv, "conv"),
+    (convolution::deconv, "deconv"),
+    (convolution::planewise_conv, "planewise_conv"),
+    (convolution::planewise_deconv, "planewise_deconv"),
+    (convolution::separable_conv, "separable_conv"),
+    (convolution::separable_deconv, "separable_deconv"),
+    (pooling::pool, "box argmax_pool max_pool avg_pool rms_pool max_pool_with_index"),
+    (pooling::unpool, "debox"),
+    (pooling::sample, "sample"),
+    (pooling::desample, "desample"),
+    (pooling::downsample, "nearest_downsample area_downsample"),
+    (pooling::upsample, "nearest_upsample multilinear_upsample"),
+    (pooling::upsample2x, "linear_upsample2x_symmetric linear_upsample2x_asymmetric"),
+    (pooling::upsample2x, "bilinear_upsample2x_symmetric bilinear_upsample2x_asymmetric"),
+    (pooling::local_normalization, "local_response_normalization local_mean_normalization"),
+    (pooling::local_normalization, "local_variance_normalization local_contrast_normalization"),
+    (reduction::reduce, "sum_reduce max_reduce min_reduce argmax_reduce argmin_reduce any_reduce all_reduce"),
+    (reduction::reduce, "mean_reduce moments"),
+    (reduction::along, "softmax l1_normalization l2_normalization"),
+    (layout::reshape, "reshape"),
+    (layout::transpose, "transpose"),
+    (layout::squeeze, "squeeze"),
+    (layout::unsqueeze, "unsqueeze"),
+    (sections::concat, "concat"),
+    (sections::split, "split"),
+    (sections::stack, "stack"),
+    (sections::unstack, "unstack"),
+    (selection::slice, "slice"),
+    (selection::tile, "tile"),
+    (selection::pad, "pad"),
+    (selection::gather, "gather"),
+    (linear::matmul, "matmul"),
+    (linear::linear, "linear"),
+    (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
 ];
+
+/// Whether an operation is among these.
+fn is_one_of(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|known| known == name)
+}
 
 /// Standard fragments whose printed bodies break a rule by themselves. Within them it only makes
 /// shapes unknown: the document that calls them is not to blame.
@@ -260,7 +177,7 @@ impl Plan {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
         let rules = if kind.standard { RULES } else { vendor::RULES };
-        let (rule, _) = rules.iter().find(|(_, names)| names.contains(&name))?;
+        let (rule, _) = rules.iter().find(|(_, names)| is_one_of(names, name))?;
         let place = |names: &[&str]| {
             let found = kind.params.iter().position(|param| names.contains(&graph.text_of(param.name)));
             found.and_then(|i| u8::try_from(i).ok()).unwrap_or(u8::MAX)
@@ -271,7 +188,7 @@ impl Plan {
         }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
-        let by_item = BY_ITEM.contains(&name) && all_tensors && kind.results.len() == 1;
+        let by_item = is_one_of(BY_ITEM, name) && all_tensors && kind.results.len() == 1;
         Some(Plan { rule: *rule, roles, tensors, draft, by_item })
     }
 }

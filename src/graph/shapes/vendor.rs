@@ -6,20 +6,10 @@ use super::{Inferred, Outcome, Rule};
 use crate::graph::{Operand, Value};
 
 /// The rules, each with the operations it is for.
-pub const RULES: &[(Rule, &[&str])] = &[
-    (external, &["tract_core_external"]),
-    (
-        same,
-        &[
-            "tract_core_cast",
-            "tract_core_erf",
-            "tract_core_gelu_approximate",
-            "tract_core_hard_swish",
-            "tract_core_log_softmax",
-            "tract_core_silu",
-            "tract_core_softmax",
-        ],
-    ),
+pub const RULES: &[(Rule, &str)] = &[
+    (external, "tract_core_external"),
+    (same, "tract_core_cast tract_core_erf tract_core_gelu_approximate tract_core_hard_swish"),
+    (same, "tract_core_log_softmax tract_core_silu tract_core_softmax"),
 ];
 
 /// A tensor whose shape is an attribute, symbols in it being extents that are not known.

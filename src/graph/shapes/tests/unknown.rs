@@ -1,7 +1,7 @@
 //! Attributes that are tensors are unknown while expanding: no document is refused for them, and
 //! nothing is stated that does not hold for every value.
 
-use super::super::{ROLES, RULES};
+use super::super::{ROLES, RULES, is_one_of};
 use super::{X, run};
 use crate::graph::{Extent, Shape};
 
@@ -232,7 +232,7 @@ fn every_attribute_that_rules_read_is_in_the_table() {
                 |name: &&str| params.split([',', '(']).any(|param| param.trim().starts_with(&format!("{name}:")));
             names.iter().any(is_there)
         });
-        let has_rule = RULES.iter().any(|(_, of)| of.contains(&name.trim()));
+        let has_rule = RULES.iter().any(|(_, of)| is_one_of(of, name.trim()));
         // `external` and `variable` have the rule of `constant`.
         for (role, names) in read.filter(|_| has_rule && !matches!(name.trim(), "external" | "variable")) {
             let rows = ROWS.iter().filter(|row| row.1.contains(&name.trim()));
