@@ -2,7 +2,7 @@
 
 use super::ast::Module;
 use super::dialect;
-use super::grammar::{self, ModuleKind, Reading};
+use super::grammar::{self, ModuleKind};
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
 use crate::options::{From, Options};
@@ -32,9 +32,6 @@ pub struct Document {
     sources: Sources,
     names: Arc<Names>,
     modules: Vec<Arc<Module>>,
-    /// The modules without fragments that are told by their spelling, if somebody asked for them.
-    whole: OnceLock<Vec<Arc<Module>>>,
-    kind: ModuleKind,
     dialect: Dialect,
     broken: bool,
 }
@@ -92,7 +89,7 @@ impl Reader {
             });
             let mut reader = Reader { sources: Sources::new(), names, modules: Vec::new(), dialect };
             let mut found = Diagnostics::default();
-            reader.read(standard.name, standard.text, ModuleKind::Library, Reading::Plain, &mut found);
+            reader.read(standard.name, standard.text, ModuleKind::Library, &mut found);
             reader
         };
         let [first, others @ ..] = &STANDARD;
@@ -105,12 +102,11 @@ impl Reader {
         name: &str,
         text: impl Into<Cow<'static, str>>,
         kind: ModuleKind,
-        reading: Reading,
         diagnostics: &mut Diagnostics,
     ) {
         let file = self.sources.add(name, text);
         let text = self.sources.file(file).text();
-        let module = grammar::parse_with(file, text, self.dialect, kind, reading, &mut self.names, diagnostics);
+        let module = grammar::parse_module(file, text, self.dialect, kind, &mut self.names, diagnostics);
         self.modules.push(Arc::new(module));
     }
 }
@@ -127,13 +123,13 @@ impl Document {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut reader = Reader::new(dialect);
         for (name, text) in &options.libraries {
-            reader.read(name, text.clone(), ModuleKind::Library, Reading::Plain, &mut diagnostics);
+            reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
         }
-        reader.read(name, text, kind, Reading::Alike, &mut diagnostics);
+        reader.read(name, text, kind, &mut diagnostics);
         let Reader { sources, names, modules, dialect } = reader;
         let broken = diagnostics.has_errors();
-        let (names, whole) = (Arc::new(names), OnceLock::new());
-        Parsed { document: Document { sources, names, modules, whole, kind, dialect, broken }, diagnostics }
+        let names = Arc::new(names);
+        Parsed { document: Document { sources, names, modules, dialect, broken }, diagnostics }
     }
 
     /// All texts, for rendering diagnostics.
@@ -169,28 +165,12 @@ impl Document {
 
     /// The modules: the standard library, further libraries, and last the document itself.
     pub fn modules(&self) -> &[Arc<Module>] {
-        if self.as_read().alike.is_empty() {
-            return &self.modules;
-        }
-        self.whole.get_or_init(|| {
-            let (main, others) =
-                self.modules.split_last().map_or((None, &[][..]), |(main, others)| (Some(main), others));
-            others.iter().cloned().chain(main.map(|main| Arc::new(self.read_again(main)))).collect()
-        })
+        &self.modules
     }
 
-    /// Reads the document itself again, with nodes for all fragments. All names are known already,
-    /// and all that is wrong was told.
-    fn read_again(&self, main: &Module) -> Module {
-        let (text, mut names) = (self.sources.file(main.file).text(), Names::clone(&self.names));
-        let mut found = Diagnostics::default();
-        grammar::parse_with(main.file, text, self.dialect, self.kind, Reading::Plain, &mut names, &mut found)
-    }
-
-    /// The module of the document itself, in which fragments may be told by their spelling. All
-    /// else is as in [`main`](Document::main).
+    /// The module of the document itself.
     pub fn as_read(&self) -> &Module {
-        &self.modules[self.main_id().index()]
+        self.main()
     }
 
     /// The ids of all modules.
@@ -210,10 +190,7 @@ impl Document {
 
     /// A module.
     pub fn module(&self, id: ModuleId) -> &Module {
-        match id == self.main_id() {
-            true => &self.modules()[id.index()],
-            false => &self.modules[id.index()],
-        }
+        &self.modules[id.index()]
     }
 
     /// The document in canonical layout, comments kept.

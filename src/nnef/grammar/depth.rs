@@ -32,7 +32,7 @@ pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
             }
             Kind::If => (selects, prefixes) = (selects + 1, 0),
             Kind::Comma | Kind::Colon | Kind::Assign => (selects, prefixes) = (0, 0),
-            Kind::Semicolon | Kind::Plain | Kind::Head | Kind::Alike | Kind::LBrace | Kind::RBrace => {
+            Kind::Semicolon | Kind::LBrace | Kind::RBrace => {
                 open.clear();
                 (selects, prefixes, outer) = (0, 0, 0);
                 match kind {

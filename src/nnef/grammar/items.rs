@@ -41,7 +41,7 @@ impl Run<'_, '_> {
     pub(super) fn items(&mut self) {
         let mut at = 0;
         let mut seen = Seen::default();
-        while at < self.tokens.kinds.len() {
+        while at < self.tokens.kinds.len() && !self.gives_up() {
             let Some(part) = self.part(at) else {
                 self.stray(at);
                 at = self.split.next_item(at + 1);
@@ -67,7 +67,7 @@ impl Run<'_, '_> {
         Some(match self.split.kind(at)? {
             Kind::Version => Part::Version,
             Kind::Extension => Part::Extension,
-            Kind::Fragment | Kind::Head | Kind::Alike => Part::Fragment,
+            Kind::Fragment => Part::Fragment,
             Kind::Graph => Part::Graph,
             Kind::Ident if draft && self.token_text(at) == "version" => Part::Version,
             Kind::Ident if draft && self.token_text(at) == "extension" => Part::Extension,
@@ -204,17 +204,7 @@ impl Run<'_, '_> {
 
     /// `<fragment-definition> ::= <fragment-declaration> (<body> | ";")`
     fn fragment(&mut self, start: usize) -> usize {
-        if self.split.kind(start) == Some(Kind::Alike) {
-            // Its closing brace is a token of its own. What is like which one the lexer knows.
-            return start + 2;
-        }
-        let (head, end) = match self.split.kind(start) {
-            Some(Kind::Head) => {
-                let keyword = self.span(start).start;
-                (self.plain.heads.find(|head| head.name.span.start > keyword), start + 1)
-            }
-            _ => self.fragment_head(start),
-        };
+        let (head, end) = self.fragment_head(start);
         let (body, after) = match self.split.kind(end) {
             Some(Kind::LBrace) => {
                 let mut body = Sink::new(false);
@@ -233,22 +223,11 @@ impl Run<'_, '_> {
         };
         if let Some(head) = head {
             let span = self.range(start, after.max(start + 1) - 1);
-            self.note_model(span.start);
             self.module.items.push(Item::Fragment(self.module.fragments.len() as u32));
             let (name, generic, params, results) = (head.name, head.generic, head.params, head.results);
             self.module.fragments.push(Fragment { name, generic, params, results, body, span });
         }
         after
-    }
-
-    /// Notes the place of the next fragment if others are like it. All of them were read in this
-    /// order.
-    fn note_model(&mut self, start: u32) {
-        let next = &mut self.plain.next_pattern;
-        if let Some(pattern) = self.module.alike.patterns.get_mut(*next).filter(|it| it.span.start == start) {
-            pattern.model = self.module.fragments.len() as u32;
-            *next += 1;
-        }
     }
 
     /// The header of a fragment, if it is right, and where it ends.
@@ -287,7 +266,7 @@ impl Run<'_, '_> {
         let mut body = Sink::new(true);
         let after = self.body(end, &mut body);
         if let (Some(head), Sink::Graph(mut body)) = (head, body) {
-            body.finish(std::mem::take(&mut self.plain.targets), Arc::clone(&self.plain.forms));
+            body.finish(std::mem::take(&mut self.targets), Arc::default());
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);

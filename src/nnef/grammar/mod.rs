@@ -1,43 +1,46 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Plain statements are read straight from the lexer (`plain.rs`). For all else there are three
-//! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
-//! into items and statements; each of these is parsed by a grammar of its own. A grammar first
-//! runs without collecting anything about errors; only a slice that fails is parsed again to find
-//! out what was expected. So one mistake costs one statement, and correct text costs nothing.
+//! The specification divides the language into flat and compositional syntax, and so do we. Flat
+//! statements are read from the bytes of the text by a small reader (`flat.rs`), which leaves one
+//! token for a run of them. Everything else becomes tokens. A linear check bounds their nesting
+//! ([`MAX_NESTING`]); a splitter cuts them into items and statements; each of these is parsed by a
+//! chumsky grammar of its own. A grammar first runs without collecting anything about errors; only
+//! a slice that fails is parsed again to find out what was expected. So one mistake costs one
+//! statement.
+//!
+//! Where flat statements stand is known for certain only in a text without errors. As soon as one
+//! is found, the text is read again by the grammar alone, which explains all of them.
 
 mod build;
 mod declaration;
 mod depth;
 mod explain;
 mod expression;
+mod flat;
 mod items;
 mod loops;
 mod numbers;
-mod plain;
 mod sink;
 mod split;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
+use chumsky::Parser;
 use chumsky::error::{EmptyErr, Rich, RichPattern};
 use chumsky::inspector::SimpleState;
-use chumsky::{Boxed, Parser};
 
-use self::build::{Build, Extra, Failure, Input, Mark, State};
+use self::build::{Build, Failure, Grammar, Mark, State};
 use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
-use self::plain::PlainReader;
+use self::flat::FlatReader;
 use self::sink::Sink;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::Rules;
-use super::lexer::{Kind, Tokens, lex};
-use super::statements::{Forms, Targets};
+use super::lexer::{Kind, Lexer, Tokens, lex};
+use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::source::names::Names;
@@ -61,84 +64,117 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    parse_with(file, text, dialect, kind, Reading::Plain, names, diagnostics)
-}
-
-/// How a text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// By the grammar alone.
-    #[cfg_attr(not(test), expect(dead_code))]
-    Grammar,
-    /// With a reader of its own for plain statements.
-    Plain,
-    /// The same, and fragments that are told by their spelling have no nodes.
-    Alike,
-}
-
-/// [`parse_module`], read in one of several ways, of which the outcome tells nothing else.
-pub(crate) fn parse_with(
-    file: FileId,
-    text: &str,
-    dialect: Dialect,
-    kind: ModuleKind,
-    reading: Reading,
-    names: &mut Names,
-    diagnostics: &mut Diagnostics,
-) -> Module {
-    let mut module = Module::empty(file);
     if u32::try_from(text.len().saturating_add(names.bytes())).is_err() {
         let at = Location::new(file, Span::default());
         diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
-        return module;
+        return Module::empty(file);
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut reader = PlainReader::new(names, roomy(text.len()), reading == Reading::Alike);
-    let mut tokens = match reading {
-        Reading::Grammar => lex(text, file, dialect, &mut (), diagnostics),
-        Reading::Plain | Reading::Alike => lex(text, file, dialect, &mut reader, diagnostics),
-    };
-    let PlainReader { names, ast, runs, heads, targets, forms, alike, .. } = reader;
-    let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
-    let plain = Plain { runs, heads: heads.into_iter(), targets, forms: Arc::new(forms.forms), next_pattern: 0 };
-    module.comments = std::mem::take(&mut tokens.comments);
-    if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
-        let message = format!("more than {MAX_NESTING} levels of brackets and operators");
-        diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
-        return module;
+    let source = Source { file, text, dialect, kind };
+    if dialect.rules().semicolons {
+        let mut found = Diagnostics::new(diagnostics.strict());
+        let module = source.read(true, names, &mut found);
+        if !found.has_errors() {
+            diagnostics.extend(found);
+            return module;
+        }
     }
-    module.alike = alike.map(|alike| alike.found).unwrap_or_default();
-    let build = Build {
-        text,
-        kinds: &tokens.kinds,
-        spans: &tokens.spans,
-        base: 0,
-        names,
-        ast,
-        findings: Vec::new(),
-        failed: false,
-    };
-    let mut run = Run::new(build, &tokens, plain, dialect.rules(), kind, module, diagnostics);
-    run.items();
-    run.finish()
+    source.read(false, names, diagnostics)
+}
+
+/// What is read.
+#[derive(Clone, Copy)]
+struct Source<'t> {
+    file: FileId,
+    text: &'t str,
+    dialect: Dialect,
+    kind: ModuleKind,
+}
+
+impl Source<'_> {
+    /// Reads the text, with the reader of flat statements or without. With it, nothing but that
+    /// there are errors can be told from the outcome if there are any.
+    fn read(self, flat: bool, names: &mut Names, diagnostics: &mut Diagnostics) -> Module {
+        let mut module = Module::empty(self.file);
+        let mut reader = FlatReader::new(names, roomy(self.text.len()));
+        let mut tokens = match flat {
+            true => self.tokens(&mut reader, diagnostics),
+            false => lex(self.text, self.file, self.dialect, diagnostics),
+        };
+        module.comments = std::mem::take(&mut tokens.comments);
+        if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
+            let message = format!("more than {MAX_NESTING} levels of brackets and operators");
+            diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(self.file, tokens.spans[at]), message));
+            return module;
+        }
+        let FlatReader { names, ast, runs, targets, .. } = reader;
+        let build = Build {
+            text: self.text,
+            kinds: &tokens.kinds,
+            spans: &tokens.spans,
+            base: 0,
+            names,
+            ast,
+            findings: Vec::new(),
+            failed: false,
+        };
+        let rules = self.dialect.rules();
+        let mut run = Run {
+            text: self.text,
+            tokens: &tokens,
+            flat,
+            runs: runs.into_iter(),
+            targets,
+            split: Splitter { kinds: &tokens.kinds, semicolons: rules.semicolons, loops: tokens.loops },
+            rules,
+            kind: self.kind,
+            module,
+            diagnostics,
+            state: SimpleState(build),
+            fast: Grammars::new(rules, tokens.loops),
+            slow: None,
+        };
+        run.items();
+        Module { ast: run.state.0.ast, ..run.module }
+    }
+
+    /// Cuts the text into tokens, flat statements apart. In a text without errors, these stand behind
+    /// the brace of a body and behind the semicolons in it; further braces belong to loops.
+    fn tokens(self, reader: &mut FlatReader, diagnostics: &mut Diagnostics) -> Tokens {
+        let mut lexer = Lexer::new(self.text, self.file, self.dialect, diagnostics);
+        let (mut graph, mut braces) = (false, 0usize);
+        while let Some(kind) = lexer.next() {
+            match kind {
+                Kind::Graph | Kind::Fragment => (graph, braces) = (kind == Kind::Graph, 0),
+                Kind::LBrace => braces += 1,
+                Kind::RBrace => braces = braces.saturating_sub(1),
+                Kind::Semicolon => {}
+                _ => continue,
+            }
+            if braces == 1 && matches!(kind, Kind::LBrace | Kind::Semicolon) {
+                reader.read(self.text, &mut lexer, graph);
+            }
+        }
+        lexer.tokens
+    }
 }
 
 /// All grammars, for one type of errors.
 struct Grammars<'s, E: Failure<'s>> {
-    assignment: Boxed<'s, 's, Input<'s>, Sides, Extra<'s, E>>,
-    fragment: Boxed<'s, 's, Input<'s>, FragmentHead, Extra<'s, E>>,
-    graph: Boxed<'s, 's, Input<'s>, GraphHead, Extra<'s, E>>,
+    assignment: Grammar<'s, Sides, E>,
+    fragment: Grammar<'s, FragmentHead, E>,
+    graph: Grammar<'s, GraphHead, E>,
 }
 
 impl<'s, E: Failure<'s>> Grammars<'s, E> {
     fn new(rules: &'static Rules, loops: bool) -> Self {
         Grammars {
             assignment: match loops {
-                true => loops::assignment(rules).boxed(),
-                false => expression::assignment(rules).boxed(),
+                true => loops::assignment(rules),
+                false => expression::assignment(rules),
             },
-            fragment: declaration::fragment_head(rules).boxed(),
-            graph: declaration::graph_head().boxed(),
+            fragment: declaration::fragment_head(rules),
+            graph: declaration::graph_head(),
         }
     }
 }
@@ -166,25 +202,16 @@ macro_rules! parse {
 }
 use parse;
 
-/// What was read without tokens.
-struct Plain {
-    /// The runs of statements, and the tokens that stand for them.
-    runs: std::iter::Zip<std::vec::IntoIter<usize>, std::vec::IntoIter<Sink>>,
-    /// Headers of fragments, in the order of their tokens.
-    heads: std::vec::IntoIter<FragmentHead>,
-    /// What the graph assigns.
-    targets: Targets,
-    /// How its statements are spelled.
-    forms: Arc<Forms>,
-    /// The next fragment that others are like, among the patterns of the module.
-    next_pattern: usize,
-}
-
 /// One run of the parser over one file.
 struct Run<'s, 'd> {
     text: &'s str,
     tokens: &'s Tokens,
-    plain: Plain,
+    /// Whether flat statements were read already.
+    flat: bool,
+    /// These, one run for each of their tokens.
+    runs: std::vec::IntoIter<Sink>,
+    /// What the graph assigns.
+    targets: Targets,
     split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
@@ -195,34 +222,10 @@ struct Run<'s, 'd> {
     slow: Option<Grammars<'s, Rich<'s, Kind>>>,
 }
 
-impl<'s, 'd> Run<'s, 'd> {
-    fn new(
-        build: Build<'s>,
-        tokens: &'s Tokens,
-        plain: Plain,
-        rules: &'static Rules,
-        kind: ModuleKind,
-        module: Module,
-        diagnostics: &'d mut Diagnostics,
-    ) -> Self {
-        Run {
-            text: build.text,
-            tokens,
-            plain,
-            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons, loops: tokens.loops },
-            rules,
-            kind,
-            module,
-            diagnostics,
-            state: SimpleState(build),
-            fast: Grammars::new(rules, tokens.loops),
-            slow: None,
-        }
-    }
-
-    fn finish(self) -> Module {
-        debug_assert_eq!(self.plain.next_pattern, self.module.alike.patterns.len());
-        Module { ast: self.state.0.ast, ..self.module }
+impl Run<'_, '_> {
+    /// Whether the text is to be read again, without the reader of flat statements.
+    fn gives_up(&self) -> bool {
+        self.flat && self.diagnostics.has_errors()
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -270,6 +273,7 @@ impl<'s, 'd> Run<'s, 'd> {
         let mut at = open + 1;
         loop {
             match self.split.kind(at) {
+                _ if self.gives_up() => return self.tokens.kinds.len(),
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
                     if body.is_empty() && silent {
@@ -279,8 +283,8 @@ impl<'s, 'd> Run<'s, 'd> {
                     *body.span() = self.range(open, at);
                     return at + 1;
                 }
-                Some(Kind::Plain) => {
-                    self.read_already(at, body);
+                Some(Kind::Flat) => {
+                    self.runs.next().into_iter().for_each(|run| body.append(run));
                     at += 1;
                     continue;
                 }
@@ -302,13 +306,6 @@ impl<'s, 'd> Run<'s, 'd> {
         }
     }
 
-    /// Takes over the statements that a token stands for.
-    fn read_already(&mut self, token: usize, body: &mut Sink) {
-        if let Some((_, run)) = self.plain.runs.find(|run| run.0 >= token) {
-            body.append(run, &self.plain.forms, &mut self.state.ast);
-        }
-    }
-
     /// Reads the statement of a slice; several, where what separates them is missing.
     fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
         loop {
@@ -321,7 +318,7 @@ impl<'s, 'd> Run<'s, 'd> {
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
                     let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
+                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                     return;
                 }
                 Err(problem) => problem,
@@ -335,7 +332,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
                 let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                 start = at;
                 continue;
             }
@@ -362,7 +359,7 @@ impl<'s, 'd> Run<'s, 'd> {
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, Assignment { target, value, span });
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
             }
         }
     }

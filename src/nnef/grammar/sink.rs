@@ -1,7 +1,7 @@
 //! Where the statements of a body go.
 
 use crate::nnef::ast::{Assignment, Ast, Body, Marks};
-use crate::nnef::statements::{FormId, Forms, Statements, Targets, Word};
+use crate::nnef::statements::{Statements, Targets};
 use crate::source::Span;
 
 /// What takes the statements of a body.
@@ -45,26 +45,13 @@ impl Sink {
         }
     }
 
-    /// Takes a statement of a known form.
-    pub fn push_like(&mut self, form: FormId, start: u32, words: &[Word]) {
-        match self {
-            Sink::Graph(body) => body.push_like(form, start, words),
-            // Forms are looked for in graphs alone.
-            Sink::Fragment(_) => {}
-        }
-    }
-
-    /// Takes over statements that were read before, in a text with these forms. Bodies of the other kind occur where a header
-    /// is so broken that lexer and parser do not agree on what it is.
-    pub fn append(&mut self, run: Sink, forms: &Forms, ast: &mut Ast) {
+    /// Takes over flat statements that were read before. Bodies are of different kinds only where
+    /// a header is so broken that the text is read again without them.
+    pub fn append(&mut self, run: Sink) {
         match (self, run) {
-            (Sink::Fragment(body), Sink::Fragment(run)) if body.assignments.is_empty() => {
-                body.assignments = run.assignments;
-            }
             (Sink::Fragment(body), Sink::Fragment(run)) => body.assignments.extend(run.assignments),
             (Sink::Graph(body), Sink::Graph(run)) => body.append(*run),
-            (Sink::Fragment(body), Sink::Graph(run)) => body.assignments.extend(run.unpack_into(forms, ast)),
-            (Sink::Graph(_), Sink::Fragment(_)) => {}
+            _ => {}
         }
     }
 }

@@ -22,6 +22,9 @@ macro_rules! kinds {
                 }
             }
         }
+
+        /// The tokens of which there is one spelling.
+        const SPELLINGS: &[&str] = &[$($($token,)?)*];
     };
 }
 
@@ -43,12 +46,8 @@ kinds! {
     Bad "malformed literal",
     /// A character that does not belong here; reported already.
     Stray "unexpected character",
-    /// A run of statements that were read already, see [`ReadStatements`](super::ReadStatements).
-    Plain "statements",
-    /// The header of a fragment that was read without tokens, with the place of its keyword.
-    Head "`fragment`",
-    /// A fragment up to its closing brace that is like an earlier one, with the place of its keyword.
-    Alike "`fragment`",
+    /// Flat statements that were read without tokens; the parser adds it.
+    Flat "statements",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",
@@ -268,12 +267,25 @@ impl Kind {
     }
 }
 
-/// How long the longest reserved word is.
-const LONGEST_RESERVED: usize = 9;
+/// The first letters of the reserved words of each length, as bits.
+const FIRST_LETTERS: [u32; 10] = {
+    let mut letters = [0; 10];
+    let mut i = 0;
+    while i < SPELLINGS.len() {
+        let word = SPELLINGS[i].as_bytes();
+        if word[0].is_ascii_lowercase() {
+            letters[word.len()] |= 1 << (word[0] - b'a');
+        }
+        i += 1;
+    }
+    letters
+};
 
-/// Whether a word is reserved. No reserved word ends with a digit.
+/// Whether an identifier is a reserved word.
 #[inline]
 pub(crate) fn is_reserved(word: &[u8]) -> bool {
-    let may_be = word.len() <= LONGEST_RESERVED && word.last().is_some_and(|last| !last.is_ascii_digit());
-    may_be && str::from_utf8(word).is_ok_and(|word| Kind::lexer(word).next() != Some(Ok(Kind::Ident)))
+    let letters = FIRST_LETTERS.get(word.len()).copied().unwrap_or(0);
+    let letter = word.first().map_or(32, |first| first.wrapping_sub(b'a'));
+    letters.checked_shr(u32::from(letter)).is_some_and(|bits| bits & 1 != 0)
+        && SPELLINGS.iter().any(|spelling| spelling.as_bytes() == word)
 }
