@@ -1,5 +1,5 @@
-//! Fragments that differ from earlier ones in nothing but names are told by their spelling: what
-//! comes of them is what comes of fragments that are read one by one.
+//! Fragments that differ in nothing but names: what comes of them does not depend on how they are
+//! spelled.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
@@ -47,16 +47,10 @@ fn outcome(text: &str, options: &Options) -> String {
     format!("{read}\n{checked}\n{expanded}\n{}", parsed.document.format()).replace('\t', " ")
 }
 
-/// How many fragments are told by their spelling.
-fn told(text: &str) -> usize {
-    parse("document", text.to_owned(), &Options::default()).document.as_read().alike.len()
-}
-
 /// Compares what comes of fragments; tells the outcome.
 fn same(fragments: &[String], graph: &str, options: &Options) -> String {
     let text = document(fragments, graph);
     let others = document(&unlike(fragments), graph);
-    assert_eq!(told(&others), 0, "{others}");
     let found = outcome(&text, options);
     assert_eq!(found, outcome(&others, options), "{text}");
     found
@@ -70,29 +64,6 @@ fn chain(count: usize, head: &str, body: &str) -> Vec<String> {
 }
 
 const HEAD: &str = "( x: tensor<scalar> ) -> ( y: tensor<scalar> )";
-
-#[test]
-fn which_fragments_are_alike() {
-    let count = |fragments: &[String]| told(&document(fragments, "    y = f1(x);"));
-    assert_eq!(count(&chain(12, HEAD, "t = @(x); y = exp(t);")), 10);
-    assert_eq!(count(&chain(12, HEAD, "y = @(exp(@(x)));")), 10);
-    let alone: Vec<String> = (0..9).map(|i| format!("fragment f{i}{HEAD} {{ y = tanh(x) * 0.5; }}")).collect();
-    assert_eq!(count(&alone), 8);
-    // One that calls itself, or what is declared below, or in other words, or what others do not.
-    for (text, wanted) in [
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f4(x); y = exp(t); }", 2),
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f5(x); y = exp(t); }", 2),
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = relu(x); y = exp(t); }", 2),
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f1(x); y = exp(t); }", 3),
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f1(x); y = log(t); }", 2),
-        ("fragment f4( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f1(x); # c\n y = exp(t); }", 2),
-        ("fragment if( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { t = f1(x); y = exp(t); }", 2),
-    ] {
-        let mut fragments = chain(4, HEAD, "t = @(x); y = exp(t);");
-        fragments.push(text.to_owned());
-        assert_eq!(count(&fragments), wanted, "{text}");
-    }
-}
 
 #[test]
 fn chains_give_what_they_gave() {

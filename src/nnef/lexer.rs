@@ -28,41 +28,47 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Adds a token.
-    pub(crate) fn push(&mut self, kind: Kind, span: Span) {
+    fn push(&mut self, kind: Kind, span: Span) {
         self.kinds.push(kind);
         self.spans.push(span);
+    }
+
+    /// Forgets all tokens from one on; comments stay.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.kinds.truncate(len);
+        self.spans.truncate(len);
     }
 }
 
 /// Cuts a text into tokens.
 pub fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
-    let mut lexer = Lexer::new(text, file, dialect, diagnostics);
-    while lexer.next().is_some() {}
-    lexer.tokens
+    let mut tokens = Tokens::default();
+    let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
+    while lexer.next(&mut tokens).is_some() {}
+    diagnostics.extend(lexer.diagnostics);
+    tokens
 }
 
-/// Cuts a text into tokens, one at a time. Findings are reported except within extension
-/// directives, whose text is free.
-pub(crate) struct Lexer<'t, 'd> {
+/// Cuts a text into tokens, one at a time. Findings are noted except within extension directives,
+/// whose text is free.
+pub(crate) struct Lexer<'t> {
     text: &'t str,
     file: FileId,
     rules: &'static Rules,
     logos: logos::Lexer<'t, Kind>,
-    diagnostics: &'d mut Diagnostics,
     /// Within an extension directive.
     free: bool,
-    /// The tokens so far.
-    pub tokens: Tokens,
+    /// The findings so far.
+    pub diagnostics: Diagnostics,
 }
 
-impl<'t, 'd> Lexer<'t, 'd> {
-    pub fn new(text: &'t str, file: FileId, dialect: Dialect, diagnostics: &'d mut Diagnostics) -> Self {
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
         let mut logos = Kind::lexer(text);
         if text.starts_with('\u{FEFF}') {
             logos.bump('\u{FEFF}'.len_utf8());
         }
-        Lexer { text, file, rules: dialect.rules(), logos, diagnostics, free: false, tokens: Tokens::default() }
+        Lexer { text, file, rules: dialect.rules(), logos, free: false, diagnostics: Diagnostics::new(strict) }
     }
 
     /// Where the text starts that was not cut yet.
@@ -77,56 +83,56 @@ impl<'t, 'd> Lexer<'t, 'd> {
 
     /// Adds the next token, and tells its kind; where a token is cut in two, that of the latter.
     #[inline]
-    pub fn next(&mut self) -> Option<Kind> {
-        let before = self.tokens.kinds.len();
-        while self.tokens.kinds.len() == before {
+    pub fn next(&mut self, tokens: &mut Tokens) -> Option<Kind> {
+        let before = tokens.kinds.len();
+        while tokens.kinds.len() == before {
             let kind = self.logos.next()?.unwrap_or(Kind::Stray);
             let range = self.logos.span();
-            self.token(kind, Span { start: range.start as u32, end: range.end as u32 });
+            self.token(kind, Span { start: range.start as u32, end: range.end as u32 }, tokens);
         }
-        self.tokens.kinds.last().copied()
+        tokens.kinds.last().copied()
     }
 
     #[inline]
-    fn token(&mut self, kind: Kind, span: Span) {
+    fn token(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
         match kind {
-            Kind::Ident => self.word(span),
-            Kind::Comment => self.tokens.comments.push(span),
-            Kind::Int if span.end - span.start > 18 => self.long_integer(span),
-            Kind::Real => self.real(span),
-            Kind::Str => self.string(span.start),
+            Kind::Ident => self.word(span, tokens),
+            Kind::Comment => tokens.comments.push(span),
+            Kind::Int if span.end - span.start > 18 => self.long_integer(span, tokens),
+            Kind::Real => self.real(span, tokens),
+            Kind::Str => self.string(span.start, tokens),
             Kind::Slashes if !self.free => self.slashes(span),
-            Kind::Ge => self.greater_or_equal(span),
+            Kind::Ge => self.greater_or_equal(span, tokens),
             Kind::Semicolon => {
                 self.free = false;
-                self.tokens.push(kind, span);
+                tokens.push(kind, span);
             }
-            Kind::Dots if self.tokens.loops => self.tokens.push(kind, span),
+            Kind::Dots if tokens.loops => tokens.push(kind, span),
             Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes | Kind::Stray | Kind::Dots => {
-                self.oddity(kind, span);
+                self.oddity(kind, span, tokens);
             }
-            kind if kind.is_keyword() => self.keyword(kind, span),
-            kind => self.tokens.push(kind, span),
+            kind if kind.is_keyword() => self.keyword(kind, span, tokens),
+            kind => tokens.push(kind, span),
         }
     }
 
     /// A word that is no keyword everywhere: a type of the dialect, a word of loops where these are
     /// enabled, a word of a directive, which may enable them, or an identifier.
     #[inline]
-    fn word(&mut self, span: Span) {
+    fn word(&mut self, span: Span, tokens: &mut Tokens) {
         let mut kind = Kind::Ident;
-        if self.free || self.tokens.loops || !self.rules.extra_types.is_empty() {
+        if self.free || tokens.loops || !self.rules.extra_types.is_empty() {
             let word = &self.text[span.range()];
             if self.free {
-                self.tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
-            } else if self.tokens.loops {
+                tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
+            } else if tokens.loops {
                 kind = Kind::of_loops(word).unwrap_or(kind);
             }
             if let Some(row) = self.rules.extra_types.iter().find(|row| row.0 == word) {
                 kind = Kind::of_primitive(row.1);
             }
         }
-        self.tokens.push(kind, span);
+        tokens.push(kind, span);
     }
 
     fn at(&self, span: Span) -> Location {
@@ -139,16 +145,16 @@ impl<'t, 'd> Lexer<'t, 'd> {
         }
     }
 
-    fn keyword(&mut self, kind: Kind, span: Span) {
+    fn keyword(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
         if self.rules.not_keywords.contains(&&self.text[span.range()]) {
-            return self.tokens.push(Kind::Ident, span);
+            return tokens.push(Kind::Ident, span);
         }
         match kind {
             Kind::Extension => self.free = true,
             Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
             _ => {}
         }
-        self.tokens.push(kind, span);
+        tokens.push(kind, span);
     }
 
     fn slashes(&mut self, span: Span) {
@@ -161,30 +167,30 @@ impl<'t, 'd> Lexer<'t, 'd> {
     }
 
     /// `>=` right after a tensor type is the end of the type and the start of its default.
-    fn greater_or_equal(&mut self, span: Span) {
-        let kinds = &self.tokens.kinds;
+    fn greater_or_equal(&mut self, span: Span, tokens: &mut Tokens) {
+        let kinds = &tokens.kinds;
         if matches!(kinds[..], [.., Kind::Tensor, Kind::Lt] | [.., Kind::Tensor, Kind::Lt, _]) {
-            self.tokens.push(Kind::Gt, Span::new(span.start, span.start + 1));
-            self.tokens.push(Kind::Assign, Span::new(span.start + 1, span.end));
+            tokens.push(Kind::Gt, Span::new(span.start, span.start + 1));
+            tokens.push(Kind::Assign, Span::new(span.start + 1, span.end));
         } else {
-            self.tokens.push(Kind::Ge, span);
+            tokens.push(Kind::Ge, span);
         }
     }
 
     /// The magnitude of the least integer is allowed after a minus sign.
-    fn long_integer(&mut self, span: Span) {
+    fn long_integer(&mut self, span: Span, tokens: &mut Tokens) {
         let digits = self.text[span.range()].trim_start_matches('0');
-        let kinds = &self.tokens.kinds;
+        let kinds = &tokens.kinds;
         let negative = matches!(kinds[..], [.., before, Kind::Minus] if !before.ends_expression());
         let fits = digits.is_empty() || digits.parse::<i64>().is_ok() || (negative && digits == "9223372036854775808");
         if !fits {
             let message = format!("integer `{}` does not fit into 64 bits", &self.text[span.range()]);
             self.report(Diagnostic::new(Code::IntegerTooLarge, self.at(span), message));
         }
-        self.tokens.push(Kind::Int, span);
+        tokens.push(Kind::Int, span);
     }
 
-    fn real(&mut self, span: Span) {
+    fn real(&mut self, span: Span, tokens: &mut Tokens) {
         let number = &self.text[span.range()];
         if let Some(point) = number.find('.')
             && !number[point + 1..].starts_with(|c: char| c.is_ascii_digit())
@@ -199,18 +205,18 @@ impl<'t, 'd> Lexer<'t, 'd> {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
         }
-        self.tokens.push(Kind::Real, span);
+        tokens.push(Kind::Real, span);
     }
 
     /// Reads a string whose opening quote is at `start`.
-    fn string(&mut self, start: u32) {
+    fn string(&mut self, start: u32, tokens: &mut Tokens) {
         let rest = self.logos.remainder();
-        let len = self.string_len(start, rest);
+        let len = self.string_len(start, rest, tokens);
         self.logos.bump(len);
     }
 
     /// Adds a string, and gives the length of what follows its opening quote.
-    fn string_len(&mut self, start: u32, rest: &str) -> usize {
+    fn string_len(&mut self, start: u32, rest: &str, tokens: &mut Tokens) -> usize {
         let quote = self.text.as_bytes()[start as usize];
         let bytes = rest.as_bytes();
         let mut odd = None;
@@ -218,7 +224,7 @@ impl<'t, 'd> Lexer<'t, 'd> {
         loop {
             match bytes.get(i) {
                 Some(&byte) if byte == quote => break,
-                None | Some(b'\n' | b'\r') => return self.unterminated(start, quote, i),
+                None | Some(b'\n' | b'\r') => return self.unterminated(start, quote, i, tokens),
                 Some(b'\\') if bytes.get(i + 1).is_some_and(|&next| next == quote || next == b'\\') => i += 2,
                 Some(b'\\' | 0..=0x1F | 0x7F..) => {
                     odd = odd.or(Some(i));
@@ -230,14 +236,14 @@ impl<'t, 'd> Lexer<'t, 'd> {
         if let Some(odd) = odd {
             self.odd_character(start + 1 + odd as u32, &rest[odd..]);
         }
-        self.tokens.push(Kind::Str, Span::new(start, start + i as u32 + 2));
+        tokens.push(Kind::Str, Span::new(start, start + i as u32 + 2));
         i + 1
     }
 
-    fn unterminated(&mut self, start: u32, quote: u8, len: usize) -> usize {
+    fn unterminated(&mut self, start: u32, quote: u8, len: usize, tokens: &mut Tokens) -> usize {
         let opening = Span::new(start, start + 1);
         if self.free {
-            self.tokens.push(Kind::Stray, opening);
+            tokens.push(Kind::Stray, opening);
             return 0;
         }
         let message = format!("the string has no closing `{}`", char::from(quote));
@@ -246,7 +252,7 @@ impl<'t, 'd> Lexer<'t, 'd> {
                 .label("opened here")
                 .help("a string ends on its line, with the quote it starts with"),
         );
-        self.tokens.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
+        tokens.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
         len
     }
 
@@ -264,26 +270,26 @@ impl<'t, 'd> Lexer<'t, 'd> {
     }
 
     /// Reports what cannot be a token, and pushes what lets the parser carry on.
-    fn oddity(&mut self, kind: Kind, span: Span) {
+    fn oddity(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
         let word = &self.text[span.range()];
         let at = self.at(span);
         match kind {
             Kind::Bad => {
                 let finding = Diagnostic::new(Code::BadNumber, at, format!("`{word}` is not a number"));
                 self.report(finding.help_if(number_help(word)));
-                self.tokens.push(Kind::Bad, span);
+                tokens.push(Kind::Bad, span);
             }
             Kind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
                 let finding = Diagnostic::new(Code::BadIdentifier, at, format!("`{word}` is not an identifier"));
                 self.report(finding.help("identifiers consist of ASCII letters, digits and `_`"));
-                self.tokens.push(Kind::Ident, span);
+                tokens.push(Kind::Ident, span);
             }
             Kind::Ampersand | Kind::Pipe => {
                 let finding = Diagnostic::new(Code::BadCharacter, at, format!("unexpected character `{word}`"));
                 self.report(finding.help(format!("the operator is written `{word}{word}`")));
-                self.tokens.push(if kind == Kind::Pipe { Kind::Or } else { Kind::And }, span);
+                tokens.push(if kind == Kind::Pipe { Kind::Or } else { Kind::And }, span);
             }
-            Kind::Slashes => self.tokens.push(Kind::Stray, span),
+            Kind::Slashes => tokens.push(Kind::Stray, span),
             _ => {
                 let odd = word.char_indices().find(|(_, c)| !(c.is_ascii_alphanumeric() || *c == '_'));
                 let (offset, odd) = odd.unwrap_or((0, ' '));
@@ -291,7 +297,7 @@ impl<'t, 'd> Lexer<'t, 'd> {
                 let at = self.at(Span::new(start, start + odd.len_utf8() as u32));
                 let message = format!("unexpected character {}", name(odd));
                 self.report(Diagnostic::new(Code::BadCharacter, at, message));
-                self.tokens.push(Kind::Stray, span);
+                tokens.push(Kind::Stray, span);
             }
         }
     }

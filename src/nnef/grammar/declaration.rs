@@ -77,7 +77,7 @@ fn list<'s, O: 's, E: Failure<'s>>(item: Grammar<'s, O, E>) -> Grammar<'s, Vec<O
     choice((none, items)).delimited_by(just(Kind::LParen), just(Kind::RParen)).boxed()
 }
 
-pub(super) fn ident<'s, E: Failure<'s>>() -> impl Parser<'s, Input<'s>, Ident, Extra<'s, E>> + Clone {
+pub(super) fn ident<'s, E: Failure<'s>>() -> impl Parser<'s, Input, Ident, Extra<'s, E>> + Clone {
     just(Kind::Ident).map_with(|_, e| {
         let (span, state) = here(e);
         state.ident(span.start)
@@ -102,7 +102,7 @@ fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, Option<Gene
 }
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
-fn type_name<'s, E: Failure<'s>>() -> impl Parser<'s, Input<'s>, Primitive, Extra<'s, E>> + Clone {
+fn type_name<'s, E: Failure<'s>>() -> impl Parser<'s, Input, Primitive, Extra<'s, E>> + Clone {
     select! {
         Kind::Integer => Primitive::Integer,
         Kind::Scalar => Primitive::Scalar,

@@ -8,6 +8,9 @@ pub const MAX_NESTING: usize = 100_000;
 /// How deep bodies of loops can nest.
 const MAX_BRACES: usize = 256;
 
+/// So few tokens are not nested too deeply.
+pub(super) const SHALLOW: usize = MAX_BRACES;
+
 /// The token at which the nesting passes the limit, if it does.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.

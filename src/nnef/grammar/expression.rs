@@ -22,10 +22,10 @@ use crate::source::Span;
 type Items = SmallVec<[ExprId; 4]>;
 
 /// What `map_with` hands to its closure.
-pub(super) type With<'s, 'p, E> = chumsky::input::MapExtra<'s, 'p, Input<'s>, Extra<'s, E>>;
+pub(super) type With<'s, 'p, E> = chumsky::input::MapExtra<'s, 'p, Input, Extra<'s, E>>;
 
 /// What hand-written parsers read from.
-type Reader<'s, 'p, E> = chumsky::input::InputRef<'s, 'p, Input<'s>, Extra<'s, E>>;
+type Reader<'s, 'p, E> = chumsky::input::InputRef<'s, 'p, Input, Extra<'s, E>>;
 
 /// The tokens of what `map_with` was called on, and the state.
 pub(super) fn here<'a, 's, E: Failure<'s>>(e: &'a mut With<'s, '_, E>) -> (SimpleSpan, &'a mut Build<'s>) {
@@ -92,7 +92,7 @@ fn tuple<'s, E: Failure<'s>>(items: Items, e: &mut With<'s, '_, E>) -> ExprId {
     }
 }
 
-fn name<'s, E: Failure<'s>>() -> impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone {
+fn name<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     just(Kind::Ident).map_with(|_, e| {
         let (span, state) = here(e);
         let ident = state.ident(span.start);
@@ -123,19 +123,19 @@ pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'
 fn lone<'s, E: Failure<'s>>(
     first: fn(Kind) -> bool,
     next: fn(Kind) -> bool,
-) -> impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone {
+) -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(move |input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();
         if let Some(kind) = found.filter(|kind| first(*kind)) {
             let state: &mut Build<'s> = input.state();
             let token = state.base + at;
-            if state.kinds.get(token + 1).is_some_and(|kind| next(*kind)) {
+            if state.tokens.kinds.get(token + 1).is_some_and(|kind| next(*kind)) {
                 let expr = match kind {
                     Kind::Ident => Expr::Name(state.ident(at).name),
                     _ => state.literal(kind, at),
                 };
-                let id = state.ast.push(expr, state.spans[token]);
+                let id = state.ast.push(expr, state.tokens.spans[token]);
                 input.skip();
                 return Ok(id);
             }
@@ -181,14 +181,14 @@ fn binary<'s, E: Failure<'s>>(
     e: &mut With<'s, '_, E>,
 ) -> ExprId {
     let (span, state) = here(e);
-    let at = state.spans[state.base + token].start;
+    let at = state.tokens.spans[state.base + token].start;
     state.push(Expr::Binary { op, lhs, rhs, at }, span)
 }
 
 /// An operator with its token; none once an operand was missing.
 fn operator<'s, O: 's, E: Failure<'s>>(
     pick: impl Fn(Kind) -> Option<O> + Clone,
-) -> impl Parser<'s, Input<'s>, (O, usize), Extra<'s, E>> + Clone {
+) -> impl Parser<'s, Input, (O, usize), Extra<'s, E>> + Clone {
     custom(move |input: &mut Reader<'s, '_, E>| {
         let before = input.cursor();
         let found = input.peek();
@@ -205,7 +205,7 @@ fn operator<'s, O: 's, E: Failure<'s>>(
 /// The error at a token.
 fn unexpected<'s, E: Failure<'s>>(expected: Option<&'static str>, at: usize, found: Option<Kind>) -> E {
     let span = SimpleSpan::from(at..at + usize::from(found.is_some()));
-    <E as LabelError<'s, Input<'s>, &'static str>>::expected_found(expected, found.map(Into::into), span)
+    <E as LabelError<'s, Input, &'static str>>::expected_found(expected, found.map(Into::into), span)
 }
 
 /// Everything that operators apply to, subscripts included.
@@ -255,7 +255,7 @@ fn atom<'s, E: Failure<'s>>(
 }
 
 /// The last alternative of an operand: fails, and ends the parse.
-fn missing<'s, E: Failure<'s>>() -> impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone {
+fn missing<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(|input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();
@@ -312,7 +312,7 @@ fn invocation<'s, E: Failure<'s>>(rules: &'static Rules, expr: Grammar<'s, ExprI
 /// comparison.
 fn generic<'s, E: Failure<'s>>(
     rules: &'static Rules,
-) -> impl Parser<'s, Input<'s>, Option<(Primitive, Span)>, Extra<'s, E>> + Clone {
+) -> impl Parser<'s, Input, Option<(Primitive, Span)>, Extra<'s, E>> + Clone {
     let generics = rules.generics;
     custom(move |input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
@@ -320,10 +320,10 @@ fn generic<'s, E: Failure<'s>>(
             return Ok(None);
         }
         let state: &mut Build<'s> = input.state();
-        let kinds = state.kinds.get(state.base + at..).unwrap_or_default();
+        let kinds = state.tokens.kinds.get(state.base + at..).unwrap_or_default();
         let [Kind::Lt, kind, Kind::Gt, Kind::LParen, ..] = *kinds else { return Ok(None) };
         let Some(primitive) = primitive(kind) else { return Ok(None) };
-        let span = state.spans[state.base + at + 1];
+        let span = state.tokens.spans[state.base + at + 1];
         for _ in 0..3 {
             input.skip();
         }
@@ -332,7 +332,7 @@ fn generic<'s, E: Failure<'s>>(
 }
 
 /// An array of nothing but literals of one type, read without a node for each.
-fn packed<'s, E: Failure<'s>>() -> impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone {
+fn packed<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(|input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();

@@ -5,91 +5,57 @@
 //! else stands, right or wrong, the reader gives up on the statement and leaves it to the grammar,
 //! which makes the same nodes of flat statements as this reader does.
 
-use super::build::primitive_named;
+use super::build::{Build, primitive_named};
 use super::numbers;
-use super::sink::Sink;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, UnaryOp};
-use crate::nnef::lexer::{Kind, Lexer, is_reserved};
-use crate::nnef::statements::Targets;
+use crate::nnef::lexer::{Kind, is_reserved};
 use crate::room;
 use crate::source::Span;
 use crate::source::literals::plain_len;
-use crate::source::names::Names;
 
 /// How deep lists can nest in flat statements.
 const MAX_NESTING: usize = 16;
 
-/// Reads flat statements into a tree.
-pub(super) struct FlatReader<'n> {
-    pub names: &'n mut Names,
-    pub ast: Ast,
-    /// What was read: one body for each token [`Kind::Flat`].
-    pub runs: Vec<Sink>,
-    /// What the graph assigns.
-    pub targets: Targets,
-    /// Items and arguments of the lists that are open.
+/// Items and arguments of the lists that are open.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
     items: Vec<ExprId>,
     args: Vec<Arg>,
 }
 
-impl<'n> FlatReader<'n> {
-    pub fn new(names: &'n mut Names, ast: Ast) -> Self {
-        let (runs, targets) = (Vec::new(), Targets::default());
-        FlatReader { names, ast, runs, targets, items: Vec::new(), args: Vec::new() }
+/// Reads the statement from a place on, if it is flat.
+pub(super) fn statement(at: usize, build: &mut Build, lists: &mut Lists) -> Option<Assignment> {
+    let (marks, comments) = (Marks::of(&build.ast), build.tokens.comments.len());
+    let assignment = Statement { at, depth: 0, build, lists }.assignment();
+    if assignment.is_none() {
+        marks.rewind(&mut build.ast);
+        build.tokens.comments.truncate(comments);
+        lists.items.clear();
+        lists.args.clear();
     }
-
-    /// Reads as many statements of a graph or a fragment as are flat, and adds one token for them.
-    pub fn read(&mut self, text: &str, lexer: &mut Lexer, graph: bool) {
-        let mut run: Option<(Span, Sink)> = None;
-        let mut at = lexer.position();
-        loop {
-            let (marks, comments) = (Marks::of(&self.ast), lexer.tokens.comments.len());
-            let loops = lexer.tokens.loops;
-            let mut statement =
-                Statement { text, at, loops, depth: 0, reader: &mut *self, comments: &mut lexer.tokens.comments };
-            let Some(assignment) = statement.assignment() else {
-                marks.rewind(&mut self.ast);
-                self.items.clear();
-                self.args.clear();
-                lexer.tokens.comments.truncate(comments);
-                break;
-            };
-            at = assignment.span.end as usize;
-            let (span, sink) = run.get_or_insert_with(|| (assignment.span, Sink::new(graph)));
-            *span = span.to(assignment.span);
-            sink.push(&mut self.ast, marks, &mut self.targets, assignment);
-        }
-        if let Some((span, sink)) = run {
-            self.runs.push(sink);
-            lexer.skip_to(at);
-            lexer.tokens.push(Kind::Flat, span);
-        }
-    }
+    assignment
 }
 
 /// A statement that is being read. Every method gives up with `None`.
-struct Statement<'r, 't, 'n> {
-    text: &'t str,
+struct Statement<'r, 's> {
     /// The next byte.
     at: usize,
-    /// Whether there are words of loops.
-    loops: bool,
     /// How many lists are open.
     depth: usize,
-    reader: &'r mut FlatReader<'n>,
-    comments: &'r mut Vec<Span>,
+    build: &'r mut Build<'s>,
+    lists: &'r mut Lists,
 }
 
 fn is_word(byte: u8) -> bool {
     byte == b'_' || byte.is_ascii_alphanumeric()
 }
 
-impl Statement<'_, '_, '_> {
+impl Statement<'_, '_> {
     /// The next byte; 0 at the end.
     #[inline]
     fn byte(&self) -> u8 {
-        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+        self.build.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
     /// The next byte that is not white space or in a comment.
@@ -106,9 +72,10 @@ impl Statement<'_, '_, '_> {
 
     #[cold]
     fn comment(&mut self) {
-        let rest = &self.text[self.at..];
+        let rest = &self.build.text[self.at..];
         let len = rest.find(['\n', '\r', '\x0C']).unwrap_or(rest.len());
-        self.comments.push(self.since(self.at + len, self.at));
+        let span = self.since(self.at + len, self.at);
+        self.build.tokens.comments.push(span);
         self.at += len;
     }
 
@@ -155,14 +122,14 @@ impl Statement<'_, '_, '_> {
 
     #[inline]
     fn named(&mut self, span: Span) -> Option<Ident> {
-        let word = &self.text[span.range()];
-        let taken = is_reserved(word.as_bytes()) || (self.loops && Kind::of_loops(word).is_some());
-        (!taken).then(|| Ident { name: self.reader.names.intern_within(self.text, span.range()), span })
+        let word = &self.build.text[span.range()];
+        let taken = is_reserved(word.as_bytes()) || (self.build.tokens.loops && Kind::of_loops(word).is_some());
+        (!taken).then(|| Ident { name: self.build.names.intern_within(self.build.text, span.range()), span })
     }
 
     fn push(&mut self, expr: Expr, start: usize) -> ExprId {
         let span = self.span(start);
-        self.reader.ast.push(expr, span)
+        self.build.ast.push(expr, span)
     }
 
     fn assignment(&mut self) -> Option<Assignment> {
@@ -181,7 +148,7 @@ impl Statement<'_, '_, '_> {
 
     fn name(&mut self) -> Option<ExprId> {
         let ident = self.ident()?;
-        Some(self.reader.ast.push(Expr::Name(ident.name), ident.span))
+        Some(self.build.ast.push(Expr::Name(ident.name), ident.span))
     }
 
     /// `f<type>(argument, ..)`, with one argument at least.
@@ -191,13 +158,13 @@ impl Statement<'_, '_, '_> {
         self.expect(b'(')?;
         loop {
             let arg = self.argument()?;
-            room::push(&mut self.reader.args, arg);
+            room::push(&mut self.lists.args, arg);
             if !self.take(b',') {
                 break;
             }
         }
         self.expect(b')')?;
-        let FlatReader { ast, args, .. } = &mut *self.reader;
+        let (ast, args) = (&mut self.build.ast, &mut self.lists.args);
         let range = ListRange { start: ast.args.len() as u32, len: args.len() as u32 };
         room::reserve(&mut ast.args, args.len());
         ast.args.append(args);
@@ -214,7 +181,7 @@ impl Statement<'_, '_, '_> {
             }
             _ => self.word()?,
         };
-        let primitive = primitive_named(&self.text[span.range()])?;
+        let primitive = primitive_named(&self.build.text[span.range()])?;
         self.expect(b'>')?;
         Some((primitive, span))
     }
@@ -245,16 +212,16 @@ impl Statement<'_, '_, '_> {
                 Some(self.push(Expr::Unary { op: UnaryOp::Minus, operand }, start))
             }
             b'\'' | b'"' => {
-                let inner = &self.text[start + 1..];
+                let inner = &self.build.text[start + 1..];
                 let len = plain_len(byte, inner.as_bytes());
                 if inner.as_bytes().get(len) != Some(&byte) {
                     return None;
                 }
-                let name = self.reader.names.intern(&inner[..len]);
+                let name = self.build.names.intern(&inner[..len]);
                 self.at += len + 2;
                 Some(self.push(Expr::String(name), start))
             }
-            b'[' => match numbers::array(&self.text[start + 1..], &mut self.reader.ast) {
+            b'[' => match numbers::array(&self.build.text[start + 1..], &mut self.build.ast) {
                 Some((array, len)) => {
                     self.at += len + 1;
                     Some(self.push(array, start))
@@ -271,18 +238,18 @@ impl Statement<'_, '_, '_> {
 
     /// An identifier or a logical literal.
     fn leaf(&mut self, word: Span) -> Option<ExprId> {
-        let expr = match &self.text.as_bytes()[word.range()] {
+        let expr = match &self.build.text.as_bytes()[word.range()] {
             b"true" => Expr::Logical(true),
             b"false" => Expr::Logical(false),
             _ => Expr::Name(self.named(word)?.name),
         };
-        Some(self.reader.ast.push(expr, word))
+        Some(self.build.ast.push(expr, word))
     }
 
     /// A number without a sign.
     fn number(&mut self) -> Option<ExprId> {
         let start = self.at;
-        let (expr, len) = numbers::literal(&self.text[start..])?;
+        let (expr, len) = numbers::literal(&self.build.text[start..])?;
         self.at += len;
         Some(self.push(expr, start))
     }
@@ -290,7 +257,7 @@ impl Statement<'_, '_, '_> {
     /// `[..]` or `(..)` with so many items at least. Numbers alone are packed, which the grammar
     /// does where they are not read as a whole.
     fn list(&mut self, item: fn(&mut Self) -> Option<ExprId>, least: usize) -> Option<ExprId> {
-        let (start, base, tuple) = (self.at, self.reader.items.len(), self.byte() == b'(');
+        let (start, base, tuple) = (self.at, self.lists.items.len(), self.byte() == b'(');
         let close = if tuple { b')' } else { b']' };
         self.at += 1;
         self.depth += 1;
@@ -300,7 +267,7 @@ impl Statement<'_, '_, '_> {
         if least > 0 || self.next() != close {
             loop {
                 let item = item(self)?;
-                self.reader.items.push(item);
+                self.lists.items.push(item);
                 if !self.take(b',') {
                     break;
                 }
@@ -308,7 +275,7 @@ impl Statement<'_, '_, '_> {
         }
         self.expect(close)?;
         self.depth -= 1;
-        let FlatReader { ast, items, .. } = &mut *self.reader;
+        let (ast, items) = (&mut self.build.ast, &mut self.lists.items);
         let list = &items[base..];
         let packed = !tuple && !list.is_empty() && list.iter().all(|item| is_number(ast, *item));
         if packed || list.len() < least {

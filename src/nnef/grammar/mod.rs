@@ -1,15 +1,16 @@
 //! The parser: from text to a [`Module`].
 //!
-//! The specification divides the language into flat and compositional syntax, and so do we. Flat
-//! statements are read from the bytes of the text by a small reader (`flat.rs`), which leaves one
-//! token for a run of them. Everything else becomes tokens. A linear check bounds their nesting
-//! ([`MAX_NESTING`]); a splitter cuts them into items and statements; each of these is parsed by a
-//! chumsky grammar of its own. A grammar first runs without collecting anything about errors; only
-//! a slice that fails is parsed again to find out what was expected. So one mistake costs one
-//! statement.
+//! The specification divides the language into flat and compositional syntax, and so do we. Where a
+//! statement starts, a small reader (`flat.rs`) tries to read it from the bytes of the text. If it is
+//! not flat, it is cut into tokens, and so are headers; a linear check bounds their nesting
+//! ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are forgotten. So the tokens
+//! of one statement are all that there are.
 //!
-//! Where flat statements stand is known for certain only in a text without errors. As soon as one
-//! is found, the text is read again by the grammar alone, which explains all of them.
+//! Where statements start is known for certain only in a text without errors. As soon as one is
+//! found, the text is read again: all of it is cut into tokens, a splitter (`split.rs`) finds items
+//! and statements, and the grammar parses each. It first runs without collecting anything about
+//! errors; only a slice that fails is parsed again to find out what was expected. So one mistake
+//! costs one statement, and messages do not depend on how a statement was read.
 
 mod build;
 mod declaration;
@@ -27,6 +28,7 @@ mod tests;
 
 use chumsky::Parser;
 use chumsky::error::{EmptyErr, Rich, RichPattern};
+use chumsky::input::Stream;
 use chumsky::inspector::SimpleState;
 
 use self::build::{Build, Failure, Grammar, Mark, State};
@@ -34,12 +36,12 @@ use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
-use self::flat::FlatReader;
+use self::flat::Lists;
 use self::sink::Sink;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::Rules;
-use super::lexer::{Kind, Lexer, Tokens, lex};
+use super::lexer::{Kind, Lexer, Tokens};
 use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -72,14 +74,15 @@ pub fn parse_module(
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
     let source = Source { file, text, dialect, kind };
     if dialect.rules().semicolons {
-        let mut found = Diagnostics::new(diagnostics.strict());
-        let module = source.read(true, names, &mut found);
+        let (module, found) = source.read(true, names, diagnostics.strict());
         if !found.has_errors() {
             diagnostics.extend(found);
             return module;
         }
     }
-    source.read(false, names, diagnostics)
+    let (module, found) = source.read(false, names, diagnostics.strict());
+    diagnostics.extend(found);
+    module
 }
 
 /// What is read.
@@ -94,68 +97,38 @@ struct Source<'t> {
 impl Source<'_> {
     /// Reads the text, with the reader of flat statements or without. With it, nothing but that
     /// there are errors can be told from the outcome if there are any.
-    fn read(self, flat: bool, names: &mut Names, diagnostics: &mut Diagnostics) -> Module {
-        let mut module = Module::empty(self.file);
-        let mut reader = FlatReader::new(names, roomy(self.text.len()));
-        let mut tokens = match flat {
-            true => self.tokens(&mut reader, diagnostics),
-            false => lex(self.text, self.file, self.dialect, diagnostics),
-        };
-        module.comments = std::mem::take(&mut tokens.comments);
-        if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
-            let message = format!("more than {MAX_NESTING} levels of brackets and operators");
-            diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(self.file, tokens.spans[at]), message));
-            return module;
-        }
-        let FlatReader { names, ast, runs, targets, .. } = reader;
+    fn read(self, flat: bool, names: &mut Names, strict: bool) -> (Module, Diagnostics) {
+        let rules = self.dialect.rules();
         let build = Build {
             text: self.text,
-            kinds: &tokens.kinds,
-            spans: &tokens.spans,
+            tokens: Tokens::default(),
             base: 0,
             names,
-            ast,
+            ast: roomy(self.text.len()),
             findings: Vec::new(),
             failed: false,
         };
-        let rules = self.dialect.rules();
         let mut run = Run {
             text: self.text,
-            tokens: &tokens,
+            lexer: Lexer::new(self.text, self.file, self.dialect, strict),
             flat,
-            runs: runs.into_iter(),
-            targets,
-            split: Splitter { kinds: &tokens.kinds, semicolons: rules.semicolons, loops: tokens.loops },
+            lists: Lists::default(),
+            targets: Targets::default(),
             rules,
             kind: self.kind,
-            module,
-            diagnostics,
+            module: Module::empty(self.file),
+            diagnostics: Diagnostics::new(strict),
             state: SimpleState(build),
-            fast: Grammars::new(rules, tokens.loops),
+            fast: None,
             slow: None,
         };
-        run.items();
-        Module { ast: run.state.0.ast, ..run.module }
-    }
-
-    /// Cuts the text into tokens, flat statements apart. In a text without errors, these stand behind
-    /// the brace of a body and behind the semicolons in it; further braces belong to loops.
-    fn tokens(self, reader: &mut FlatReader, diagnostics: &mut Diagnostics) -> Tokens {
-        let mut lexer = Lexer::new(self.text, self.file, self.dialect, diagnostics);
-        let (mut graph, mut braces) = (false, 0usize);
-        while let Some(kind) = lexer.next() {
-            match kind {
-                Kind::Graph | Kind::Fragment => (graph, braces) = (kind == Kind::Graph, 0),
-                Kind::LBrace => braces += 1,
-                Kind::RBrace => braces = braces.saturating_sub(1),
-                Kind::Semicolon => {}
-                _ => continue,
-            }
-            if braces == 1 && matches!(kind, Kind::LBrace | Kind::Semicolon) {
-                reader.read(self.text, &mut lexer, graph);
-            }
+        if flat || run.lex_all() {
+            run.items();
         }
-        lexer.tokens
+        let Build { ast, tokens, .. } = run.state.0;
+        let mut found = run.lexer.diagnostics;
+        found.extend(run.diagnostics);
+        (Module { ast, comments: tokens.comments, ..run.module }, found)
     }
 }
 
@@ -184,16 +157,19 @@ macro_rules! parse {
     ($run:expr, $grammar:ident, $from:expr, $to:expr) => {{
         let (from, to): (usize, usize) = ($from, $to);
         let mark = $run.begin(from);
-        let slice = &$run.tokens.kinds[from..to];
-        match $run.fast.$grammar.parse_with_state(slice, &mut $run.state).into_output() {
+        let slice = |run: &Run| Stream::from_iter(run.state.tokens.kinds[from..to].to_vec());
+        let (input, loops) = (slice($run), $run.state.tokens.loops);
+        let fast = $run.fast.get_or_insert_with(|| Grammars::new($run.rules, loops));
+        match fast.$grammar.parse_with_state(input, &mut $run.state).into_output() {
             Some(output) => {
                 $run.flush();
                 Ok(output)
             }
             None => {
                 $run.retry(mark, from);
-                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, $run.tokens.loops));
-                let result = slow.$grammar.parse_with_state(slice, &mut $run.state).into_result();
+                let input = slice($run);
+                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, loops));
+                let result = slow.$grammar.parse_with_state(input, &mut $run.state).into_result();
                 $run.retry(mark, from);
                 Err(result.map_or_else(|errors| problem(&errors, from, to), |_| Problem::unknown(from)))
             }
@@ -203,29 +179,77 @@ macro_rules! parse {
 use parse;
 
 /// One run of the parser over one file.
-struct Run<'s, 'd> {
+struct Run<'s> {
     text: &'s str,
-    tokens: &'s Tokens,
-    /// Whether flat statements were read already.
+    lexer: Lexer<'s>,
+    /// Whether flat statements have a reader of their own, and others are cut into tokens one by one.
     flat: bool,
-    /// These, one run for each of their tokens.
-    runs: std::vec::IntoIter<Sink>,
+    lists: Lists,
     /// What the graph assigns.
     targets: Targets,
-    split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
     module: Module,
-    diagnostics: &'d mut Diagnostics,
+    diagnostics: Diagnostics,
     state: State<'s>,
-    fast: Grammars<'s, EmptyErr>,
+    fast: Option<Grammars<'s, EmptyErr>>,
     slow: Option<Grammars<'s, Rich<'s, Kind>>>,
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Whether the text is to be read again, without the reader of flat statements.
     fn gives_up(&self) -> bool {
-        self.flat && self.diagnostics.has_errors()
+        self.flat && (self.diagnostics.has_errors() || self.lexer.diagnostics.has_errors())
+    }
+
+    /// The tokens there are.
+    fn split(&self) -> Splitter<'_> {
+        let tokens = &self.state.tokens;
+        Splitter { kinds: &tokens.kinds, semicolons: self.rules.semicolons, loops: tokens.loops }
+    }
+
+    /// Cuts the whole text into tokens; false if it is nested too deeply to go on.
+    fn lex_all(&mut self) -> bool {
+        while self.lexer.next(&mut self.state.0.tokens).is_some() {}
+        self.check_depth()
+    }
+
+    /// Replaces the tokens from one on by those of the next header or statement.
+    fn window(&mut self, from: usize) {
+        self.state.tokens.truncate(from);
+        let mut braces = 0usize;
+        while let Some(kind) = self.lexer.next(&mut self.state.0.tokens) {
+            match kind {
+                Kind::LBrace if from > 0 => braces += 1,
+                Kind::RBrace if braces > 0 => braces -= 1,
+                Kind::Semicolon | Kind::LBrace | Kind::RBrace if braces == 0 => break,
+                _ => {}
+            }
+        }
+        if self.state.tokens.kinds.len() > depth::SHALLOW {
+            self.check_depth();
+        }
+    }
+
+    fn check_depth(&mut self) -> bool {
+        let deep = depth::too_deep(&self.state.tokens.kinds, MAX_NESTING);
+        if let Some(at) = deep {
+            let message = format!("more than {MAX_NESTING} levels of brackets and operators");
+            self.diagnostics.report(Diagnostic::new(Code::TooDeep, self.location(at), message));
+        }
+        deep.is_none()
+    }
+
+    /// Reads as many statements as are flat.
+    fn flat_statements(&mut self, body: &mut Sink) {
+        let mut at = self.lexer.position();
+        loop {
+            let marks = Marks::of(&self.state.ast);
+            let Some(assignment) = flat::statement(at, &mut self.state.0, &mut self.lists) else { break };
+            at = assignment.span.end as usize;
+            body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+        }
+        self.lexer.skip_to(at);
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -256,9 +280,9 @@ impl Run<'_, '_> {
     }
 
     fn span(&self, token: usize) -> Span {
-        match self.tokens.spans.get(token) {
+        match self.state.tokens.spans.get(token) {
             Some(span) => *span,
-            None => self.tokens.spans.last().map_or(Span::default(), |last| last.after()),
+            None => self.state.tokens.spans.last().map_or(Span::default(), |last| last.after()),
         }
     }
 
@@ -272,8 +296,13 @@ impl Run<'_, '_> {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
         loop {
-            match self.split.kind(at) {
-                _ if self.gives_up() => return self.tokens.kinds.len(),
+            if self.flat {
+                at = open + 1;
+                self.flat_statements(body);
+                self.window(at);
+            }
+            match self.split().kind(at) {
+                _ if self.gives_up() => return self.state.tokens.kinds.len(),
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
                     if body.is_empty() && silent {
@@ -283,12 +312,7 @@ impl Run<'_, '_> {
                     *body.span() = self.range(open, at);
                     return at + 1;
                 }
-                Some(Kind::Flat) => {
-                    self.runs.next().into_iter().for_each(|run| body.append(run));
-                    at += 1;
-                    continue;
-                }
-                Some(_) if !self.split.item_starts(at) => {}
+                Some(_) if !self.split().item_starts(at) => {}
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
                     let opening = self.location(open);
@@ -300,9 +324,9 @@ impl Run<'_, '_> {
                     return at;
                 }
             }
-            let end = self.split.statement_end(at);
+            let end = self.split().statement_end(at);
             self.statement(at, end, body);
-            at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
+            at = end + usize::from(self.split().kind(end) == Some(Kind::Semicolon));
         }
     }
 
@@ -312,7 +336,7 @@ impl Run<'_, '_> {
             let marks = Marks::of(&self.state.ast);
             let problem = match parse!(self, assignment, start, end) {
                 Ok(sides) => {
-                    let ended = self.split.kind(end) == Some(Kind::Semicolon);
+                    let ended = self.split().kind(end) == Some(Kind::Semicolon);
                     if self.rules.semicolons && !ended {
                         self.missing_semicolon(start, end);
                     }
@@ -324,9 +348,9 @@ impl Run<'_, '_> {
                 Err(problem) => problem,
             };
             let at = problem.at;
-            let merged = at > start && at < end && self.split.statement_starts(at);
+            let merged = at > start && at < end && self.split().statement_starts(at);
             if merged
-                && self.split.enclosing(start, at).is_none()
+                && self.split().enclosing(start, at).is_none()
                 && let Ok(sides) = parse!(self, assignment, start, at)
             {
                 self.missing_semicolon(start, at);
@@ -337,7 +361,7 @@ impl Run<'_, '_> {
                 continue;
             }
             self.explain_statement(start, end, &problem);
-            let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
+            let resume = |next: &usize| self.split().statement_starts(*next) && self.starts_line(*next);
             let next = (at.max(start + 1)..end).find(resume);
             self.keep_target(start, next.unwrap_or(end), body);
             match next {
@@ -349,11 +373,11 @@ impl Run<'_, '_> {
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
-        let Some(equals) = (start..end).find(|at| self.tokens.kinds[*at] == Kind::Assign) else { return };
+        let Some(equals) = (start..end).find(|at| self.state.tokens.kinds[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {
-            if self.tokens.kinds[token] == Kind::Ident {
+            if self.state.tokens.kinds[token] == Kind::Ident {
                 let marks = Marks::of(&self.state.ast);
                 self.begin(token);
                 let ident = self.state.ident(0);

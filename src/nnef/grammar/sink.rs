@@ -44,14 +44,4 @@ impl Sink {
             }
         }
     }
-
-    /// Takes over flat statements that were read before. Bodies are of different kinds only where
-    /// a header is so broken that the text is read again without them.
-    pub fn append(&mut self, run: Sink) {
-        match (self, run) {
-            (Sink::Fragment(body), Sink::Fragment(run)) => body.assignments.extend(run.assignments),
-            (Sink::Graph(body), Sink::Graph(run)) => body.append(*run),
-            _ => {}
-        }
-    }
 }

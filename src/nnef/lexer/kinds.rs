@@ -46,8 +46,6 @@ kinds! {
     Bad "malformed literal",
     /// A character that does not belong here; reported already.
     Stray "unexpected character",
-    /// Flat statements that were read without tokens; the parser adds it.
-    Flat "statements",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",
