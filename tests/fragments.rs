@@ -1,5 +1,5 @@
-//! Fragments that differ from earlier ones in nothing but names are told by their spelling: what
-//! comes of them is what comes of fragments that are read one by one.
+//! Fragments that differ in nothing but names: what comes of them does not depend on how they are
+//! spelled.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;

@@ -348,7 +348,7 @@ fn respelled(name: &str) -> String {
         text.insert(0, '_');
     }
     let mut found = Diagnostics::new(false);
-    let tokens = lexer::lex(&text, FileId::default(), Dialect::V1, &mut (), &mut found);
+    let tokens = lexer::lex(&text, FileId::default(), Dialect::V1, &mut found);
     if tokens.kinds.first() != Some(&lexer::Kind::Ident) {
         text.push('_');
     }

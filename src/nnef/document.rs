@@ -2,7 +2,7 @@
 
 use super::ast::Module;
 use super::dialect;
-use super::grammar::{self, ModuleKind, Reading};
+use super::grammar::{self, ModuleKind};
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
 use crate::options::{From, Options};
@@ -89,7 +89,7 @@ impl Reader {
             });
             let mut reader = Reader { sources: Sources::new(), names, modules: Vec::new(), dialect };
             let mut found = Diagnostics::default();
-            reader.read(standard.name, standard.text, ModuleKind::Library, Reading::Plain, &mut found);
+            reader.read(standard.name, standard.text, ModuleKind::Library, &mut found);
             reader
         };
         let [first, others @ ..] = &STANDARD;
@@ -102,12 +102,11 @@ impl Reader {
         name: &str,
         text: impl Into<Cow<'static, str>>,
         kind: ModuleKind,
-        reading: Reading,
         diagnostics: &mut Diagnostics,
     ) {
         let file = self.sources.add(name, text);
         let text = self.sources.file(file).text();
-        let module = grammar::parse_with(file, text, self.dialect, kind, reading, &mut self.names, diagnostics);
+        let module = grammar::parse_module(file, text, self.dialect, kind, &mut self.names, diagnostics);
         self.modules.push(Arc::new(module));
     }
 }
@@ -124,9 +123,9 @@ impl Document {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut reader = Reader::new(dialect);
         for (name, text) in &options.libraries {
-            reader.read(name, text.clone(), ModuleKind::Library, Reading::Plain, &mut diagnostics);
+            reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
         }
-        reader.read(name, text, kind, Reading::Plain, &mut diagnostics);
+        reader.read(name, text, kind, &mut diagnostics);
         let Reader { sources, names, modules, dialect } = reader;
         let broken = diagnostics.has_errors();
         let names = Arc::new(names);

@@ -6,7 +6,6 @@
 pub mod literals;
 pub mod names;
 pub mod places;
-pub(crate) mod short;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -1,35 +1,40 @@
 //! The state of a parse: tokens to read from, tables to write to.
 
+use chumsky::Boxed;
 use chumsky::error::LabelError;
 use chumsky::extra::Full;
+use chumsky::input::Stream;
 use chumsky::inspector::SimpleState;
 use chumsky::span::SimpleSpan;
 
+use super::numbers;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::{Kind, Tokens};
 use crate::source::Span;
 use crate::source::names::Names;
 
-/// What the grammars read: the kinds of one item or statement.
-pub(super) type Input<'s> = &'s [Kind];
+/// What the grammars read: the kinds of one item or statement. It is a copy, so that the tokens can
+/// be given up as soon as they were read.
+pub(super) type Input = Stream<std::vec::IntoIter<Kind>>;
 /// What the grammars write to.
 pub(super) type State<'s> = SimpleState<Build<'s>>;
 /// The configuration of a grammar with errors of type `E`.
 pub(super) type Extra<'s, E> = Full<E, State<'s>, ()>;
 
+/// A parser of this module: of `O`, with errors `E`. The types of combinators are hidden: nested in
+/// each other they would make most of the size of a debug build.
+pub(super) type Grammar<'s, O, E> = Boxed<'s, 's, Input, O, Extra<'s, E>>;
+
 /// Errors that the grammars can be built for: nothing at all on the fast pass, and everything
 /// about what was expected on the second.
 pub(super) trait Failure<'s>:
-    chumsky::error::Error<'s, Input<'s>> + LabelError<'s, Input<'s>, &'static str> + 's
+    chumsky::error::Error<'s, Input> + LabelError<'s, Input, &'static str> + 's
 {
 }
 
-impl<'s, E> Failure<'s> for E where
-    E: chumsky::error::Error<'s, Input<'s>> + LabelError<'s, Input<'s>, &'static str> + 's
-{
-}
+impl<'s, E> Failure<'s> for E where E: chumsky::error::Error<'s, Input> + LabelError<'s, Input, &'static str> + 's {}
 
 /// The lengths of all tables, to return to.
 #[derive(Clone, Copy)]
@@ -43,8 +48,7 @@ pub(super) struct Mark {
 /// The state itself.
 pub(super) struct Build<'s> {
     pub text: &'s str,
-    pub kinds: &'s [Kind],
-    pub spans: &'s [Span],
+    pub tokens: Tokens,
     /// The token at which the slice that is being parsed starts.
     pub base: usize,
     pub names: &'s mut Names,
@@ -59,16 +63,16 @@ pub(super) struct Build<'s> {
 impl Build<'_> {
     /// The bytes of a range of tokens of the current slice.
     pub fn bytes(&self, tokens: SimpleSpan) -> Span {
-        let start = self.spans.get(self.base + tokens.start).copied().unwrap_or_default();
+        let start = self.tokens.spans.get(self.base + tokens.start).copied().unwrap_or_default();
         if tokens.end <= tokens.start {
             return Span::new(start.start, start.start);
         }
-        Span { start: start.start, end: self.spans[self.base + tokens.end - 1].end }
+        Span { start: start.start, end: self.tokens.spans[self.base + tokens.end - 1].end }
     }
 
     /// The text of a token of the current slice.
     pub fn token_text(&self, token: usize) -> &str {
-        &self.text[self.spans[self.base + token].range()]
+        &self.text[self.tokens.spans[self.base + token].range()]
     }
 
     pub fn push(&mut self, expr: Expr, tokens: SimpleSpan) -> ExprId {
@@ -83,7 +87,7 @@ impl Build<'_> {
 
     /// The identifier at a token of the current slice.
     pub fn ident(&mut self, token: usize) -> Ident {
-        let span = self.spans[self.base + token];
+        let span = self.tokens.spans[self.base + token];
         Ident { name: self.names.intern(&self.text[span.range()]), span }
     }
 
@@ -98,7 +102,7 @@ impl Build<'_> {
             },
             Kind::Real => self.token_text(token).parse().map_or(Expr::Error, Expr::Scalar),
             Kind::Str => {
-                let quoted = &self.text[self.spans[self.base + token].range()];
+                let quoted = &self.text[self.tokens.spans[self.base + token].range()];
                 let inner = quoted.get(1..quoted.len() - 1).unwrap_or("");
                 Expr::String(match inner.contains('\\') {
                     true => self.names.intern(&unescape(quoted)),
@@ -159,58 +163,13 @@ impl Build<'_> {
         values.filter(|values| !values.is_empty())
     }
 
-    /// Reads `[1, -2, 3]` or `[1.0, 2.0]` from the opening bracket at `token`, up to `end`.
-    /// Gives the expression and how many tokens it takes.
-    pub fn packed_array(&mut self, token: usize, end: usize) -> Option<(Expr, usize)> {
-        let kinds = &self.kinds[self.base + token + 1..self.base + end];
-        let first = usize::from(kinds.first() == Some(&Kind::Minus));
-        let kind = *kinds.get(first)?;
-        let mark = (self.ast.ints.len(), self.ast.scalars.len());
-        let items = match kind {
-            Kind::Int => self.packed_items(kinds, token + 1, Kind::Int),
-            Kind::Real => self.packed_items(kinds, token + 1, Kind::Real),
-            _ => return None,
-        };
-        if items.is_none() {
-            self.ast.ints.truncate(mark.0);
-            self.ast.scalars.truncate(mark.1);
-        }
-        let taken = items?;
-        let array = match kind {
-            Kind::Int => self.ast.int_array(mark.0),
-            _ => self.ast.scalar_array(mark.1),
-        };
-        Some((array, taken + 1))
-    }
-
-    /// The items of a packed array and the closing bracket: how many tokens, if it is one.
-    fn packed_items(&mut self, kinds: &[Kind], token: usize, wanted: Kind) -> Option<usize> {
-        let mut at = 0;
-        loop {
-            let negative = kinds.get(at) == Some(&Kind::Minus);
-            at += usize::from(negative);
-            if *kinds.get(at)? != wanted {
-                return None;
-            }
-            let digits = self.spans[self.base + token + at];
-            let digits = &self.text[digits.range()];
-            if wanted == Kind::Int {
-                let value = digits.parse::<u64>().ok()?;
-                let value = match negative {
-                    true => 0i64.checked_sub_unsigned(value)?,
-                    false => i64::try_from(value).ok()?,
-                };
-                self.ast.ints.push(value);
-            } else {
-                let value = digits.parse::<f64>().ok()?;
-                self.ast.scalars.push(if negative { -value } else { value });
-            }
-            match kinds.get(at + 1)? {
-                Kind::Comma => at += 2,
-                Kind::RBracket => return Some(at + 2),
-                _ => return None,
-            }
-        }
+    /// Reads an array of numbers of one kind from the opening bracket at a token. Gives the
+    /// expression and how many tokens it takes.
+    pub fn packed_array(&mut self, token: usize) -> Option<(Expr, usize)> {
+        let tokens = &self.tokens.spans[self.base + token..];
+        let start = tokens.first()?.end as usize;
+        let (array, len) = numbers::array(&self.text[start..], &mut self.ast)?;
+        Some((array, tokens.partition_point(|span| span.end as usize <= start + len)))
     }
 
     pub fn mark(&self) -> Mark {
@@ -267,6 +226,18 @@ pub(super) fn primitive(kind: Kind) -> Option<Primitive> {
         Kind::Logical => Primitive::Logical,
         Kind::String => Primitive::String,
         Kind::Question => Primitive::Generic,
+        _ => return None,
+    })
+}
+
+/// The primitive type that a word stands for.
+pub(super) fn primitive_named(word: &str) -> Option<Primitive> {
+    Some(match word {
+        "integer" => Primitive::Integer,
+        "scalar" => Primitive::Scalar,
+        "logical" => Primitive::Logical,
+        "string" => Primitive::String,
+        "?" => Primitive::Generic,
         _ => return None,
     })
 }

@@ -4,8 +4,8 @@
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-use super::build::{Extra, Failure, Input};
-use super::expression::{With, grammar, here};
+use super::build::{Extra, Failure, Grammar, Input};
+use super::expression::{With, here};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{
@@ -34,7 +34,7 @@ pub(super) struct GraphHead {
 
 /// `<fragment-declaration> ::= "fragment" <identifier> [<generic-declaration>]
 /// "(" <parameter-list> ")" "->" "(" <result-list> ")"`
-pub(super) fn fragment_head<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, FragmentHead, E) {
+pub(super) fn fragment_head<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, FragmentHead, E> {
     // <parameter> ::= <identifier> ":" <type-spec> ["=" <literal-expr>]
     let typed = ident().then_ignore(just(Kind::Colon)).then(type_spec(rules)).boxed();
     let default = just(Kind::Assign).ignore_then(default_value(rules)).or_not();
@@ -44,30 +44,30 @@ pub(super) fn fragment_head<'s, E: Failure<'s>>(rules: &'static Rules) -> gramma
     just(Kind::Fragment)
         .ignore_then(ident())
         .then(generic(rules))
-        .then(list(param))
+        .then(list(param.boxed()))
         .then_ignore(just(Kind::Arrow))
-        .then(list(result))
+        .then(list(result.boxed()))
         .map(|(((name, generic), params), results)| {
             let (params, results) = (params.into_iter().collect(), results.into_iter().collect());
             FragmentHead { name, generic, params, results }
         })
+        .boxed()
 }
 
 /// `<graph-declaration> ::= "graph" <identifier> "(" <identifier-list> ")" "->"
 /// "(" <identifier-list> ")"`
-pub(super) fn graph_head<'s, E: Failure<'s>>() -> grammar!('s, GraphHead, E) {
+pub(super) fn graph_head<'s, E: Failure<'s>>() -> Grammar<'s, GraphHead, E> {
     just(Kind::Graph)
         .ignore_then(ident())
-        .then(list(ident()))
+        .then(list(ident().boxed()))
         .then_ignore(just(Kind::Arrow))
-        .then(list(ident()))
+        .then(list(ident().boxed()))
         .map(|((name, params), results)| GraphHead { name, params, results })
+        .boxed()
 }
 
 /// A list in parentheses. An empty one is remarked on.
-fn list<'s, O: 's, E: Failure<'s>>(
-    item: impl Parser<'s, Input<'s>, O, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, Vec<O>, E) {
+fn list<'s, O: 's, E: Failure<'s>>(item: Grammar<'s, O, E>) -> Grammar<'s, Vec<O>, E> {
     let none = just(Kind::RParen).rewind().map_with(|_, e| {
         let (span, state) = here(e);
         state.findings.push((Code::EmptyList, state.base + span.start));
@@ -77,7 +77,7 @@ fn list<'s, O: 's, E: Failure<'s>>(
     choice((none, items)).delimited_by(just(Kind::LParen), just(Kind::RParen)).boxed()
 }
 
-pub(super) fn ident<'s, E: Failure<'s>>() -> grammar!('s, Ident, E) {
+pub(super) fn ident<'s, E: Failure<'s>>() -> impl Parser<'s, Input, Ident, Extra<'s, E>> + Clone {
     just(Kind::Ident).map_with(|_, e| {
         let (span, state) = here(e);
         state.ident(span.start)
@@ -85,7 +85,7 @@ pub(super) fn ident<'s, E: Failure<'s>>() -> grammar!('s, Ident, E) {
 }
 
 /// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`
-fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<GenericDecl>, E) {
+fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, Option<GenericDecl>, E> {
     if !rules.generics {
         return empty().to(None).boxed();
     }
@@ -102,7 +102,7 @@ fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<Gen
 }
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
-fn type_name<'s, E: Failure<'s>>() -> grammar!('s, Primitive, E) {
+fn type_name<'s, E: Failure<'s>>() -> impl Parser<'s, Input, Primitive, Extra<'s, E>> + Clone {
     select! {
         Kind::Integer => Primitive::Integer,
         Kind::Scalar => Primitive::Scalar,
@@ -114,7 +114,7 @@ fn type_name<'s, E: Failure<'s>>() -> grammar!('s, Primitive, E) {
 
 /// `<type-spec> ::= <type-name> | <tensor-type-spec> | <array-type-spec> | <tuple-type-spec>`,
 /// and `?` in generic fragments.
-pub(super) fn type_spec<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, TypeSpecId, E) {
+pub(super) fn type_spec<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, TypeSpecId, E> {
     recursive(move |spec| {
         let plain = type_name().or(just(Kind::Question).to(Primitive::Generic)).boxed();
         let primitives = plain.clone().map(TypeSpec::Primitive);
@@ -148,11 +148,12 @@ pub(super) fn type_spec<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('
             state.push_type(TypeSpec::Array(item), span)
         })
     })
+    .boxed()
 }
 
 /// `<literal-expr> ::= <literal> | <array-literal-expr> | <tuple-literal-expr>`, where numbers
 /// have signs except in the draft.
-pub(super) fn default_value<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, ExprId, E) {
+pub(super) fn default_value<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, ExprId, E> {
     recursive(move |value| {
         let literal = |kinds: &'static [Kind]| {
             any().filter(move |kind: &Kind| kinds.contains(kind)).map_with(|kind, e| {
@@ -183,4 +184,5 @@ pub(super) fn default_value<'s, E: Failure<'s>>(rules: &'static Rules) -> gramma
         });
         choice((number, other, signed, array, tuple))
     })
+    .boxed()
 }

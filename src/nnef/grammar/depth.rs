@@ -8,6 +8,9 @@ pub const MAX_NESTING: usize = 100_000;
 /// How deep bodies of loops can nest.
 const MAX_BRACES: usize = 256;
 
+/// So few tokens are not nested too deeply.
+pub(super) const SHALLOW: usize = MAX_BRACES;
+
 /// The token at which the nesting passes the limit, if it does.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.
@@ -32,7 +35,7 @@ pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
             }
             Kind::If => (selects, prefixes) = (selects + 1, 0),
             Kind::Comma | Kind::Colon | Kind::Assign => (selects, prefixes) = (0, 0),
-            Kind::Semicolon | Kind::Plain | Kind::Head | Kind::LBrace | Kind::RBrace => {
+            Kind::Semicolon | Kind::LBrace | Kind::RBrace => {
                 open.clear();
                 (selects, prefixes, outer) = (0, 0, 0);
                 match kind {

@@ -8,7 +8,7 @@ use chumsky::pratt::{infix, left, prefix};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-use super::build::{Build, Extra, Failure, Input, builtin, primitive};
+use super::build::{Build, Extra, Failure, Grammar, Input, builtin, primitive};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::operators::{BinaryInfo, UNARY_PRECEDENCE, UnaryInfo};
@@ -21,19 +21,11 @@ use crate::source::Span;
 
 type Items = SmallVec<[ExprId; 4]>;
 
-/// Parsers of this module: of `O`, over kinds, with errors `E`.
-macro_rules! grammar {
-    ($lifetime:lifetime, $output:ty, $error:ty) => {
-        impl Parser<$lifetime, Input<$lifetime>, $output, Extra<$lifetime, $error>> + Clone
-    };
-}
-pub(super) use grammar;
-
 /// What `map_with` hands to its closure.
-pub(super) type With<'s, 'p, E> = chumsky::input::MapExtra<'s, 'p, Input<'s>, Extra<'s, E>>;
+pub(super) type With<'s, 'p, E> = chumsky::input::MapExtra<'s, 'p, Input, Extra<'s, E>>;
 
 /// What hand-written parsers read from.
-type Reader<'s, 'p, E> = chumsky::input::InputRef<'s, 'p, Input<'s>, Extra<'s, E>>;
+type Reader<'s, 'p, E> = chumsky::input::InputRef<'s, 'p, Input, Extra<'s, E>>;
 
 /// The tokens of what `map_with` was called on, and the state.
 pub(super) fn here<'a, 's, E: Failure<'s>>(e: &'a mut With<'s, '_, E>) -> (SimpleSpan, &'a mut Build<'s>) {
@@ -48,13 +40,13 @@ pub(super) struct Sides {
 }
 
 /// `<assignment> ::= <lvalue-expr> "=" <rvalue-expr> ";"`, without the semicolon.
-pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Sides, E) {
+pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, Sides, E> {
     let value = expression(rules);
     // <tuple-rvalue> without parentheses, in the draft only.
     let rest = value.clone().separated_by(just(Kind::Comma)).at_least(1).collect::<Items>();
     let bare = just(Kind::Comma).ignore_then(rest).or_not();
     let value = match rules.bare_tuples {
-        false => value.boxed(),
+        false => value,
         true => value
             .then(bare)
             .map_with(|(first, rest), e| match rest {
@@ -69,12 +61,12 @@ pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!(
             .boxed(),
     };
     let target = choice((lone(|kind| kind == Kind::Ident, |next| next == Kind::Assign), targets()));
-    target.then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value })
+    target.then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value }).boxed()
 }
 
 /// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
 /// parentheses of the outermost tuple can be absent.
-pub(super) fn targets<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+pub(super) fn targets<'s, E: Failure<'s>>() -> Grammar<'s, ExprId, E> {
     let target = recursive(|target| {
         let items = target.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>();
         let array = items.clone().delimited_by(just(Kind::LBracket), just(Kind::RBracket)).map_with(|items, e| {
@@ -85,7 +77,7 @@ pub(super) fn targets<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
         let tuple = items.delimited_by(just(Kind::LParen), just(Kind::RParen)).map_with(tuple);
         choice((name(), array, tuple))
     });
-    target.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>().map_with(tuple)
+    target.separated_by(just(Kind::Comma)).at_least(1).collect::<Items>().map_with(tuple).boxed()
 }
 
 /// A tuple of several items; one item stands for itself.
@@ -100,7 +92,7 @@ fn tuple<'s, E: Failure<'s>>(items: Items, e: &mut With<'s, '_, E>) -> ExprId {
     }
 }
 
-fn name<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+fn name<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     just(Kind::Ident).map_with(|_, e| {
         let (span, state) = here(e);
         let ident = state.ident(span.start);
@@ -109,9 +101,10 @@ fn name<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
 }
 
 /// `<rvalue-expr>`, in compositional syntax.
-pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, ExprId, E) {
+pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, ExprId, E> {
     recursive(move |expr| {
-        let binary = recursive(|binary| operators(atom(rules, expr.clone(), binary), rules));
+        let expr = expr.boxed();
+        let binary = recursive(|binary| operators(atom(rules, expr.clone(), binary.boxed()), rules));
         // <select-expr> ::= <rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>
         let tail = just(Kind::If).ignore_then(expr.clone()).then_ignore(just(Kind::Else)).then(expr);
         binary.then(tail.or_not()).map_with(|(yes, tail), e| match tail {
@@ -122,23 +115,27 @@ pub(super) fn expression<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!(
             }
         })
     })
+    .boxed()
 }
 
 /// A name or literal with nothing to its right that could continue it: the most frequent
 /// expression by far, recognized by its two tokens.
-fn lone<'s, E: Failure<'s>>(first: fn(Kind) -> bool, next: fn(Kind) -> bool) -> grammar!('s, ExprId, E) {
+fn lone<'s, E: Failure<'s>>(
+    first: fn(Kind) -> bool,
+    next: fn(Kind) -> bool,
+) -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(move |input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();
         if let Some(kind) = found.filter(|kind| first(*kind)) {
             let state: &mut Build<'s> = input.state();
             let token = state.base + at;
-            if state.kinds.get(token + 1).is_some_and(|kind| next(*kind)) {
+            if state.tokens.kinds.get(token + 1).is_some_and(|kind| next(*kind)) {
                 let expr = match kind {
                     Kind::Ident => Expr::Name(state.ident(at).name),
                     _ => state.literal(kind, at),
                 };
-                let id = state.ast.push(expr, state.spans[token]);
+                let id = state.ast.push(expr, state.tokens.spans[token]);
                 input.skip();
                 return Ok(id);
             }
@@ -148,18 +145,15 @@ fn lone<'s, E: Failure<'s>>(first: fn(Kind) -> bool, next: fn(Kind) -> bool) -> 
 }
 
 /// A name or literal before a token that ends it, or else any expression.
-fn item<'s, E: Failure<'s>>(expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone) -> grammar!('s, ExprId, E) {
+fn item<'s, E: Failure<'s>>(expr: Grammar<'s, ExprId, E>) -> Grammar<'s, ExprId, E> {
     let first = |kind| matches!(kind, Kind::Ident | Kind::Int | Kind::Real | Kind::Str | Kind::True | Kind::False);
     let next = |kind| matches!(kind, Kind::Comma | Kind::RParen | Kind::RBracket | Kind::Semicolon);
-    choice((lone(first, next), expr))
+    choice((lone(first, next), expr)).boxed()
 }
 
 /// `<unary-expr>` and `<binary-expr>`: from loosest to tightest `in`, `&& ||`, comparisons,
 /// `+ -`, `* /`, `^`, all left-associative, then the prefix operators.
-fn operators<'s, E: Failure<'s>>(
-    atom: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone,
-    rules: &'static Rules,
-) -> grammar!('s, ExprId, E) {
+fn operators<'s, E: Failure<'s>>(atom: Grammar<'s, ExprId, E>, rules: &'static Rules) -> Grammar<'s, ExprId, E> {
     let sign = operator(|kind| UnaryInfo::of_token(kind).map(|row| row.op));
     let signed = prefix(u16::from(UNARY_PRECEDENCE), sign, |(op, _), operand, e: &mut With<'s, '_, E>| {
         let (span, state) = here(e);
@@ -177,7 +171,7 @@ fn operators<'s, E: Failure<'s>>(
             )
         };
     }
-    atom.pratt((signed, level!(1), level!(2), level!(3), level!(4), level!(5), level!(6)))
+    atom.pratt((signed, level!(1), level!(2), level!(3), level!(4), level!(5), level!(6))).boxed()
 }
 
 fn binary<'s, E: Failure<'s>>(
@@ -187,12 +181,14 @@ fn binary<'s, E: Failure<'s>>(
     e: &mut With<'s, '_, E>,
 ) -> ExprId {
     let (span, state) = here(e);
-    let at = state.spans[state.base + token].start;
+    let at = state.tokens.spans[state.base + token].start;
     state.push(Expr::Binary { op, lhs, rhs, at }, span)
 }
 
 /// An operator with its token; none once an operand was missing.
-fn operator<'s, O: 's, E: Failure<'s>>(pick: impl Fn(Kind) -> Option<O> + Clone) -> grammar!('s, (O, usize), E) {
+fn operator<'s, O: 's, E: Failure<'s>>(
+    pick: impl Fn(Kind) -> Option<O> + Clone,
+) -> impl Parser<'s, Input, (O, usize), Extra<'s, E>> + Clone {
     custom(move |input: &mut Reader<'s, '_, E>| {
         let before = input.cursor();
         let found = input.peek();
@@ -209,15 +205,15 @@ fn operator<'s, O: 's, E: Failure<'s>>(pick: impl Fn(Kind) -> Option<O> + Clone)
 /// The error at a token.
 fn unexpected<'s, E: Failure<'s>>(expected: Option<&'static str>, at: usize, found: Option<Kind>) -> E {
     let span = SimpleSpan::from(at..at + usize::from(found.is_some()));
-    <E as LabelError<'s, Input<'s>, &'static str>>::expected_found(expected, found.map(Into::into), span)
+    <E as LabelError<'s, Input, &'static str>>::expected_found(expected, found.map(Into::into), span)
 }
 
 /// Everything that operators apply to, subscripts included.
 fn atom<'s, E: Failure<'s>>(
     rules: &'static Rules,
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-    binary: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, ExprId, E) {
+    expr: Grammar<'s, ExprId, E>,
+    binary: Grammar<'s, ExprId, E>,
+) -> Grammar<'s, ExprId, E> {
     let expr = item(expr);
     let literal = select! {
         kind @ (Kind::Int | Kind::Real | Kind::Str | Kind::Bad | Kind::True | Kind::False) = e => {
@@ -233,7 +229,8 @@ fn atom<'s, E: Failure<'s>>(
         .at_least(1)
         .collect::<Items>()
         .delimited_by(just(Kind::LParen), just(Kind::RParen))
-        .map_with(tuple);
+        .map_with(tuple)
+        .boxed();
     // <builtin> "(" <rvalue-expr> ")"
     let function = select! { kind if builtin(kind).is_some() => kind };
     let builtins = function.then(expr.clone().delimited_by(just(Kind::LParen), just(Kind::RParen))).map_with(
@@ -243,6 +240,7 @@ fn atom<'s, E: Failure<'s>>(
             state.push(expr, span)
         },
     );
+    let builtins = builtins.boxed();
     let arrays = array(rules, expr.clone(), binary);
     let base = choice((invocation(rules, expr.clone()), literal, packed(), arrays, parens, builtins, missing()));
     base.foldl_with(subscript(expr).repeated(), |base, (begin, end, range), e| {
@@ -253,10 +251,11 @@ fn atom<'s, E: Failure<'s>>(
         };
         state.push(expr, span)
     })
+    .boxed()
 }
 
 /// The last alternative of an operand: fails, and ends the parse.
-fn missing<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+fn missing<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(|input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();
@@ -267,20 +266,17 @@ fn missing<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
 
 /// `<subscript-expr> ::= <rvalue-expr> "[" (<rvalue-expr> | [<rvalue-expr>] ":" [<rvalue-expr>]) "]"`
 fn subscript<'s, E: Failure<'s>>(
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, (Option<ExprId>, Option<ExprId>, bool), E) {
+    expr: Grammar<'s, ExprId, E>,
+) -> Grammar<'s, (Option<ExprId>, Option<ExprId>, bool), E> {
     let end = choice((just(Kind::RBracket).rewind().to(None), expr.clone().map(Some)));
     let range = just(Kind::Colon).ignore_then(end).boxed();
     let open = range.clone().map(|end| (None, end, true));
     let closed = expr.then(range.or_not()).map(|(begin, end)| (Some(begin), end.flatten(), end.is_some()));
-    choice((open, closed)).delimited_by(just(Kind::LBracket), just(Kind::RBracket))
+    choice((open, closed)).delimited_by(just(Kind::LBracket), just(Kind::RBracket)).boxed()
 }
 
 /// `<invocation> ::= <identifier> ["<" <type-name> ">"] "(" <argument-list> ")"`, or a name.
-fn invocation<'s, E: Failure<'s>>(
-    rules: &'static Rules,
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, ExprId, E) {
+fn invocation<'s, E: Failure<'s>>(rules: &'static Rules, expr: Grammar<'s, ExprId, E>) -> Grammar<'s, ExprId, E> {
     // <argument> ::= <rvalue-expr> | <identifier> "=" <rvalue-expr>
     let parameter = just(Kind::Ident).then_ignore(just(Kind::Assign)).map_with(|_, e| {
         let (span, state) = here(e);
@@ -294,23 +290,29 @@ fn invocation<'s, E: Failure<'s>>(
         state.findings.push((Code::EmptyList, state.base + span.start));
         SmallVec::new()
     });
-    let arguments = choice((none, arguments)).delimited_by(just(Kind::LParen), just(Kind::RParen));
+    let arguments = choice((none, arguments)).delimited_by(just(Kind::LParen), just(Kind::RParen)).boxed();
     let call = generic(rules).then(arguments).or_not();
-    just(Kind::Ident).map_with(|_, e| here(e).0.start).then(call).map_with(|(token, call), e| {
-        let (span, state) = here(e);
-        let name = state.ident(token);
-        let Some((generic, arguments)) = call else { return state.ast.push(Expr::Name(name.name), name.span) };
-        let args = ListRange { start: state.ast.args.len() as u32, len: arguments.len() as u32 };
-        state.ast.args.extend_from_slice(&arguments);
-        state.ast.calls.push(Call { name, generic, args });
-        let call = CallId(state.ast.calls.len() as u32 - 1);
-        state.push(Expr::Call(call), span)
-    })
+    just(Kind::Ident)
+        .map_with(|_, e| here(e).0.start)
+        .then(call)
+        .map_with(|(token, call), e| {
+            let (span, state) = here(e);
+            let name = state.ident(token);
+            let Some((generic, arguments)) = call else { return state.ast.push(Expr::Name(name.name), name.span) };
+            let args = ListRange { start: state.ast.args.len() as u32, len: arguments.len() as u32 };
+            state.ast.args.extend_from_slice(&arguments);
+            state.ast.calls.push(Call { name, generic, args });
+            let call = CallId(state.ast.calls.len() as u32 - 1);
+            state.push(Expr::Call(call), span)
+        })
+        .boxed()
 }
 
 /// The type argument of a call; only where `>` and `(` follow, so that `a < integer(b)` stays a
 /// comparison.
-fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<(Primitive, Span)>, E) {
+fn generic<'s, E: Failure<'s>>(
+    rules: &'static Rules,
+) -> impl Parser<'s, Input, Option<(Primitive, Span)>, Extra<'s, E>> + Clone {
     let generics = rules.generics;
     custom(move |input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
@@ -318,10 +320,10 @@ fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<(Pr
             return Ok(None);
         }
         let state: &mut Build<'s> = input.state();
-        let kinds = state.kinds.get(state.base + at..).unwrap_or_default();
+        let kinds = state.tokens.kinds.get(state.base + at..).unwrap_or_default();
         let [Kind::Lt, kind, Kind::Gt, Kind::LParen, ..] = *kinds else { return Ok(None) };
         let Some(primitive) = primitive(kind) else { return Ok(None) };
-        let span = state.spans[state.base + at + 1];
+        let span = state.tokens.spans[state.base + at + 1];
         for _ in 0..3 {
             input.skip();
         }
@@ -330,14 +332,13 @@ fn generic<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Option<(Pr
 }
 
 /// An array of nothing but literals of one type, read without a node for each.
-fn packed<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
+fn packed<'s, E: Failure<'s>>() -> impl Parser<'s, Input, ExprId, Extra<'s, E>> + Clone {
     custom(|input: &mut Reader<'s, '_, E>| {
         let at = *input.cursor().inner();
         let found = input.peek();
         if found == Some(Kind::LBracket) {
-            let end = at + input.slice_from(&input.cursor()..).len();
             let state: &mut Build<'s> = input.state();
-            if let Some((expr, tokens)) = state.packed_array(at, end) {
+            if let Some((expr, tokens)) = state.packed_array(at) {
                 let id = state.push(expr, (at..at + tokens).into());
                 for _ in 0..tokens {
                     input.skip();
@@ -352,9 +353,9 @@ fn packed<'s, E: Failure<'s>>() -> grammar!('s, ExprId, E) {
 /// `<array-rvalue-expr> ::= "[" [<rvalue-expr> ("," <rvalue-expr>)*] "]"` and `<comprehension-expr>`.
 fn array<'s, E: Failure<'s>>(
     rules: &'static Rules,
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-    binary: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, ExprId, E) {
+    expr: Grammar<'s, ExprId, E>,
+    binary: Grammar<'s, ExprId, E>,
+) -> Grammar<'s, ExprId, E> {
     // <loop-iter> ::= <identifier> "in" <rvalue-expr>; an `if` after it is the filter, so the
     // iterable is not a select.
     let variable = just(Kind::Ident).map_with(|_, e| {

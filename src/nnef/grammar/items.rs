@@ -1,6 +1,7 @@
 //! The parts of a document (3.2.4) and their order.
 
 use chumsky::Parser;
+use chumsky::input::Stream;
 
 use super::{FragmentHead, Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
 use crate::diagnostics::{Code, Diagnostic};
@@ -34,15 +35,22 @@ impl Seen {
     }
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// `<document> ::= <version> <extension>* <fragment-definition>* <graph-definition>`
     pub(super) fn items(&mut self) {
         let mut at = 0;
         let mut seen = Seen::default();
-        while at < self.tokens.kinds.len() {
+        loop {
+            if self.flat {
+                self.window(0);
+                at = 0;
+            }
+            if at >= self.state.tokens.kinds.len() || self.gives_up() {
+                break;
+            }
             let Some(part) = self.part(at) else {
                 self.stray(at);
-                at = self.split.next_item(at + 1);
+                at = self.split().next_item(at + 1);
                 continue;
             };
             self.check_order(part, at, seen);
@@ -62,10 +70,10 @@ impl Run<'_, '_> {
 
     fn part(&self, at: usize) -> Option<Part> {
         let draft = !self.rules.not_keywords.is_empty();
-        Some(match self.split.kind(at)? {
+        Some(match self.split().kind(at)? {
             Kind::Version => Part::Version,
             Kind::Extension => Part::Extension,
-            Kind::Fragment | Kind::Head => Part::Fragment,
+            Kind::Fragment => Part::Fragment,
             Kind::Graph => Part::Graph,
             Kind::Ident if draft && self.token_text(at) == "version" => Part::Version,
             Kind::Ident if draft && self.token_text(at) == "extension" => Part::Extension,
@@ -78,7 +86,7 @@ impl Run<'_, '_> {
     }
 
     fn stray(&mut self, at: usize) {
-        if matches!(self.split.kind(at), Some(Kind::Stray | Kind::Bad)) {
+        if matches!(self.split().kind(at), Some(Kind::Stray | Kind::Bad)) {
             return;
         }
         let message = format!("expected `fragment` or `graph`, found {}", self.found(at));
@@ -109,23 +117,23 @@ impl Run<'_, '_> {
     fn version(&mut self, start: usize) -> usize {
         let number = start + 1;
         let mut after = number;
-        match self.split.kind(number) {
+        match self.split().kind(number) {
             Some(Kind::Int | Kind::Real | Kind::Bad) => {
                 self.version_number(start, number);
                 after += 1;
             }
             _ => self.bad_version(number, format!("expected a version number, found {}", self.found(number))),
         }
-        if self.split.kind(after) == Some(Kind::Semicolon) {
+        if self.split().kind(after) == Some(Kind::Semicolon) {
             return after + 1;
         }
         if self.rules.semicolons && after > number {
             self.bad_version(after, format!("expected `;` after the version, found {}", self.found(after)));
         }
-        let end = self.split.header_end(after.saturating_sub(1));
+        let end = self.split().header_end(after.saturating_sub(1));
         match self.part(after) {
             Some(_) => after,
-            None if self.rules.semicolons && self.split.kind(end) == Some(Kind::Semicolon) => end + 1,
+            None if self.rules.semicolons && self.split().kind(end) == Some(Kind::Semicolon) => end + 1,
             None => after,
         }
     }
@@ -140,7 +148,7 @@ impl Run<'_, '_> {
         if (major, minor) != (1, 0) {
             return self.bad_version(number, format!("version {major}.{minor} is not supported"));
         }
-        let end = number + usize::from(self.split.kind(number + 1) == Some(Kind::Semicolon));
+        let end = number + usize::from(self.split().kind(number + 1) == Some(Kind::Semicolon));
         if self.module.version.is_none() {
             self.module.version = Some(Version { major, minor, span: self.range(start, end) });
             self.module.items.push(Item::Version);
@@ -155,10 +163,10 @@ impl Run<'_, '_> {
 
     /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
     fn extension(&mut self, start: usize) -> usize {
-        let stop = |at: &usize| self.tokens.kinds[*at] == Kind::Semicolon || self.part(*at).is_some();
-        let len = self.tokens.kinds.len();
+        let stop = |at: &usize| self.state.tokens.kinds[*at] == Kind::Semicolon || self.part(*at).is_some();
+        let len = self.state.tokens.kinds.len();
         let end = (start + 1..len).find(stop).unwrap_or(len);
-        let closed = self.split.kind(end) == Some(Kind::Semicolon);
+        let closed = self.split().kind(end) == Some(Kind::Semicolon);
         if !self.rules.semicolons {
             let message = "this dialect has no extensions";
             self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start), message));
@@ -168,7 +176,7 @@ impl Run<'_, '_> {
             let message = format!("expected `;` after the extension, found {}", self.found(end));
             self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(end), message));
         }
-        if self.split.kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
+        if self.split().kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
             if closed || end > start + 1 {
                 let message = format!("expected the name of an extension, found {}", self.found(start + 1));
                 self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start + 1), message));
@@ -180,7 +188,7 @@ impl Run<'_, '_> {
     }
 
     fn extension_words(&mut self, start: usize, end: usize, closed: bool) {
-        let kinds = &self.tokens.kinds[start + 1..end];
+        let kinds = self.state.tokens.kinds[start + 1..end].to_vec();
         let listed = kinds.chunks(2).all(|pair| matches!(pair, [Kind::Ident] | [Kind::Ident, Kind::Comma]));
         let listed = listed && kinds.last() == Some(&Kind::Ident);
         let odd = kinds.iter().position(|kind| *kind != Kind::Ident);
@@ -202,14 +210,8 @@ impl Run<'_, '_> {
 
     /// `<fragment-definition> ::= <fragment-declaration> (<body> | ";")`
     fn fragment(&mut self, start: usize) -> usize {
-        let (head, end) = match self.split.kind(start) {
-            Some(Kind::Head) => {
-                let keyword = self.span(start).start;
-                (self.plain.heads.find(|head| head.name.span.start > keyword), start + 1)
-            }
-            _ => self.fragment_head(start),
-        };
-        let (body, after) = match self.split.kind(end) {
+        let (head, end) = self.fragment_head(start);
+        let (body, after) = match self.split().kind(end) {
             Some(Kind::LBrace) => {
                 let mut body = Sink::new(false);
                 let after = self.body(end, &mut body);
@@ -222,7 +224,7 @@ impl Run<'_, '_> {
                     let message = format!("expected `{{` or `;`, found {}", self.found(end));
                     self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(end), message));
                 }
-                (None, self.split.next_item(end))
+                (None, self.split().next_item(end))
             }
         };
         if let Some(head) = head {
@@ -236,13 +238,13 @@ impl Run<'_, '_> {
 
     /// The header of a fragment, if it is right, and where it ends.
     fn fragment_head(&mut self, start: usize) -> (Option<FragmentHead>, usize) {
-        let end = self.split.header_end(start);
+        let end = self.split().header_end(start);
         let problem = match parse!(self, fragment, start, end) {
             Ok(head) => return (Some(head), end),
             Err(problem) => problem,
         };
         self.explain_header(start, end, &problem);
-        if self.split.kind(start + 1) == Some(Kind::Ident) {
+        if self.split().kind(start + 1) == Some(Kind::Ident) {
             self.begin(start + 1);
             let name = self.state.ident(0).name;
             self.module.broken.push(name);
@@ -252,7 +254,7 @@ impl Run<'_, '_> {
 
     /// `<graph-definition> ::= <graph-declaration> <body>`
     fn graph(&mut self, start: usize) -> usize {
-        let end = self.split.header_end(start);
+        let end = self.split().header_end(start);
         let head = match parse!(self, graph, start, end) {
             Ok(head) => Some(head),
             Err(problem) => {
@@ -260,17 +262,17 @@ impl Run<'_, '_> {
                 None
             }
         };
-        if self.split.kind(end) != Some(Kind::LBrace) {
+        if self.split().kind(end) != Some(Kind::LBrace) {
             if head.is_some() {
                 let message = format!("expected `{{`, found {}: a graph has a body", self.found(end));
                 self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(end), message));
             }
-            return self.split.next_item(end);
+            return self.split().next_item(end);
         }
         let mut body = Sink::new(true);
         let after = self.body(end, &mut body);
         if let (Some(head), Sink::Graph(mut body)) = (head, body) {
-            body.finish(std::mem::take(&mut self.plain.targets));
+            body.finish(std::mem::take(&mut self.targets));
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);

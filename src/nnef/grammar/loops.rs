@@ -5,9 +5,9 @@
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-use super::build::{Build, Extra, Failure, Input};
+use super::build::{Build, Failure, Grammar};
 use super::declaration::{ident, type_spec};
-use super::expression::{Sides, With, expression, grammar, here, targets};
+use super::expression::{Sides, With, expression, here, targets};
 use crate::nnef::ast::{Expr, ExprId, Ident, Iterator, ListRange, Loop, LoopId, Recurrence};
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::Kind;
@@ -36,19 +36,17 @@ struct Body {
 }
 
 /// `<assignment> ::= <lvalue-expr> "=" (<rvalue-expr> | <loop>) ";"`, without the semicolon.
-pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> grammar!('s, Sides, E) {
+pub(super) fn assignment<'s, E: Failure<'s>>(rules: &'static Rules) -> Grammar<'s, Sides, E> {
     recursive(move |assignment| {
-        let value = choice((looping(rules, assignment), expression(rules)));
+        let value = choice((looping(rules, assignment.boxed()), expression(rules)));
         targets().then_ignore(just(Kind::Assign)).then(value).map(|(target, value)| Sides { target, value })
     })
+    .boxed()
 }
 
 /// `<loop> ::= [<with>] [<for>] [<while>] ("do" | "unroll") [<count>] <body> [<while>]`
-fn looping<'s, E: Failure<'s>>(
-    rules: &'static Rules,
-    assignment: impl Parser<'s, Input<'s>, Sides, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, ExprId, E) {
-    let expr = expression(rules).boxed();
+fn looping<'s, E: Failure<'s>>(rules: &'static Rules, assignment: Grammar<'s, Sides, E>) -> Grammar<'s, ExprId, E> {
+    let expr = expression(rules);
     let condition = just(Kind::While).ignore_then(expr.clone()).or_not();
     let first = one_of([Kind::With, Kind::For, Kind::While, Kind::Do, Kind::Unroll]).rewind();
     let word = choice((just(Kind::Do).to(false), just(Kind::Unroll).to(true)));
@@ -71,8 +69,8 @@ fn looping<'s, E: Failure<'s>>(
 /// `<with> ::= "with" <identifier> [":" <type-spec>] "=" <rvalue-expr> ("," ..)*`
 fn recurrences<'s, E: Failure<'s>>(
     rules: &'static Rules,
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, SmallVec<[Recurrence; 2]>, E) {
+    expr: Grammar<'s, ExprId, E>,
+) -> Grammar<'s, SmallVec<[Recurrence; 2]>, E> {
     let ty = just(Kind::Colon).ignore_then(type_spec(rules)).or_not();
     let recurrence = ident().then(ty).then_ignore(just(Kind::Assign)).then(expr);
     let recurrence = recurrence.map(|((name, ty), initial)| Recurrence { name, ty, initial });
@@ -81,9 +79,7 @@ fn recurrences<'s, E: Failure<'s>>(
 }
 
 /// `<for> ::= "for" <identifier> ":" <rvalue-expr> ("," ..)*`
-fn iterators<'s, E: Failure<'s>>(
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, SmallVec<[Iterator; 2]>, E) {
+fn iterators<'s, E: Failure<'s>>(expr: Grammar<'s, ExprId, E>) -> Grammar<'s, SmallVec<[Iterator; 2]>, E> {
     let iterator = ident().then_ignore(just(Kind::Colon)).then(expr);
     let iterator = iterator.map(|(name, iterable)| Iterator { name, iterable });
     let list = iterator.separated_by(just(Kind::Comma)).at_least(1).collect();
@@ -91,9 +87,7 @@ fn iterators<'s, E: Failure<'s>>(
 }
 
 /// `<count> ::= ".." "(" [<identifier> "->"] [<rvalue-expr>] ")"`
-fn limit<'s, E: Failure<'s>>(
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, Limit, E) {
+fn limit<'s, E: Failure<'s>>(expr: Grammar<'s, ExprId, E>) -> Grammar<'s, Limit, E> {
     let index = ident().then_ignore(just(Kind::Arrow)).or_not();
     // A missing operand ends the parse, so the bracket is looked for first.
     let count = choice((just(Kind::RParen).rewind().to(None), expr.map(Some)));
@@ -103,10 +97,7 @@ fn limit<'s, E: Failure<'s>>(
 }
 
 /// `<body> ::= <invocation> | "{" <assignment>* "yield" <rvalue-expr> ("," <rvalue-expr>)* ";" "}"`
-fn body<'s, E: Failure<'s>>(
-    expr: impl Parser<'s, Input<'s>, ExprId, Extra<'s, E>> + Clone + 's,
-    assignment: impl Parser<'s, Input<'s>, Sides, Extra<'s, E>> + Clone + 's,
-) -> grammar!('s, Body, E) {
+fn body<'s, E: Failure<'s>>(expr: Grammar<'s, ExprId, E>, assignment: Grammar<'s, Sides, E>) -> Grammar<'s, Body, E> {
     // The grammar of left sides fails at `yield`, before anything is taken.
     let statements = assignment.then_ignore(just(Kind::Semicolon)).repeated().collect::<Vec<Sides>>();
     let results = expr.clone().separated_by(just(Kind::Comma)).at_least(1).collect();

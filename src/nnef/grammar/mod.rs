@@ -1,40 +1,47 @@
 //! The parser: from text to a [`Module`].
 //!
-//! Plain statements are read straight from the lexer (`plain.rs`). For all else there are three
-//! steps. A linear check bounds the nesting ([`MAX_NESTING`]); a splitter cuts the tokens
-//! into items and statements; each of these is parsed by a grammar of its own. A grammar first
-//! runs without collecting anything about errors; only a slice that fails is parsed again to find
-//! out what was expected. So one mistake costs one statement, and correct text costs nothing.
+//! The specification divides the language into flat and compositional syntax, and so do we. Where a
+//! statement starts, a small reader (`flat.rs`) tries to read it from the bytes of the text. If it is
+//! not flat, it is cut into tokens, and so are headers; a linear check bounds their nesting
+//! ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are forgotten. So the tokens
+//! of one statement are all that there are.
+//!
+//! Where statements start is known for certain only in a text without errors. As soon as one is
+//! found, the text is read again: all of it is cut into tokens, a splitter (`split.rs`) finds items
+//! and statements, and the grammar parses each. It first runs without collecting anything about
+//! errors; only a slice that fails is parsed again to find out what was expected. So one mistake
+//! costs one statement, and messages do not depend on how a statement was read.
 
 mod build;
 mod declaration;
 mod depth;
 mod explain;
 mod expression;
+mod flat;
 mod items;
 mod loops;
 mod numbers;
-mod plain;
 mod sink;
 mod split;
 #[cfg(test)]
 mod tests;
 
+use chumsky::Parser;
 use chumsky::error::{EmptyErr, Rich, RichPattern};
+use chumsky::input::Stream;
 use chumsky::inspector::SimpleState;
-use chumsky::{Boxed, Parser};
 
-use self::build::{Build, Extra, Failure, Input, Mark, State};
+use self::build::{Build, Failure, Grammar, Mark, State};
 use self::declaration::{FragmentHead, GraphHead};
 pub use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
-use self::plain::PlainReader;
+use self::flat::Lists;
 use self::sink::Sink;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::Rules;
-use super::lexer::{Kind, Tokens, lex};
+use super::lexer::{Kind, Lexer, Tokens};
 use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -59,81 +66,88 @@ pub fn parse_module(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Module {
-    parse_with(file, text, dialect, kind, Reading::Plain, names, diagnostics)
-}
-
-/// How a text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// By the grammar alone.
-    #[cfg_attr(not(test), expect(dead_code))]
-    Grammar,
-    /// With a reader of its own for plain statements.
-    Plain,
-}
-
-/// [`parse_module`], read in one of several ways, of which the outcome tells nothing else.
-pub(crate) fn parse_with(
-    file: FileId,
-    text: &str,
-    dialect: Dialect,
-    kind: ModuleKind,
-    reading: Reading,
-    names: &mut Names,
-    diagnostics: &mut Diagnostics,
-) -> Module {
-    let mut module = Module::empty(file);
     if u32::try_from(text.len().saturating_add(names.bytes())).is_err() {
         let at = Location::new(file, Span::default());
         diagnostics.report(Diagnostic::new(Code::TooLarge, at, "the text is larger than 4 GB"));
-        return module;
+        return Module::empty(file);
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut reader = PlainReader::new(names, roomy(text.len()));
-    let mut tokens = match reading {
-        Reading::Grammar => lex(text, file, dialect, &mut (), diagnostics),
-        Reading::Plain => lex(text, file, dialect, &mut reader, diagnostics),
-    };
-    let PlainReader { names, ast, runs, heads, targets, .. } = reader;
-    let runs = std::mem::take(&mut tokens.plain).into_iter().zip(runs);
-    let plain = Plain { runs, heads: heads.into_iter(), targets };
-    module.comments = std::mem::take(&mut tokens.comments);
-    if let Some(at) = depth::too_deep(&tokens.kinds, MAX_NESTING) {
-        let message = format!("more than {MAX_NESTING} levels of brackets and operators");
-        diagnostics.report(Diagnostic::new(Code::TooDeep, Location::new(file, tokens.spans[at]), message));
-        return module;
+    let source = Source { file, text, dialect, kind };
+    if dialect.rules().semicolons {
+        let (module, found) = source.read(true, names, diagnostics.strict());
+        if !found.has_errors() {
+            diagnostics.extend(found);
+            return module;
+        }
     }
-    let build = Build {
-        text,
-        kinds: &tokens.kinds,
-        spans: &tokens.spans,
-        base: 0,
-        names,
-        ast,
-        findings: Vec::new(),
-        failed: false,
-    };
-    let mut run = Run::new(build, &tokens, plain, dialect.rules(), kind, module, diagnostics);
-    run.items();
-    run.finish()
+    let (module, found) = source.read(false, names, diagnostics.strict());
+    diagnostics.extend(found);
+    module
+}
+
+/// What is read.
+#[derive(Clone, Copy)]
+struct Source<'t> {
+    file: FileId,
+    text: &'t str,
+    dialect: Dialect,
+    kind: ModuleKind,
+}
+
+impl Source<'_> {
+    /// Reads the text, with the reader of flat statements or without. With it, nothing but that
+    /// there are errors can be told from the outcome if there are any.
+    fn read(self, flat: bool, names: &mut Names, strict: bool) -> (Module, Diagnostics) {
+        let rules = self.dialect.rules();
+        let build = Build {
+            text: self.text,
+            tokens: Tokens::default(),
+            base: 0,
+            names,
+            ast: roomy(self.text.len()),
+            findings: Vec::new(),
+            failed: false,
+        };
+        let mut run = Run {
+            text: self.text,
+            lexer: Lexer::new(self.text, self.file, self.dialect, strict),
+            flat,
+            lists: Lists::default(),
+            targets: Targets::default(),
+            rules,
+            kind: self.kind,
+            module: Module::empty(self.file),
+            diagnostics: Diagnostics::new(strict),
+            state: SimpleState(build),
+            fast: None,
+            slow: None,
+        };
+        if flat || run.lex_all() {
+            run.items();
+        }
+        let Build { ast, tokens, .. } = run.state.0;
+        let mut found = run.lexer.diagnostics;
+        found.extend(run.diagnostics);
+        (Module { ast, comments: tokens.comments, ..run.module }, found)
+    }
 }
 
 /// All grammars, for one type of errors.
 struct Grammars<'s, E: Failure<'s>> {
-    assignment: Boxed<'s, 's, Input<'s>, Sides, Extra<'s, E>>,
-    fragment: Boxed<'s, 's, Input<'s>, FragmentHead, Extra<'s, E>>,
-    graph: Boxed<'s, 's, Input<'s>, GraphHead, Extra<'s, E>>,
+    assignment: Grammar<'s, Sides, E>,
+    fragment: Grammar<'s, FragmentHead, E>,
+    graph: Grammar<'s, GraphHead, E>,
 }
 
 impl<'s, E: Failure<'s>> Grammars<'s, E> {
     fn new(rules: &'static Rules, loops: bool) -> Self {
         Grammars {
             assignment: match loops {
-                true => loops::assignment(rules).boxed(),
-                false => expression::assignment(rules).boxed(),
+                true => loops::assignment(rules),
+                false => expression::assignment(rules),
             },
-            fragment: declaration::fragment_head(rules).boxed(),
-            graph: declaration::graph_head().boxed(),
+            fragment: declaration::fragment_head(rules),
+            graph: declaration::graph_head(),
         }
     }
 }
@@ -143,16 +157,19 @@ macro_rules! parse {
     ($run:expr, $grammar:ident, $from:expr, $to:expr) => {{
         let (from, to): (usize, usize) = ($from, $to);
         let mark = $run.begin(from);
-        let slice = &$run.tokens.kinds[from..to];
-        match $run.fast.$grammar.parse_with_state(slice, &mut $run.state).into_output() {
+        let slice = |run: &Run| Stream::from_iter(run.state.tokens.kinds[from..to].to_vec());
+        let (input, loops) = (slice($run), $run.state.tokens.loops);
+        let fast = $run.fast.get_or_insert_with(|| Grammars::new($run.rules, loops));
+        match fast.$grammar.parse_with_state(input, &mut $run.state).into_output() {
             Some(output) => {
                 $run.flush();
                 Ok(output)
             }
             None => {
                 $run.retry(mark, from);
-                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, $run.tokens.loops));
-                let result = slow.$grammar.parse_with_state(slice, &mut $run.state).into_result();
+                let input = slice($run);
+                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, loops));
+                let result = slow.$grammar.parse_with_state(input, &mut $run.state).into_result();
                 $run.retry(mark, from);
                 Err(result.map_or_else(|errors| problem(&errors, from, to), |_| Problem::unknown(from)))
             }
@@ -161,58 +178,78 @@ macro_rules! parse {
 }
 use parse;
 
-/// What was read without tokens.
-struct Plain {
-    /// The runs of statements, and the tokens that stand for them.
-    runs: std::iter::Zip<std::vec::IntoIter<usize>, std::vec::IntoIter<Sink>>,
-    /// Headers of fragments, in the order of their tokens.
-    heads: std::vec::IntoIter<FragmentHead>,
+/// One run of the parser over one file.
+struct Run<'s> {
+    text: &'s str,
+    lexer: Lexer<'s>,
+    /// Whether flat statements have a reader of their own, and others are cut into tokens one by one.
+    flat: bool,
+    lists: Lists,
     /// What the graph assigns.
     targets: Targets,
-}
-
-/// One run of the parser over one file.
-struct Run<'s, 'd> {
-    text: &'s str,
-    tokens: &'s Tokens,
-    plain: Plain,
-    split: Splitter<'s>,
     rules: &'static Rules,
     kind: ModuleKind,
     module: Module,
-    diagnostics: &'d mut Diagnostics,
+    diagnostics: Diagnostics,
     state: State<'s>,
-    fast: Grammars<'s, EmptyErr>,
+    fast: Option<Grammars<'s, EmptyErr>>,
     slow: Option<Grammars<'s, Rich<'s, Kind>>>,
 }
 
-impl<'s, 'd> Run<'s, 'd> {
-    fn new(
-        build: Build<'s>,
-        tokens: &'s Tokens,
-        plain: Plain,
-        rules: &'static Rules,
-        kind: ModuleKind,
-        module: Module,
-        diagnostics: &'d mut Diagnostics,
-    ) -> Self {
-        Run {
-            text: build.text,
-            tokens,
-            plain,
-            split: Splitter { kinds: build.kinds, semicolons: rules.semicolons, loops: tokens.loops },
-            rules,
-            kind,
-            module,
-            diagnostics,
-            state: SimpleState(build),
-            fast: Grammars::new(rules, tokens.loops),
-            slow: None,
+impl Run<'_> {
+    /// Whether the text is to be read again, without the reader of flat statements.
+    fn gives_up(&self) -> bool {
+        self.flat && (self.diagnostics.has_errors() || self.lexer.diagnostics.has_errors())
+    }
+
+    /// The tokens there are.
+    fn split(&self) -> Splitter<'_> {
+        let tokens = &self.state.tokens;
+        Splitter { kinds: &tokens.kinds, semicolons: self.rules.semicolons, loops: tokens.loops }
+    }
+
+    /// Cuts the whole text into tokens; false if it is nested too deeply to go on.
+    fn lex_all(&mut self) -> bool {
+        while self.lexer.next(&mut self.state.0.tokens).is_some() {}
+        self.check_depth()
+    }
+
+    /// Replaces the tokens from one on by those of the next header or statement.
+    fn window(&mut self, from: usize) {
+        self.state.tokens.truncate(from);
+        let mut braces = 0usize;
+        while let Some(kind) = self.lexer.next(&mut self.state.0.tokens) {
+            match kind {
+                Kind::LBrace if from > 0 => braces += 1,
+                Kind::RBrace if braces > 0 => braces -= 1,
+                Kind::Semicolon | Kind::LBrace | Kind::RBrace if braces == 0 => break,
+                _ => {}
+            }
+        }
+        if self.state.tokens.kinds.len() > depth::SHALLOW {
+            self.check_depth();
         }
     }
 
-    fn finish(self) -> Module {
-        Module { ast: self.state.0.ast, ..self.module }
+    fn check_depth(&mut self) -> bool {
+        let deep = depth::too_deep(&self.state.tokens.kinds, MAX_NESTING);
+        if let Some(at) = deep {
+            let message = format!("more than {MAX_NESTING} levels of brackets and operators");
+            self.diagnostics.report(Diagnostic::new(Code::TooDeep, self.location(at), message));
+        }
+        deep.is_none()
+    }
+
+    /// Reads as many statements as are flat.
+    fn flat_statements(&mut self, body: &mut Sink) {
+        let mut at = self.lexer.position();
+        loop {
+            let marks = Marks::of(&self.state.ast);
+            let Some(assignment) = flat::statement(at, &mut self.state.0, &mut self.lists) else { break };
+            at = assignment.span.end as usize;
+            body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+        }
+        self.lexer.skip_to(at);
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -243,9 +280,9 @@ impl<'s, 'd> Run<'s, 'd> {
     }
 
     fn span(&self, token: usize) -> Span {
-        match self.tokens.spans.get(token) {
+        match self.state.tokens.spans.get(token) {
             Some(span) => *span,
-            None => self.tokens.spans.last().map_or(Span::default(), |last| last.after()),
+            None => self.state.tokens.spans.last().map_or(Span::default(), |last| last.after()),
         }
     }
 
@@ -259,7 +296,13 @@ impl<'s, 'd> Run<'s, 'd> {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
         loop {
-            match self.split.kind(at) {
+            if self.flat {
+                at = open + 1;
+                self.flat_statements(body);
+                self.window(at);
+            }
+            match self.split().kind(at) {
+                _ if self.gives_up() => return self.state.tokens.kinds.len(),
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
                     if body.is_empty() && silent {
@@ -269,12 +312,7 @@ impl<'s, 'd> Run<'s, 'd> {
                     *body.span() = self.range(open, at);
                     return at + 1;
                 }
-                Some(Kind::Plain) => {
-                    self.read_already(at, body);
-                    at += 1;
-                    continue;
-                }
-                Some(_) if !self.split.item_starts(at) => {}
+                Some(_) if !self.split().item_starts(at) => {}
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
                     let opening = self.location(open);
@@ -286,16 +324,9 @@ impl<'s, 'd> Run<'s, 'd> {
                     return at;
                 }
             }
-            let end = self.split.statement_end(at);
+            let end = self.split().statement_end(at);
             self.statement(at, end, body);
-            at = end + usize::from(self.split.kind(end) == Some(Kind::Semicolon));
-        }
-    }
-
-    /// Takes over the statements that a token stands for.
-    fn read_already(&mut self, token: usize, body: &mut Sink) {
-        if let Some((_, run)) = self.plain.runs.find(|run| run.0 >= token) {
-            body.append(run, &mut self.state.ast);
+            at = end + usize::from(self.split().kind(end) == Some(Kind::Semicolon));
         }
     }
 
@@ -305,32 +336,32 @@ impl<'s, 'd> Run<'s, 'd> {
             let marks = Marks::of(&self.state.ast);
             let problem = match parse!(self, assignment, start, end) {
                 Ok(sides) => {
-                    let ended = self.split.kind(end) == Some(Kind::Semicolon);
+                    let ended = self.split().kind(end) == Some(Kind::Semicolon);
                     if self.rules.semicolons && !ended {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
                     let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
+                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                     return;
                 }
                 Err(problem) => problem,
             };
             let at = problem.at;
-            let merged = at > start && at < end && self.split.statement_starts(at);
+            let merged = at > start && at < end && self.split().statement_starts(at);
             if merged
-                && self.split.enclosing(start, at).is_none()
+                && self.split().enclosing(start, at).is_none()
                 && let Ok(sides) = parse!(self, assignment, start, at)
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
                 let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, assignment);
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
                 start = at;
                 continue;
             }
             self.explain_statement(start, end, &problem);
-            let resume = |next: &usize| self.split.statement_starts(*next) && self.starts_line(*next);
+            let resume = |next: &usize| self.split().statement_starts(*next) && self.starts_line(*next);
             let next = (at.max(start + 1)..end).find(resume);
             self.keep_target(start, next.unwrap_or(end), body);
             match next {
@@ -342,17 +373,17 @@ impl<'s, 'd> Run<'s, 'd> {
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
-        let Some(equals) = (start..end).find(|at| self.tokens.kinds[*at] == Kind::Assign) else { return };
+        let Some(equals) = (start..end).find(|at| self.state.tokens.kinds[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {
-            if self.tokens.kinds[token] == Kind::Ident {
+            if self.state.tokens.kinds[token] == Kind::Ident {
                 let marks = Marks::of(&self.state.ast);
                 self.begin(token);
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.0.ast, marks, &mut self.plain.targets, Assignment { target, value, span });
+                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
             }
         }
     }

@@ -44,17 +44,4 @@ impl Sink {
             }
         }
     }
-
-    /// Takes over statements that were read before. Bodies of the other kind occur where a header is so broken that lexer and parser do not agree on what it is.
-    pub fn append(&mut self, run: Sink, ast: &mut Ast) {
-        match (self, run) {
-            (Sink::Fragment(body), Sink::Fragment(run)) if body.assignments.is_empty() => {
-                body.assignments = run.assignments;
-            }
-            (Sink::Fragment(body), Sink::Fragment(run)) => body.assignments.extend(run.assignments),
-            (Sink::Graph(body), Sink::Graph(run)) => body.append(*run),
-            (Sink::Fragment(body), Sink::Graph(run)) => body.assignments.extend(run.unpack_into(ast)),
-            (Sink::Graph(_), Sink::Fragment(_)) => {}
-        }
-    }
 }

@@ -29,9 +29,9 @@ impl Splitter<'_> {
             return false;
         }
         match self.kinds.get(at..).unwrap_or_default() {
-            [Head, ..] | [Graph | Fragment, Ident, LParen | Lt, ..] => true,
+            [Graph | Fragment, Ident, LParen | Lt, ..] => true,
             [Version, Real | Int, ..] => true,
-            [Extension, Ident, ..] => matches!(before, Some(Semicolon | Plain | RBrace)),
+            [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
             _ => false,
         }
     }
@@ -48,7 +48,7 @@ impl Splitter<'_> {
     /// The next token from here at which skipping can stop: an item's keyword.
     pub fn next_item(self, start: usize) -> usize {
         use Kind::*;
-        let starts = |at: &usize| matches!(self.kinds[*at], Version | Extension | Graph | Fragment | Head);
+        let starts = |at: &usize| matches!(self.kinds[*at], Version | Extension | Graph | Fragment);
         (start..self.kinds.len()).find(starts).unwrap_or(self.kinds.len())
     }
 
@@ -64,9 +64,7 @@ impl Splitter<'_> {
                 Kind::RBrace if braces > 0 => braces -= 1,
                 Kind::Semicolon if braces > 0 => {}
                 Kind::Semicolon | Kind::RBrace => return at,
-                Kind::Graph | Kind::Fragment | Kind::Head | Kind::Version | Kind::Extension if self.item_starts(at) => {
-                    return at;
-                }
+                Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
                 _ if self.semicolons => {}
                 _ => {
                     if depth == 0 && at > start && self.statement_starts(at) {

@@ -22,6 +22,9 @@ macro_rules! kinds {
                 }
             }
         }
+
+        /// The tokens of which there is one spelling.
+        const SPELLINGS: &[&str] = &[$($($token,)?)*];
     };
 }
 
@@ -43,10 +46,6 @@ kinds! {
     Bad "malformed literal",
     /// A character that does not belong here; reported already.
     Stray "unexpected character",
-    /// A run of statements that were read already, see [`ReadStatements`](super::ReadStatements).
-    Plain "statements",
-    /// The header of a fragment that was read without tokens, with the place of its keyword.
-    Head "`fragment`",
     /// A comment; kept apart from the tokens.
     #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
     Comment "comment",
@@ -264,4 +263,27 @@ impl Kind {
             Primitive::Generic => Kind::Question,
         }
     }
+}
+
+/// The first letters of the reserved words of each length, as bits.
+const FIRST_LETTERS: [u32; 10] = {
+    let mut letters = [0; 10];
+    let mut i = 0;
+    while i < SPELLINGS.len() {
+        let word = SPELLINGS[i].as_bytes();
+        if word[0].is_ascii_lowercase() {
+            letters[word.len()] |= 1 << (word[0] - b'a');
+        }
+        i += 1;
+    }
+    letters
+};
+
+/// Whether an identifier is a reserved word.
+#[inline]
+pub(crate) fn is_reserved(word: &[u8]) -> bool {
+    let letters = FIRST_LETTERS.get(word.len()).copied().unwrap_or(0);
+    let letter = word.first().map_or(32, |first| first.wrapping_sub(b'a'));
+    letters.checked_shr(u32::from(letter)).is_some_and(|bits| bits & 1 != 0)
+        && SPELLINGS.iter().any(|spelling| spelling.as_bytes() == word)
 }

@@ -2,7 +2,7 @@ use super::*;
 
 fn run(text: &str, dialect: Dialect) -> (Vec<Kind>, Vec<(Code, u32)>) {
     let mut diagnostics = Diagnostics::new(false);
-    let tokens = lex(text, FileId::default(), dialect, &mut (), &mut diagnostics);
+    let tokens = lex(text, FileId::default(), dialect, &mut diagnostics);
     assert_eq!(tokens.kinds.len(), tokens.spans.len());
     (tokens.kinds, diagnostics.iter().map(|d| (d.code, d.at.span.start)).collect())
 }
@@ -33,7 +33,7 @@ fn words_and_numbers() {
 fn comments_end_at_line_ends_and_form_feeds() {
     let mut diagnostics = Diagnostics::new(false);
     let text = "a # one\rb # two\x0Cc # three";
-    let tokens = lex(text, FileId::default(), Dialect::V1, &mut (), &mut diagnostics);
+    let tokens = lex(text, FileId::default(), Dialect::V1, &mut diagnostics);
     assert_eq!(tokens.kinds, [Kind::Ident; 3]);
     let comments: Vec<&str> = tokens.comments.iter().map(|span| &text[span.range()]).collect();
     assert_eq!(comments, ["# one", "# two", "# three"]);
@@ -77,4 +77,15 @@ fn strings() {
 #[test]
 fn extension_directives_hold_anything() {
     assert_eq!(findings("extension a 5L @ it's // x;\n@"), [(Code::BadCharacter, 28)]);
+}
+
+#[test]
+fn reserved_words_are_told_by_their_spelling() {
+    let keywords = "version extension graph fragment tensor integer scalar logical string shape_of length_of range_of \
+        for in yield if else true false";
+    assert!(keywords.split(' ').all(|word| is_reserved(word.as_bytes())));
+    assert!(kinds(keywords).iter().all(|kind| kind.is_keyword()));
+    for word in ["", "f", "fo", "form", "while", "x", "In", "z", "_", "\u{E9}", "length_of1", "conv"] {
+        assert!(!is_reserved(word.as_bytes()), "{word}");
+    }
 }
