@@ -8,7 +8,7 @@ mod domain;
 mod emit;
 mod eval;
 mod infer;
-pub mod json;
+
 mod lower;
 mod machine;
 mod network;

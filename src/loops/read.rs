@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::json::{Json, Member, SyntaxError, Value, parse};
+use crate::source::json::{Json, Member, SyntaxError, Value, parse};
 use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, Type, Use};
 use super::ops::{Attributes, Op, ROLES, Wanted};
 use super::tensor::{DType, Data, Dims, MAX_RANK, Tensor, volume};

@@ -47,7 +47,7 @@ fn wrong_types_everywhere() {
         {"op": "add", "name": "t", "inputs": ["u", "r"]}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "reverse", "input": "t", "axis": 1, "length": "len"}"#,
         r#""y""#,
     );
-    let json = loops::json::parse(&whole).unwrap();
+    let json = nnef_flatten::source::json::parse(&whole).unwrap();
     let mut places = Vec::new();
     collect(&json, &mut places);
     for at in places {
@@ -61,7 +61,7 @@ fn wrong_types_everywhere() {
     }
 }
 
-fn collect(json: &loops::json::Json, places: &mut Vec<std::ops::Range<usize>>) {
+fn collect(json: &nnef_flatten::source::json::Json, places: &mut Vec<std::ops::Range<usize>>) {
     places.push(json.at.range());
     for item in json.as_array().unwrap_or_default() {
         collect(item, places);

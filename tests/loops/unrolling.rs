@@ -183,7 +183,7 @@ fn predicated_loops_mean_the_same() {
 fn the_corpus_means_the_same_flat() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/loops/loops_valid.json");
     let Ok(text) = std::fs::read_to_string(path) else { return };
-    let cases = loops::json::parse(&text).unwrap();
+    let cases = nnef_flatten::source::json::parse(&text).unwrap();
     let mut flat_ones = 0;
     for case in cases.as_array().unwrap() {
         let part = |key: &str| &text[case.get(key).unwrap().at.range()];
