@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::network::{LayerId, LoopId, Network, TensorId, Type};
 use super::ops::{Attributes, Op};
-use super::tensor::Tensor;
 use crate::diagnostics::Code;
 use crate::source::Span;
+use crate::tensor::Tensor;
 
 /// Why something cannot be computed.
 #[derive(Clone, Debug)]

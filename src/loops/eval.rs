@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::domain::{Collecting, Domain, Failure, Site, Slot};
+use super::network::{MAX_ELEMENTS, volume};
 use super::network::{TensorId, Type};
 use super::ops::{Attributes, Op};
-use super::tensor::{Data, Dims, MAX_ELEMENTS, Tensor, volume};
 use crate::diagnostics::Code;
+use crate::tensor::{Data, Dims, Tensor};
 
 /// How many elements an operation handles in the time of a step.
 const ELEMENTS_PER_STEP: u64 = 256;
@@ -183,7 +184,7 @@ impl Domain for Numbers {
             return Err(collecting.site.fail(Code::MemoryBudget, message));
         };
         data.pad(len);
-        let whole = Tensor::new(shape, data).ok_or_else(|| other_shape(collecting))?;
+        let whole = Tensor::new(&shape, data).ok_or_else(|| other_shape(collecting))?;
         Ok(Arc::new(whole.move_first_axis(collecting.axis)))
     }
 

@@ -7,11 +7,11 @@ use super::domain::{Site, Slot};
 use super::emit::{Flat, primitive, scalar};
 use super::network::Type;
 use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, sections};
-use super::tensor::{DType, Dims, Tensor};
 use super::unroll::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::Value;
+use crate::tensor::{DType, Dims, Tensor};
 
 /// What is lowered, and where.
 struct Lower<'a, 'n> {
@@ -104,7 +104,7 @@ impl Lower<'_, '_> {
         shape.extend_from_slice(value.shape());
         let flat = match value {
             Sym::Known(known) => {
-                let wide = Tensor::new(shape, known.data().clone());
+                let wide = Tensor::new(&shape, known.data().clone());
                 let wide = wide.ok_or_else(|| self.blocked("has an operand that is too large".to_owned()))?;
                 return self.tensor(&Sym::Known(std::sync::Arc::new(wide)));
             }

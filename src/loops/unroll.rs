@@ -5,21 +5,22 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Options;
 use super::domain::{Collecting, Domain, Failure, Site, Slot};
 use super::emit::{Emitter, Flat};
 use super::eval::{compute, element, element_type, other_shape, out_of_range, too_short};
 use super::infer::Types;
 use super::lower;
 use super::machine::Machine;
+use super::network::{MAX_ELEMENTS, volume};
 use super::network::{Network, Origin, TensorId, Type};
 use super::ops::{Attributes, Op};
 use super::plan::Plan;
-use super::tensor::{DType, Data, Dims, MAX_ELEMENTS, Tensor, volume};
+use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::graph::{self, Graph, Value};
 use crate::migrate::target::Target;
 use crate::source::Span;
+use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A value while unrolling.
 #[derive(Clone, Debug)]
@@ -118,7 +119,7 @@ pub fn unroll(
         finished: None,
         work: 0,
     };
-    let mut machine = Machine::new(net, plan, types, options.budget(), symbols, start);
+    let mut machine = Machine::new(net, plan, types, super::budget(options), symbols, start);
     machine.run().map_err(|failure| vec![failure])?;
     let values: Vec<(TensorId, Slot<Sym>)> =
         net.outputs.iter().map(|output| (output.tensor, machine.value(output.tensor))).collect();
@@ -254,7 +255,7 @@ impl Symbols<'_> {
         let mut dims = Dims::from(shape);
         dims.insert(0, length);
         data.pad(volume(&dims)?);
-        Tensor::new(dims, data)
+        Tensor::new(&dims, data)
     }
 }
 
@@ -385,7 +386,7 @@ impl Domain for Symbols<'_> {
         if collecting.length.saturating_mul(len.max(1)) > MAX_ELEMENTS {
             return Err(too_large());
         }
-        let zeros = Tensor::new(shape.clone(), Data::zeros(dtype, len)).ok_or_else(too_large)?;
+        let zeros = Tensor::new(&shape, Data::zeros(dtype, len)).ok_or_else(too_large)?;
         items.resize(collecting.length, Sym::Known(Arc::new(zeros)));
         let mut values = Vec::with_capacity(items.len());
         for item in &items {
