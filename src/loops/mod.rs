@@ -18,6 +18,7 @@ mod plan;
 mod read;
 mod rules;
 mod scope;
+mod symbols;
 mod unroll;
 
 pub use network::{
@@ -38,6 +39,7 @@ use order::{Cycle, Order};
 use plan::Plan;
 use rules::Context;
 use scope::Scopes;
+use symbols::{Sym, Symbols};
 
 /// The most trips of a loop without a count, unless the caller says otherwise.
 const MAX_TRIPS: u64 = 1_000_000;
@@ -136,7 +138,7 @@ pub fn evaluate(
         match given.get(&info.name) {
             Some(value) if declared.admits(&Type::of(value)) => {
                 bound[input.index()] = Some(Type::of(value));
-                start.push((input, Arc::new(value.clone())));
+                start.push((input, Sym::Known(Arc::new(value.clone()))));
             }
             Some(value) => {
                 let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
@@ -151,13 +153,16 @@ pub fn evaluate(
     let mut checked = Checked::new(net, &bound, options.strict);
     wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
     let (plan, types, mut diagnostics) = checked.plan(net)?;
-    let mut machine = Machine::new(net, &plan, &types, budget(options), eval::Numbers::default(), start);
+    let mut machine = Machine::new(net, &plan, &types, budget(options), Symbols::default(), start);
     let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
     let mut outputs = Vec::new();
     let wanted = if failures.is_empty() { net.outputs.as_slice() } else { &[] };
     for output in wanted {
         match machine.value(output.tensor) {
-            Ok(value) => outputs.push((net.name_of(output.tensor).to_owned(), Tensor::clone(&value))),
+            Ok(value) => {
+                let name = || net.name_of(output.tensor).to_owned();
+                outputs.extend(value.known().map(|value| (name(), Tensor::clone(value))));
+            }
             Err(failure) => failures.push(failure),
         }
     }

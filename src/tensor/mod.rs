@@ -366,6 +366,7 @@ impl Tensor {
     }
 
     /// A tensor of rank 0.
+    #[cfg(feature = "eval")]
     pub(crate) fn number(value: f64) -> Self {
         Tensor { shape: Dims::new(), data: Data::Float64(vec![value]) }
     }
