@@ -48,7 +48,6 @@ mod options;
 pub mod picture;
 mod room;
 pub mod source;
-#[cfg(feature = "eval")]
 pub mod tensor;
 pub mod write;
 

@@ -34,7 +34,7 @@ pub enum Lower {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Accept only what the specification allows, and evaluate everything.
+    /// Accept only what the specification allows – for networks with loops what TensorRT does – and evaluate everything.
     pub strict: bool,
     /// The notation of the input.
     pub from: From,
@@ -58,10 +58,15 @@ pub struct Options {
     pub unroll: bool,
     /// Expand all loops, but not scans: what evaluates the graph runs these.
     pub expand_loops: bool,
-    /// The most trips of loops that end by a condition on tensors.
+    /// The most trips of loops that end by a condition on tensors; a network with loops is evaluated
+    /// for a million trips unless this says otherwise.
     pub max_trips: Option<u64>,
     /// Refuse scans that stay.
     pub flat: bool,
+    /// The most steps of the evaluation of a network with loops; a step is one layer, or some hundred elements.
+    pub max_steps: u64,
+    /// The most bytes of tensors that are alive at a time in such an evaluation.
+    pub max_bytes: u64,
 }
 
 impl Default for Options {
@@ -81,6 +86,8 @@ impl Default for Options {
             expand_loops: false,
             max_trips: None,
             flat: false,
+            max_steps: 200_000_000,
+            max_bytes: 2 << 30,
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use nnef_flatten::Graph;
 use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
 use nnef_flatten::eval::{EvalError, Evaluator, NoVariables, verify};
-use nnef_flatten::loops::{self, Network, Options, Tensor, values};
+use nnef_flatten::loops::{self, Network};
 use nnef_flatten::source::{Location, Sources};
-use nnef_flatten::tensor::{self, TensorError};
+use nnef_flatten::tensor::json::{self, Style};
+use nnef_flatten::tensor::{Tensor, TensorError};
+use nnef_flatten::{Graph, Options};
 
 use super::args::{Language, Verification};
 use super::io::{self, Unread};
@@ -92,7 +93,7 @@ pub fn verify(
 fn compare(
     net: &Network,
     graph: &Graph,
-    given: &[(String, tensor::Tensor)],
+    given: &[(String, Tensor)],
     seed: u64,
     options: &Options,
 ) -> Result<String, Diagnostics> {
@@ -108,8 +109,8 @@ fn compare(
     let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
     for (name, tensor) in made {
         let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
-        let value = values::from_tensor(&tensor, dtype).map_err(unfit)?;
-        rounded.push((name.clone(), values::to_tensor(&value).map_err(unfit)?));
+        let value = tensor.into_type(dtype).map_err(unfit)?;
+        rounded.push((name.clone(), value.clone()));
         inputs.push((name, value));
     }
     let flat = Evaluator::default().run(graph, &rounded, &NoVariables).map_err(of_graph)?.outputs;
@@ -122,7 +123,7 @@ fn compare(
     let outputs = loops::evaluate(net, inputs, options)?.outputs;
     let (mut items, mut largest) = (0, 0.0_f64);
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
-        let wanted = values::to_tensor(value).map_err(unfit)?;
+        let wanted = value.clone().widened();
         let apart = verify::difference(&wanted, computed).unwrap_or(f64::INFINITY);
         if apart > TOLERANCE {
             let message = format!("output `{name}` differs by {apart:e} from what the network computes");
@@ -192,7 +193,8 @@ fn evaluate(
 }
 
 fn write(values: &[(String, Tensor)], path: Option<&Path>) -> Result<(), Failure> {
-    let mut content = |out: &mut dyn std::io::Write| loops::write_values(out, values);
+    let named = || values.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    let mut content = |out: &mut dyn std::io::Write| json::write(named(), Style::Network, out);
     match path {
         Some(path) => io::write_file(path, &mut content),
         None => io::write_stdout(&mut content),

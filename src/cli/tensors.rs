@@ -26,7 +26,9 @@ pub fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
         return npz::read(&bytes).map_err(refuse);
     }
     if !npy::is_npy(&bytes) {
-        return json::read(&String::from_utf8_lossy(&bytes)).map_err(refuse);
+        let text = String::from_utf8_lossy(&bytes);
+        let misfit = |(at, message)| io::refused(file.clone(), &text, at, Code::TensorFile, message);
+        return json::read(&text).map_err(misfit);
     }
     match names {
         [name] => Ok(vec![(name.clone(), npy::read(&bytes).map_err(refuse)?)]),
@@ -56,7 +58,7 @@ pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunT
     };
     let mut content = |out: &mut dyn std::io::Write| match &bytes {
         Some(bytes) => out.write_all(bytes),
-        None => json::write(named(), out),
+        None => json::write(named(), json::Style::Graph, out),
     };
     match path {
         Some(path) => io::write_file(path, &mut content),

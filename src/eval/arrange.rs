@@ -1,19 +1,12 @@
 //! The same items under another shape or order (4.5.1, 4.5.2).
 
-use ndarray::{ArrayD, IxDyn};
-
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::{Tensor, array, map_array, volume};
-
-/// The items of an array, in row-major order, under another shape.
-pub fn shaped<T: Clone>(items: &ArrayD<T>, shape: &[usize]) -> Result<ArrayD<T>, Fault> {
-    Ok(array(shape, items.iter().cloned().collect())?)
-}
+use crate::tensor::{Tensor, volume};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
     call.budget().work(input.len() as u64)?;
-    Ok(vec![map_array!(input, array => shaped(array, shape)?)])
+    Ok(vec![input.reshaped(shape)?])
 }
 
 /// Another shape, with 0 for extents that stay and -1 for the one that follows.
@@ -103,7 +96,5 @@ pub fn transpose(call: &Call) -> Outcome {
         return Err(Fault::shapes(format!("{order:?} is no order of {rank} axes")));
     }
     call.budget().work(input.len() as u64)?;
-    Ok(vec![map_array!(&*input, array => {
-        array.view().permuted_axes(IxDyn(&order)).as_standard_layout().into_owned()
-    })])
+    Ok(vec![input.transposed(&order)])
 }

@@ -67,5 +67,5 @@ pub fn try_map2<A, B, C>(
     budget.room(&shape)?;
     let (a, b) = (spread(a, &shape)?, spread(b, &shape)?);
     let items: Vec<C> = a.iter().zip(b.iter()).map(|(a, b)| f(a, b)).collect::<Result<_, _>>()?;
-    Ok(crate::tensor::array(&shape, items)?)
+    Ok(super::array::array(&shape, items)?)
 }

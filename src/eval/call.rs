@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayD, Axis};
 
+use super::array::{scalars, view};
 use super::budget::Budget;
 use super::fault::Fault;
 use super::run::Run;
@@ -11,7 +12,7 @@ use crate::diagnostics::Code;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
-use crate::tensor::{ElementType, Tensor, array, map_array};
+use crate::tensor::{DType, Element, Tensor};
 
 /// What an operation gives: its tensors in order.
 pub type Outcome = Result<Vec<Tensor>, Fault>;
@@ -24,11 +25,11 @@ pub struct Call<'a> {
 }
 
 /// The element type of a primitive type, if tensors of it can be evaluated.
-pub(super) fn element_type(primitive: Primitive) -> Option<ElementType> {
+pub(super) fn element_type(primitive: Primitive) -> Option<DType> {
     match primitive {
-        Primitive::Scalar => Some(ElementType::Scalar),
-        Primitive::Integer => Some(ElementType::Integer),
-        Primitive::Logical => Some(ElementType::Logical),
+        Primitive::Scalar => Some(DType::Float64),
+        Primitive::Integer => Some(DType::Int64),
+        Primitive::Logical => Some(DType::Bool),
         Primitive::String | Primitive::Generic => None,
     }
 }
@@ -55,7 +56,7 @@ impl<'a> Call<'a> {
     }
 
     /// The type argument of the operation.
-    pub fn element_type(&self) -> Option<ElementType> {
+    pub fn element_type(&self) -> Option<DType> {
         self.operation.dtype().and_then(element_type)
     }
 
@@ -96,7 +97,7 @@ impl<'a> Call<'a> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
             Value::Tensor(tensor) => self.run.tensor(*tensor),
-            Value::Scalar(item) => literal(Tensor::scalar(*item)),
+            Value::Scalar(item) => literal(Tensor::number(*item)),
             Value::Int(item) => literal(Tensor::integers(&[], vec![*item])?),
             Value::Logical(item) => literal(Tensor::logicals(&[], vec![*item])?),
             // Arrays of numbers where a tensor is declared: tract's writers do so.
@@ -122,38 +123,36 @@ impl<'a> Call<'a> {
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
             return Ok(tensor);
         }
-        Ok(Arc::new(map_array!(&*tensor, array => lengthened(array, rank))))
+        Ok(Arc::new(tensor.lengthened(rank)))
     }
 
     /// A tensor argument as scalars.
-    pub fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
+    pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
         self.scalars_to(name, 0)
     }
 
     /// The same, with the extents of 1 that the draft leaves out, up to a rank.
-    pub fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
-        match &*self.tensor_to(name, rank)? {
-            Tensor::Logical(_) => Err(self.wrong(name, "a tensor of numbers")),
-            tensor => Ok(tensor.to_scalars()),
+    pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
+        let tensor = self.tensor_to(name, rank)?;
+        match tensor.dtype() {
+            DType::Bool => Err(self.wrong(name, "a tensor of numbers")),
+            _ => Ok(scalars(&tensor)),
         }
     }
 
     /// A tensor argument of integers; whole scalars will do.
-    pub fn integers(&self, name: &str) -> Result<ArrayD<i64>, Fault> {
-        let tensor = Tensor::clone(&*self.tensor(name)?);
-        match tensor.into_type(ElementType::Integer) {
-            Ok(Tensor::Integer(array)) => Ok(array),
-            Ok(_) => Err(self.wrong(name, "a tensor of integers")),
-            Err(error) => Err(Fault::value(error.0)),
-        }
+    pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, Fault> {
+        let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
+        let tensor = tensor.map_err(|error| Fault::value(error.0))?;
+        let array = view(&tensor).map(|view| view.to_owned());
+        array.ok_or_else(|| self.wrong(name, "a tensor of integers"))
     }
 
     /// A tensor argument of logicals.
-    pub fn logicals(&self, name: &str) -> Result<ArrayD<bool>, Fault> {
-        match &*self.tensor(name)? {
-            Tensor::Logical(array) => Ok(array.clone()),
-            _ => Err(self.wrong(name, "a tensor of logicals")),
-        }
+    pub(crate) fn logicals(&self, name: &str) -> Result<ArrayD<bool>, Fault> {
+        let tensor = self.tensor(name)?;
+        let array = view(&tensor).map(|view| view.to_owned());
+        array.ok_or_else(|| self.wrong(name, "a tensor of logicals"))
     }
 
     /// An argument that is an array of tensors.
@@ -168,13 +167,9 @@ impl<'a> Call<'a> {
 
     /// An integer; a tensor of one whole number will do.
     pub fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
-        let one = match &*self.tensor_of(value)? {
-            Tensor::Integer(array) if array.len() == 1 => array.first().copied(),
-            Tensor::Scalar(array) if array.len() == 1 => {
-                array.first().filter(|item| item.fract() == 0.0 && item.abs() < 9e15).map(|item| *item as i64)
-            }
-            _ => None,
-        };
+        let tensor = Tensor::clone(&*self.tensor_of(value)?);
+        let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
+        let one = tensor.into_type(DType::Int64).ok().and_then(|tensor| tensor.as_integer()).filter(|_| number);
         one.ok_or_else(|| self.wrong(name, "an integer"))
     }
 
@@ -198,9 +193,9 @@ impl<'a> Call<'a> {
             Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
             // A single axis instead of an array of axes is a common slip.
             Value::Int(item) => Ok(vec![*item]),
-            Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(ElementType::Integer) {
-                Ok(Tensor::Integer(array)) => Ok(array.iter().copied().collect()),
-                _ => Err(self.wrong(name, "an array of integers")),
+            Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(DType::Int64) {
+                Ok(tensor) => Ok(tensor.items().unwrap_or_default().to_vec()),
+                Err(_) => Err(self.wrong(name, "an array of integers")),
             },
             _ => Err(self.wrong(name, "an array of integers")),
         }
@@ -271,7 +266,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
         Value::Integers(items) => Ok(Tensor::integers(&[items.len()], items.to_vec())?),
         Value::Scalars(items) => Ok(Tensor::scalars(&[items.len()], items.to_vec())?),
         Value::Int(item) => Ok(Tensor::integers(&[], vec![*item])?),
-        Value::Scalar(item) => Ok(Tensor::scalar(*item)),
+        Value::Scalar(item) => Ok(Tensor::number(*item)),
         Value::Logical(item) => Ok(Tensor::logicals(&[], vec![*item])?),
         Value::Array(items) if depth < super::MAX_RANK => {
             let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
@@ -291,8 +286,8 @@ pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> 
     longer
 }
 
-/// An array of items that a function gives, in row-major order.
-pub(super) fn generate<T>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<ArrayD<T>, Fault> {
+/// A tensor of items that a function gives, in row-major order.
+pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, Fault> {
     let count = crate::tensor::volume(shape).ok_or_else(|| Fault::shapes("a tensor is too large"))?;
-    Ok(array(shape, (0..count).map(make).collect())?)
+    Ok(Tensor::of(shape, (0..count).map(make).collect())?)
 }

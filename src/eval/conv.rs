@@ -2,10 +2,10 @@
 
 use ndarray::ArrayD;
 
+use super::array::pack;
 use super::call::{Call, Outcome};
 use super::fault::Fault;
 use super::window::{Direction, Windows};
-use crate::tensor::Tensor;
 
 /// The channels of a convolution: of the whole input and output, and of a group.
 struct Channels {
@@ -85,7 +85,7 @@ fn convolve(call: &Call, direction: Direction) -> Outcome {
     let windows = Windows::read(call, &input.shape()[2..], &filter.shape()[2..], direction, spatial)?;
     let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
     let biases = biases(call, count)?;
-    Ok(vec![Tensor::Scalar(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)])
+    Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])
 }
 
 /// The sums over channels and windows.
@@ -136,5 +136,5 @@ fn correlate(
         }
         Ok(())
     })?;
-    Ok(crate::tensor::array(shape, output)?)
+    Ok(super::array::array(shape, output)?)
 }

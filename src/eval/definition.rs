@@ -11,7 +11,7 @@ use super::fault::Fault;
 use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
 use crate::options::{From, Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
-use crate::tensor::{ElementType, Tensor};
+use crate::tensor::{DType, Tensor};
 
 /// The most definitions that are remembered.
 const REMEMBERED: usize = 4096;
@@ -64,7 +64,7 @@ impl Text<'_, '_> {
         let (graph, call) = (self.call.graph(), self.call);
         self.out.push_str(call.name());
         if let (true, Some(of)) = (call.operation.has_explicit_dtype(), call.element_type()) {
-            let _ = write!(self.out, "<{}>", of.text());
+            let _ = write!(self.out, "<{}>", of.keyword());
         }
         let kind = graph.kind(call.operation);
         let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
@@ -121,9 +121,9 @@ fn document(call: &Call) -> Result<(String, Given), Fault> {
     let mut inputs: Vec<String> = (0..given.len()).map(|i| format!("x{i}")).collect();
     let mut lines = String::new();
     for (name, (_, tensor)) in inputs.iter().zip(&given) {
-        let of = match (call.draft(), tensor.element_type()) {
-            (true, _) | (_, ElementType::Scalar) => String::new(),
-            (false, of) => format!("<{}>", of.text()),
+        let of = match (call.draft(), tensor.dtype()) {
+            (true, _) | (_, DType::Float64) => String::new(),
+            (false, of) => format!("<{}>", of.keyword()),
         };
         let _ = writeln!(lines, "    {name} = external{of}(shape = {:?});", tensor.shape());
     }

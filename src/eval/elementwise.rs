@@ -4,10 +4,11 @@
 
 use ndarray::ArrayD;
 
+use super::array::{pack, scalars, view};
 use super::broadcast::{common, map2, spread, try_map2};
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::{ElementType, Tensor, map_array};
+use crate::tensor::{DType, Element, Tensor};
 
 /// A function of one real number.
 pub type Unary = fn(f64) -> f64;
@@ -62,7 +63,7 @@ pub fn unary(call: &Call) -> Outcome {
 pub fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
     let x = call.scalars("x")?;
     call.budget().room(x.shape())?;
-    Ok(vec![Tensor::Scalar(x.mapv(f))])
+    Ok(vec![pack(x.mapv(f))?])
 }
 
 /// The same items.
@@ -74,9 +75,10 @@ pub fn copy(call: &Call) -> Outcome {
 
 /// `-x`, `|x|` and the sign of x keep integers integers.
 fn signed(call: &Call, scalar: impl Fn(f64) -> f64, integer: impl Fn(i64) -> Option<i64>) -> Outcome {
-    let Tensor::Integer(x) = &*call.tensor("x")? else { return apply(call, scalar) };
+    let x = call.tensor("x")?;
+    let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
-    let items: Option<Vec<i64>> = x.iter().map(|item| integer(*item)).collect();
+    let items: Option<Vec<i64>> = items.iter().map(|item| integer(*item)).collect();
     let items = items.ok_or_else(|| overflow(call))?;
     Ok(vec![Tensor::integers(x.shape(), items)?])
 }
@@ -113,7 +115,7 @@ pub fn sign(call: &Call) -> Outcome {
 pub fn not(call: &Call) -> Outcome {
     let x = call.logicals("x")?;
     call.budget().room(x.shape())?;
-    Ok(vec![Tensor::Logical(x.mapv(|item| !item))])
+    Ok(vec![pack(x.mapv(|item| !item))?])
 }
 
 /// Two operands of numbers.
@@ -123,8 +125,8 @@ enum Operands {
 }
 
 fn operands(call: &Call) -> Result<Operands, Fault> {
-    match (&*call.tensor("x")?, &*call.tensor("y")?) {
-        (Tensor::Integer(x), Tensor::Integer(y)) => Ok(Operands::Integers(x.clone(), y.clone())),
+    match (view(&*call.tensor("x")?), view(&*call.tensor("y")?)) {
+        (Some(x), Some(y)) => Ok(Operands::Integers(x.to_owned(), y.to_owned())),
         _ => Ok(Operands::Scalars(call.scalars("x")?, call.scalars("y")?)),
     }
 }
@@ -133,10 +135,10 @@ fn operands(call: &Call) -> Result<Operands, Fault> {
 fn arithmetic(call: &Call, scalar: fn(f64, f64) -> f64, integer: fn(i64, i64) -> Option<i64>) -> Outcome {
     let (name, budget) = (call.name(), call.budget());
     Ok(vec![match operands(call)? {
-        Operands::Scalars(x, y) => Tensor::Scalar(map2(name, budget, &x, &y, |x, y| scalar(*x, *y))?),
+        Operands::Scalars(x, y) => pack(map2(name, budget, &x, &y, |x, y| scalar(*x, *y))?)?,
         Operands::Integers(x, y) => {
             let checked = |x: &i64, y: &i64| integer(*x, *y).ok_or_else(|| undefined(call, *x, *y));
-            Tensor::Integer(try_map2(name, budget, &x, &y, checked)?)
+            pack(try_map2(name, budget, &x, &y, checked)?)?
         }
     }])
 }
@@ -183,10 +185,10 @@ pub fn max(call: &Call) -> Outcome {
 /// A comparison; logicals can be equal or not.
 fn compare(call: &Call, scalar: fn(&f64, &f64) -> bool, integer: fn(&i64, &i64) -> bool) -> Outcome {
     let (name, budget) = (call.name(), call.budget());
-    Ok(vec![Tensor::Logical(match operands(call)? {
+    Ok(vec![pack(match operands(call)? {
         Operands::Scalars(x, y) => map2(name, budget, &x, &y, scalar)?,
         Operands::Integers(x, y) => map2(name, budget, &x, &y, integer)?,
-    })])
+    })?])
 }
 
 /// `x < y`
@@ -211,23 +213,23 @@ pub fn ge(call: &Call) -> Outcome {
 
 /// `x == y`
 pub fn eq(call: &Call) -> Outcome {
-    match (&*call.tensor("x")?, &*call.tensor("y")?) {
-        (Tensor::Logical(_), Tensor::Logical(_)) => logical(call, |x, y| x == y),
+    match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
+        (DType::Bool, DType::Bool) => logical(call, |x, y| x == y),
         _ => compare(call, f64::eq, i64::eq),
     }
 }
 
 /// `x != y`
 pub fn ne(call: &Call) -> Outcome {
-    match (&*call.tensor("x")?, &*call.tensor("y")?) {
-        (Tensor::Logical(_), Tensor::Logical(_)) => logical(call, |x, y| x != y),
+    match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
+        (DType::Bool, DType::Bool) => logical(call, |x, y| x != y),
         _ => compare(call, f64::ne, i64::ne),
     }
 }
 
 fn logical(call: &Call, f: fn(bool, bool) -> bool) -> Outcome {
     let (x, y) = (call.logicals("x")?, call.logicals("y")?);
-    Ok(vec![Tensor::Logical(map2(call.name(), call.budget(), &x, &y, |x, y| f(*x, *y))?)])
+    Ok(vec![pack(map2(call.name(), call.budget(), &x, &y, |x, y| f(*x, *y))?)?])
 }
 
 /// `x && y`
@@ -251,23 +253,23 @@ pub fn select(call: &Call) -> Outcome {
 pub fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> Outcome {
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
     call.budget().room(&shape)?;
-    fn pick<T: Copy>(
+    fn pick<T: Element>(
         condition: &ArrayD<bool>,
         a: &ArrayD<T>,
         b: &ArrayD<T>,
         shape: &[usize],
-    ) -> Result<ArrayD<T>, Fault> {
+    ) -> Result<Tensor, Fault> {
         let (condition, a, b) = (spread(condition, shape)?, spread(a, shape)?, spread(b, shape)?);
         let choose = |condition: &bool, a: &T, b: &T| if *condition { *a } else { *b };
-        Ok(ndarray::Zip::from(&condition).and(&a).and(&b).map_collect(choose))
+        Ok(pack(ndarray::Zip::from(&condition).and(&a).and(&b).map_collect(choose))?)
     }
-    Ok(vec![match (a, b) {
-        (Tensor::Integer(a), Tensor::Integer(b)) => Tensor::Integer(pick(condition, a, b, &shape)?),
-        (Tensor::Logical(a), Tensor::Logical(b)) => Tensor::Logical(pick(condition, a, b, &shape)?),
-        (Tensor::Logical(_), _) | (_, Tensor::Logical(_)) => {
-            return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name())));
-        }
-        (a, b) => Tensor::Scalar(pick(condition, &a.to_scalars(), &b.to_scalars(), &shape)?),
+    if let (Some(a), Some(b)) = (view::<i64>(a), view::<i64>(b)) {
+        return Ok(vec![pick(condition, &a.to_owned(), &b.to_owned(), &shape)?]);
+    }
+    Ok(vec![match (view::<bool>(a), view::<bool>(b)) {
+        (Some(a), Some(b)) => pick(condition, &a.to_owned(), &b.to_owned(), &shape)?,
+        (None, None) => pick(condition, &scalars(a), &scalars(b), &shape)?,
+        _ => return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name()))),
     }])
 }
 
@@ -281,21 +283,17 @@ pub fn cast(call: &Call) -> Outcome {
 }
 
 /// The conversion of [`cast`].
-pub fn convert(call: &Call, input: &Tensor, wanted: ElementType) -> Result<Tensor, Fault> {
+pub fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
     call.budget().room(input.shape())?;
-    Ok(match (wanted, input) {
-        (ElementType::Scalar, input) => Tensor::Scalar(input.to_scalars()),
-        (ElementType::Integer, Tensor::Scalar(array)) => {
-            let whole = |item: &f64| {
-                // 2^63 is the first number beyond the range, and -2^63 the last within it.
-                let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
-                if fits { Ok(*item as i64) } else { Err(Fault::value(format!("{item} is no integer of 64 bits"))) }
-            };
-            Tensor::integers(array.shape(), array.iter().map(whole).collect::<Result<_, _>>()?)?
-        }
-        (ElementType::Integer, Tensor::Logical(array)) => Tensor::Integer(array.mapv(i64::from)),
-        (ElementType::Logical, Tensor::Scalar(array)) => Tensor::Logical(array.mapv(|item| item != 0.0)),
-        (ElementType::Logical, Tensor::Integer(array)) => Tensor::Logical(array.mapv(|item| item != 0)),
-        (_, same) => map_array!(same, array => array.clone()),
+    let whole = |item: &f64| {
+        // 2^63 is the first number beyond the range, and -2^63 the last within it.
+        let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
+        if fits { Ok(*item as i64) } else { Err(Fault::value(format!("{item} is no integer of 64 bits"))) }
+    };
+    let (shape, items) = (input.shape(), input.items::<f64>());
+    Ok(match (wanted, items) {
+        (DType::Int64, Some(items)) => Tensor::of(shape, items.iter().map(whole).collect::<Result<_, _>>()?)?,
+        (DType::Bool, _) => Tensor::of(shape, input.to_scalars().into_iter().map(|item| item != 0.0).collect())?,
+        (wanted, _) => input.clone().into_type(wanted)?,
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Component, PathBuf};
 
 use super::Variables;
 use crate::tensor::dat::read_from;
-use crate::tensor::{ElementType, Tensor, TensorError};
+use crate::tensor::{DType, Tensor, TensorError};
 
 /// A folder with tensor files named after the labels of variables.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Folder {
 }
 
 impl Variables for Folder {
-    fn load(&self, label: &str, _: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         let Some(path) = self.file(label) else {
             return Err(TensorError::new("the label leads out of the folder of the model"));
         };

@@ -2,11 +2,11 @@
 
 use ndarray::{ArrayD, ArrayView2, Ix2};
 
+use super::array::{array, pack};
 use super::broadcast::{common, map2};
 use super::call::{Call, Outcome, lengthened};
 use super::fault::Fault;
 use super::window::advance;
-use crate::tensor::{Tensor, array};
 
 /// A product over the last two axes; the others are batches that are repeated to a common shape.
 pub fn product(call: &Call, a: &ArrayD<f64>, b: &ArrayD<f64>, transpose: (bool, bool)) -> Result<ArrayD<f64>, Fault> {
@@ -62,12 +62,12 @@ pub fn matmul(call: &Call) -> Outcome {
         (a, b)
     };
     let transpose = (flag(call, ["transposeA", "trA"])?, flag(call, ["transposeB", "trB"])?);
-    Ok(vec![Tensor::Scalar(product(call, &a, &b, transpose)?)])
+    Ok(vec![pack(product(call, &a, &b, transpose)?)?])
 }
 
 /// A product with a transposed filter, and a bias.
 pub fn linear(call: &Call) -> Outcome {
     let (input, filter) = (call.scalars_to("input", 2)?, call.scalars_to("filter", 2)?);
     let product = product(call, &input, &filter, (false, true))?;
-    Ok(vec![Tensor::Scalar(map2(call.name(), call.budget(), &product, &call.scalars("bias")?, |x, bias| x + bias)?)])
+    Ok(vec![pack(map2(call.name(), call.budget(), &product, &call.scalars("bias")?, |x, bias| x + bias)?)?])
 }

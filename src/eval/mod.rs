@@ -20,6 +20,7 @@
 //! ```
 
 mod arrange;
+mod array;
 mod broadcast;
 mod budget;
 mod call;
@@ -59,10 +60,10 @@ pub use table::OPERATIONS;
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
-use crate::tensor::{ElementType, Tensor, TensorError};
+use crate::tensor::{DType, Tensor, TensorError};
 
 /// The highest rank that operations are evaluated for.
-pub const MAX_RANK: usize = 32;
+pub const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
 /// Computes what an operation gives.
 pub type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
@@ -75,7 +76,7 @@ pub trait Variables {
     /// # Errors
     ///
     /// There are data, but they cannot be read.
-    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError>;
+    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError>;
 }
 
 /// No data for any variable.
@@ -83,13 +84,13 @@ pub trait Variables {
 pub struct NoVariables;
 
 impl Variables for NoVariables {
-    fn load(&self, _: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, _: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         Ok(None)
     }
 }
 
 impl Variables for FxHashMap<String, Tensor> {
-    fn load(&self, label: &str, _: &[usize], _: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         Ok(self.get(label).cloned())
     }
 }
@@ -180,7 +181,7 @@ fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId,
             }
             return fail(format!("the graph has no input `{name}`; its inputs are {}", names.join(", ")));
         };
-        bound.insert(graph.inputs[i], Arc::new(tensor.clone()));
+        bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
     }
     Ok(bound)
 }

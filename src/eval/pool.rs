@@ -6,7 +6,7 @@ use super::call::{Call, Outcome};
 use super::fault::Fault;
 use super::reduce::greater;
 use super::window::{Border, Direction, Pair, Windows};
-use crate::tensor::{Tensor, array};
+use crate::tensor::Tensor;
 
 /// An input, and the windows over it.
 struct Pool {
@@ -74,7 +74,7 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
         });
         Ok(())
     })?;
-    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }
 
 /// A box filter.
@@ -146,7 +146,7 @@ pub fn sample(call: &Call) -> Outcome {
         output.push(pairs.iter().find(|(k, _)| *k as i64 == wanted).map_or(0.0, |(_, place)| pool.item(*place)));
         Ok(())
     })?;
-    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }
 
 /// Writes at indices within windows; what meets at an item is summed up.
@@ -159,5 +159,5 @@ pub fn desample(call: &Call) -> Outcome {
         output.push(pairs.iter().filter_map(from).sum::<f64>());
         Ok(())
     })?;
-    Ok(vec![Tensor::Scalar(array(&pool.windows.output(), output)?)])
+    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }

@@ -2,11 +2,12 @@
 //!
 //! What is no number counts as the greatest and as the least one, so that it is not lost.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Data, IxDyn};
 
+use super::array::{pack, view};
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::{Tensor, volume};
+use crate::tensor::volume;
 
 /// The axes of a reduction, which exist and differ, sorted.
 fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, Fault> {
@@ -28,9 +29,9 @@ fn rank_asked(call: &Call) -> Result<usize, Fault> {
 }
 
 /// Reduces an array along axes: each group of items, in row-major order, to one.
-pub fn reduce<T: Copy, U>(
+pub fn reduce<T: Copy, U, S: Data<Elem = T>>(
     call: &Call,
-    array: &ArrayD<T>,
+    array: &ArrayBase<S, IxDyn>,
     axes: &[usize],
     f: impl Fn(&[T]) -> Result<U, Fault>,
 ) -> Result<ArrayD<U>, Fault> {
@@ -48,7 +49,7 @@ pub fn reduce<T: Copy, U>(
         0 => (0..count).map(|_| f(&[])).collect::<Result<_, _>>()?,
         group => items.chunks_exact(group).map(f).collect::<Result<_, _>>()?,
     };
-    Ok(crate::tensor::array(&shape, reduced)?)
+    Ok(super::array::array(&shape, reduced)?)
 }
 
 /// The sum, or the mean.
@@ -64,17 +65,17 @@ pub fn mean_reduce(call: &Call) -> Outcome {
 fn summed(call: &Call, normalize: bool) -> Outcome {
     let input = call.tensor_to("input", rank_asked(call)?)?;
     let axes = axes(call, input.rank())?;
-    if let (Tensor::Integer(input), false) = (&*input, normalize) {
+    if let (Some(input), false) = (view::<i64>(&input), normalize) {
         let total = |items: &[i64]| {
             let total = items.iter().try_fold(0i64, |total, item| total.checked_add(*item));
             total.ok_or_else(|| Fault::value("a sum of integers leaves the range of 64 bits"))
         };
-        return Ok(vec![Tensor::Integer(reduce(call, input, &axes, total)?)]);
+        return Ok(vec![pack(reduce(call, &input, &axes, total)?)?]);
     }
     let input = call.scalars_to("input", rank_asked(call)?)?;
     let divisor = if normalize { volume_along(input.shape(), &axes) } else { 1.0 };
     let reduced = reduce(call, &input, &axes, |items| Ok(items.iter().sum::<f64>() / divisor))?;
-    Ok(vec![Tensor::Scalar(reduced)])
+    Ok(vec![pack(reduced)?])
 }
 
 /// The number of items along some axes.
@@ -103,22 +104,18 @@ fn less(a: f64, b: f64) -> bool {
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> Outcome {
     let input = call.tensor_to("input", rank_asked(call)?)?;
     let axes = axes(call, input.rank())?;
-    Ok(vec![match (&*input, place) {
-        (Tensor::Integer(input), true) => {
-            Tensor::Integer(reduce(call, input, &axes, |items| Ok(best(items, integer)? as i64))?)
-        }
-        (Tensor::Integer(input), false) => {
-            Tensor::Integer(reduce(call, input, &axes, |items| Ok(items[best(items, integer)?]))?)
-        }
-        (_, true) => {
+    let reduced = match (view::<i64>(&input), place) {
+        (Some(input), true) => pack(reduce(call, &input, &axes, |items| Ok(best(items, integer)? as i64))?),
+        (Some(input), false) => pack(reduce(call, &input, &axes, |items| Ok(items[best(items, integer)?]))?),
+        (None, place) => {
             let input = call.scalars_to("input", rank_asked(call)?)?;
-            Tensor::Integer(reduce(call, &input, &axes, |items| Ok(best(items, scalar)? as i64))?)
+            match place {
+                true => pack(reduce(call, &input, &axes, |items| Ok(best(items, scalar)? as i64))?),
+                false => pack(reduce(call, &input, &axes, |items| Ok(items[best(items, scalar)?]))?),
+            }
         }
-        (_, false) => {
-            let input = call.scalars_to("input", rank_asked(call)?)?;
-            Tensor::Scalar(reduce(call, &input, &axes, |items| Ok(items[best(items, scalar)?]))?)
-        }
-    }])
+    };
+    Ok(vec![reduced?])
 }
 
 /// The greatest item.
@@ -144,7 +141,7 @@ pub fn argmin_reduce(call: &Call) -> Outcome {
 fn logical(call: &Call, f: fn(&[bool]) -> bool) -> Outcome {
     let input = call.logicals("input")?;
     let axes = axes(call, input.ndim())?;
-    Ok(vec![Tensor::Logical(reduce(call, &input, &axes, |items| Ok(f(items)))?)])
+    Ok(vec![pack(reduce(call, &input, &axes, |items| Ok(f(items)))?)?])
 }
 
 /// Whether any item is true.
@@ -171,5 +168,5 @@ pub fn softmax_along(call: &Call, x: &ArrayD<f64>, axes: &[usize], log: bool) ->
 pub fn softmax(call: &Call) -> Outcome {
     let x = call.scalars_to("x", rank_asked(call)?)?;
     let axes = axes(call, x.ndim())?;
-    Ok(vec![Tensor::Scalar(softmax_along(call, &x, &axes, false)?)])
+    Ok(vec![pack(softmax_along(call, &x, &axes, false)?)?])
 }

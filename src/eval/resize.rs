@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 use super::call::{Call, Outcome};
 use super::fault::Fault;
 use super::window::{Border, advance};
-use crate::tensor::{Tensor, array};
+use crate::tensor::Tensor;
 
 /// How positions of the output correspond to positions of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn multilinear_upsample(call: &Call) -> Outcome {
     let along =
         |axis: usize, i: usize| taps(method.position(i, space[axis], extents[axis] as f64), extents[axis], border);
     let at = |index: &[usize]| index.iter().enumerate().map(|(axis, &i)| along(axis, i)).collect();
-    Ok(vec![Tensor::Scalar(array(&shape, resample(call, &input, &shape, at)?)?)])
+    Ok(vec![Tensor::scalars(&shape, resample(call, &input, &shape, at)?)?])
 }
 
 /// Interpolates every plane of an input at positions that a function gives for the items of a

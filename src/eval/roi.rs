@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::reduce::greater;
 use super::resize::{Method, Taps, interpolate, taps};
 use super::window::{Border, advance};
-use crate::tensor::{Tensor, array, volume};
+use crate::tensor::{Tensor, volume};
 
 /// The regions, and the input that they lie in.
 struct Regions {
@@ -80,7 +80,7 @@ impl Regions {
             output.push(f(index[0], index[1], &index[2..])?);
             advance(&mut index, &shape);
         }
-        Ok(vec![Tensor::Scalar(array(&shape, output)?)])
+        Ok(vec![Tensor::scalars(&shape, output)?])
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use super::sections::{concatenated, section};
+use super::sections::concatenated;
 use crate::diagnostics::Code;
 use crate::graph::scan::{self, Scan};
 use crate::graph::{Graph, KeptFragment, TensorId, Value};
@@ -88,7 +88,7 @@ pub fn scan(call: &Call) -> Outcome {
         for scanned in &scanned {
             let chunk = scanned.chunk.unsigned_abs() as usize;
             let place = if scanned.chunk < 0 { count - 1 - step } else { step };
-            let part = section(&scanned.tensor, scanned.axis, place * chunk, chunk);
+            let part = scanned.tensor.section(scanned.axis, place * chunk, chunk);
             inputs.insert(scanned.input, Arc::new(part));
         }
         let run = call.run.inner(body, call.run.outer, inputs)?;

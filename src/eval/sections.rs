@@ -2,63 +2,34 @@
 
 use std::borrow::Borrow;
 
-use ndarray::{ArrayD, ArrayViewD, Axis, ErrorKind, ShapeError, Slice};
-
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::{ElementType, Tensor, map_array};
+use crate::tensor::{DType, Tensor};
 
 /// Tensors of one type: integers become scalars where they stand beside some.
 fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, Fault> {
-    let types = || parts.iter().map(|part| part.borrow().element_type());
-    let logical = types().filter(|of| *of == ElementType::Logical).count();
+    let types = || parts.iter().map(|part| part.borrow().dtype());
+    let logical = types().filter(|of| *of == DType::Bool).count();
     if logical != 0 && logical != parts.len() {
         return Err(Fault::argument("logicals and numbers cannot be put into one tensor"));
     }
-    let mixed = types().any(|of| of == ElementType::Scalar) && types().any(|of| of == ElementType::Integer);
+    let mixed = types().any(|of| of == DType::Float64) && types().any(|of| of == DType::Int64);
     let convert = |part: &T| match (mixed, part.borrow()) {
-        (true, part) => Tensor::Scalar(part.to_scalars()),
-        (false, part) => part.clone(),
+        (true, part) => part.clone().into_type(DType::Float64).map_err(Fault::from),
+        (false, part) => Ok(part.clone()),
     };
-    Ok(parts.iter().map(convert).collect())
-}
-
-/// Puts arrays together whose other extents are the same.
-fn joined<T: Clone>(parts: &[ArrayViewD<T>], axis: usize) -> Result<ArrayD<T>, Fault> {
-    // ndarray asks for axes that exist.
-    let ranks = parts.iter().all(|part| part.ndim() == parts[0].ndim() && axis < part.ndim());
-    let joined = if ranks {
-        ndarray::concatenate(Axis(axis), parts)
-    } else {
-        Err(ShapeError::from_kind(ErrorKind::IncompatibleShape))
-    };
-    joined.map(|joined| joined.as_standard_layout().into_owned()).map_err(|_| {
-        let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
-        Fault::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
-    })
+    parts.iter().map(convert).collect()
 }
 
 /// Puts tensors together along an axis that they have.
 pub fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
-    macro_rules! views {
-        ($variant:ident) => {{
-            let views: Vec<_> = parts
-                .iter()
-                .filter_map(|part| match part {
-                    Tensor::$variant(array) => Some(array.view()),
-                    _ => None,
-                })
-                .collect();
-            Tensor::$variant(joined(&views, axis)?)
-        }};
-    }
     let parts = unified(parts)?;
-    let parts = &parts;
-    Ok(match parts.first() {
-        Some(Tensor::Scalar(_)) => views!(Scalar),
-        Some(Tensor::Integer(_)) => views!(Integer),
-        Some(Tensor::Logical(_)) => views!(Logical),
-        None => return Err(Fault::shapes("there are no tensors to put together")),
+    if parts.is_empty() {
+        return Err(Fault::shapes("there are no tensors to put together"));
+    }
+    Tensor::joined(&parts.iter().collect::<Vec<_>>(), axis).ok_or_else(|| {
+        let shapes: Vec<_> = parts.iter().take(8).map(Tensor::shape).collect();
+        Fault::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
     })
 }
 
@@ -67,8 +38,7 @@ pub fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
         return Err(Fault::shapes("tensors of different shapes cannot be stacked"));
     }
-    let widen = |part: &Tensor| map_array!(part, array => array.clone().insert_axis(Axis(axis)));
-    concatenated(&parts.iter().map(widen).collect::<Vec<_>>(), axis)
+    concatenated(&parts.iter().map(|part| part.unsqueezed(axis)).collect::<Vec<_>>(), axis)
 }
 
 /// The operands, whose items fit into the limits together.
@@ -86,7 +56,7 @@ pub fn concat(call: &Call) -> Outcome {
     if call.draft() {
         let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1)).min(super::MAX_RANK);
         let rank = wanted.max(asked);
-        parts = parts.iter().map(|part| map_array!(part, array => super::call::lengthened(array, rank))).collect();
+        parts = parts.iter().map(|part| part.lengthened(rank)).collect();
     }
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank))?;
     Ok(vec![concatenated(&parts, axis)?])
@@ -97,13 +67,6 @@ pub fn stack(call: &Call) -> Outcome {
     let parts = operands(call)?;
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
     Ok(vec![stacked(&parts, axis)?])
-}
-
-/// A section of a tensor along an axis.
-pub fn section(tensor: &Tensor, axis: usize, first: usize, count: usize) -> Tensor {
-    map_array!(tensor, array => {
-        array.slice_axis(Axis(axis), Slice::from(first..first + count)).as_standard_layout().into_owned()
-    })
 }
 
 /// Sections in given proportions.
@@ -122,7 +85,7 @@ pub fn split(call: &Call) -> Outcome {
     let mut part = |ratio: usize| {
         let count = extent / total * ratio;
         first += count;
-        section(&value, axis, first - count, count)
+        value.section(axis, first - count, count)
     };
     Ok(ratios.iter().map(|ratio| part(*ratio)).collect())
 }
@@ -132,7 +95,5 @@ pub fn unstack(call: &Call) -> Outcome {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;
     call.budget().work(value.len() as u64)?;
-    let part =
-        |i: usize| map_array!(&*value, array => array.index_axis(Axis(axis), i).as_standard_layout().into_owned());
-    Ok((0..value.shape()[axis]).map(part).collect())
+    Ok((0..value.shape()[axis]).filter_map(|i| value.element(axis, i)).collect())
 }

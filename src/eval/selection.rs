@@ -3,43 +3,17 @@
 //! All of them take items of the input, so they share one function: for each axis, which places
 //! are taken.
 
-use ndarray::ArrayD;
-
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use super::window::{Border, advance};
-use crate::tensor::{ElementType, Tensor, array};
+use super::window::Border;
+use crate::tensor::{DType, Tensor};
 
 /// The items at given places of each axis; none stands for `fill`.
-fn taken<T: Copy>(call: &Call, input: &ArrayD<T>, places: &[Vec<Option<usize>>], fill: T) -> Result<ArrayD<T>, Fault> {
+fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, Fault> {
     let shape: Vec<usize> = places.iter().map(Vec::len).collect();
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
-    let input_items: Vec<T> = input.iter().copied().collect();
-    let mut items = Vec::with_capacity(count);
-    let mut index = vec![0; shape.len()];
-    for _ in 0..count {
-        let mut place = Some(0);
-        for ((places, extent), i) in places.iter().zip(input.shape()).zip(&index) {
-            place = place.zip(places[*i]).map(|(place, i)| place * extent + i);
-        }
-        items.push(place.map_or(fill, |place| input_items[place]));
-        advance(&mut index, &shape);
-    }
-    Ok(array(&shape, items)?)
-}
-
-fn taken_of(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Outcome {
-    Ok(vec![match input {
-        Tensor::Scalar(array) => Tensor::Scalar(taken(call, array, places, fill)?),
-        Tensor::Integer(array) => Tensor::Integer(taken(call, array, places, fill as i64)?),
-        Tensor::Logical(array) => Tensor::Logical(taken(call, array, places, fill != 0.0)?),
-    }])
-}
-
-/// All places of each axis.
-fn all(shape: &[usize]) -> Vec<Vec<Option<usize>>> {
-    shape.iter().map(|&extent| (0..extent).map(Some).collect()).collect()
+    Ok(input.taken(places, fill))
 }
 
 /// The places from one to another; `None` where they lie against the stride.
@@ -67,7 +41,7 @@ pub fn slice(call: &Call) -> Outcome {
     if begin.len() != axes.len() || end.len() != axes.len() || (!stride.is_empty() && stride.len() != axes.len()) {
         return Err(Fault::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
     }
-    let mut places = all(input.shape());
+    let mut places = input.places();
     for (i, axis) in axes.iter().enumerate() {
         let axis = call.check_axis(*axis, input.rank())?;
         let stride = stride.get(i).copied().unwrap_or(1);
@@ -80,7 +54,7 @@ pub fn slice(call: &Call) -> Outcome {
             ))
         })?;
     }
-    taken_of(call, &input, &places, 0.0)
+    Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
 /// Items around, or fewer where the padding is negative.
@@ -111,7 +85,7 @@ pub fn pad(call: &Call) -> Outcome {
             (0..extent).map(|i| border.place((i as i64).saturating_sub(*before), inner)).collect()
         })
         .collect();
-    taken_of(call, &input, &places, fill)
+    Ok(vec![taken(call, &input, &places, fill)?])
 }
 
 /// The items several times.
@@ -130,7 +104,7 @@ pub fn tile(call: &Call) -> Outcome {
         .zip(input.shape())
         .map(|(&extent, &inner)| (0..extent).map(|i| i.checked_rem(inner)).collect())
         .collect();
-    taken_of(call, &input, &places, 0.0)
+    Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
 /// Items at indices along an axis, whose place the axes of the indices take.
@@ -144,23 +118,16 @@ pub fn gather(call: &Call) -> Outcome {
 /// refused here.
 pub fn gathered(call: &Call, input: &Tensor, indices: &Tensor, axis: usize) -> Outcome {
     let extent = input.shape()[axis];
-    let Tensor::Integer(wanted) =
-        indices.clone().into_type(ElementType::Integer).map_err(|error| Fault::value(error.0))?
-    else {
-        return Err(Fault::argument("indices are integers"));
-    };
+    let wanted = indices.clone().into_type(DType::Int64).map_err(|error| Fault::value(error.0))?;
     let place = |index: &i64| {
         let found = usize::try_from(*index).ok().filter(|&index| index < extent);
         found.map(Some).ok_or_else(|| Fault::value(format!("index {index} is not within an extent of {extent}")))
     };
-    let mut places = all(input.shape());
-    places[axis] = wanted.iter().map(place).collect::<Result<_, _>>()?;
+    let mut places = input.places();
+    places[axis] = wanted.items().unwrap_or_default().iter().map(place).collect::<Result<_, _>>()?;
     let shape: Vec<usize> =
         input.shape()[..axis].iter().chain(wanted.shape()).chain(&input.shape()[axis + 1..]).copied().collect();
-    let flat = taken_of(call, input, &places, 0.0)?;
-    flat.iter()
-        .map(|tensor| Ok(crate::tensor::map_array!(tensor, array => super::arrange::shaped(array, &shape)?)))
-        .collect()
+    Ok(vec![taken(call, input, &places, 0.0)?.reshaped(&shape)?])
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::call::{Call, Outcome, element_type, generate};
 use super::fault::Fault;
 use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, TensorId, Value};
-use crate::tensor::{ElementType, Tensor};
+use crate::tensor::{DType, Element, Tensor};
 
 /// Whether extents are what a shape asks for. In the draft trailing extents of 1 may be missing.
 fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
@@ -27,16 +27,16 @@ fn output(call: &Call) -> Result<TensorId, Fault> {
 
 /// The type of a source's items, where it is known: from the declaration, or from what tract's
 /// writers say.
-pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<ElementType> {
+pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     let tensor = &graph.tensors[output.index()];
     let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
     let Some(Value::String(name)) = producer.and_then(|producer| graph.attribute(producer, "datum_type")) else {
         return tensor.dtype.and_then(element_type);
     };
     match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
-        "f16" | "f32" | "f64" => Some(ElementType::Scalar),
-        "bool" => Some(ElementType::Logical),
-        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(ElementType::Integer),
+        "f16" | "f32" | "f64" => Some(DType::Float64),
+        "bool" => Some(DType::Bool),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(DType::Int64),
         _ => None,
     }
 }
@@ -52,12 +52,12 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
     call.budget().room(tensor.shape())?;
     let tensor = match source_type(call.graph(), output) {
         Some(wanted) => {
-            let mixed = (tensor.element_type() == ElementType::Logical) != (wanted == ElementType::Logical);
-            let given = tensor.element_type();
+            let mixed = (tensor.dtype() == DType::Bool) != (wanted == DType::Bool);
+            let given = tensor.dtype();
             match tensor.into_type(wanted) {
-                Ok(tensor) if !mixed || given != ElementType::Logical => tensor,
+                Ok(tensor) if !mixed || given != DType::Bool => tensor,
                 _ => {
-                    let (given, wanted) = (given.text(), wanted.text());
+                    let (given, wanted) = (given.keyword(), wanted.keyword());
                     return Err(Fault::new(code, format!("{what} holds {wanted} items, {given} items are given")));
                 }
             }
@@ -74,7 +74,7 @@ pub fn external(call: &Call) -> Outcome {
     match call.run.inputs.get(&output) {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
         // Nothing asks for it: it is there because NNEF demands an input.
-        None if !used(call, output) => Ok(vec![Tensor::scalar(0.0)]),
+        None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
         None => {
             let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
             Err(Fault::new(Code::EvalInput, message))
@@ -96,28 +96,25 @@ pub fn constant(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
     let tensor = match call.attribute("value") {
-        Some(Value::Integers(items)) => Tensor::Integer(filled(call, &shape, count, items)?),
-        Some(Value::Scalars(items)) => Tensor::Scalar(filled(call, &shape, count, items)?),
+        Some(Value::Integers(items)) => filled(call, &shape, count, items)?,
+        Some(Value::Scalars(items)) => filled(call, &shape, count, items)?,
         Some(Value::Array(items)) => {
             let logical = |item: &Value| match item {
                 Value::Logical(item) => Some(*item),
                 _ => None,
             };
             match items.iter().map(logical).collect::<Option<Vec<bool>>>() {
-                Some(items) => Tensor::Logical(filled(call, &shape, count, &items)?),
+                Some(items) => filled(call, &shape, count, &items)?,
                 None => {
                     let number = |item: &Value| Ok(call.tensor_of(item)?.to_scalars().first().copied().unwrap_or(0.0));
                     let items: Vec<f64> = items.iter().map(number).collect::<Result<_, Fault>>()?;
-                    Tensor::Scalar(filled(call, &shape, count, &items)?)
+                    filled(call, &shape, count, &items)?
                 }
             }
         }
-        Some(value) => Tensor::Scalar(filled(
-            call,
-            &shape,
-            count,
-            &[call.tensor_of(value)?.to_scalars().first().copied().unwrap_or(0.0)],
-        )?),
+        Some(value) => {
+            filled(call, &shape, count, &[call.tensor_of(value)?.to_scalars().first().copied().unwrap_or(0.0)])?
+        }
         None => return Err(Fault::argument("a constant has no value")),
     };
     // Integers may stand for scalars; the type argument decides.
@@ -128,7 +125,7 @@ pub fn constant(call: &Call) -> Outcome {
     }])
 }
 
-fn filled<T: Copy>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<ndarray::ArrayD<T>, Fault> {
+fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<Tensor, Fault> {
     match items {
         [item] => generate(shape, |_| *item),
         items if items.len() == count => generate(shape, |i| items[i]),

@@ -3,7 +3,7 @@
 use super::{EvalError, Evaluation, Evaluator, Limits, NoVariables};
 use crate::diagnostics::Code;
 use crate::graph::Graph;
-use crate::tensor::{ElementType, Tensor, json};
+use crate::tensor::{DType, Tensor, json};
 use crate::{Options, expand, parse};
 
 fn graph(text: &str, options: &Options) -> Graph {
@@ -19,7 +19,7 @@ fn graph(text: &str, options: &Options) -> Graph {
 fn inputs(text: &str) -> (Vec<(String, Tensor)>, String) {
     let inputs = json::read(text).unwrap();
     let line = |(name, tensor): &(String, Tensor)| {
-        format!("{name} = external<{}>(shape = {:?});\n", tensor.element_type().text(), tensor.shape())
+        format!("{name} = external<{}>(shape = {:?});\n", tensor.dtype().keyword(), tensor.shape())
     };
     let lines = inputs.iter().map(line).collect();
     (inputs, lines)
@@ -41,8 +41,8 @@ fn run(given: &str, body: &str) -> Tensor {
 /// A body on inputs gives an output, all as JSON.
 fn check(given: &str, body: &str, wanted: &str) {
     let found = run(given, body);
-    let wanted = json::tensor(&serde_json::from_str(wanted).unwrap()).unwrap();
-    let wanted = if found.element_type() == ElementType::Scalar { Tensor::Scalar(wanted.to_scalars()) } else { wanted };
+    let wanted = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
+    let wanted = if found.dtype() == DType::Float64 { wanted.into_type(DType::Float64).unwrap() } else { wanted };
     let apart = super::verify::difference(&found, &wanted);
     assert!(apart.is_some_and(|apart| apart < 1e-9), "{body}\nis {found:?}\nnot {wanted:?}");
 }
@@ -232,8 +232,8 @@ fn unknown_operations_are_told() {
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1]); y = vendor_thing(x); }";
     let graph = graph(text, &Options::default());
     let twice = |call: &super::Call| {
-        let x = call.tensor_of(&call.value_at(0, "x").expect("an operand"))?.to_scalars();
-        Ok(vec![Tensor::Scalar(x * 2.0)])
+        let x = call.tensor_of(&call.value_at(0, "x").expect("an operand"))?;
+        Ok(vec![Tensor::scalars(x.shape(), x.to_scalars().into_iter().map(|x| x * 2.0).collect())?])
     };
     let evaluator = Evaluator::default().operation("vendor_thing", twice);
     let x = [("x".to_string(), Tensor::scalars(&[1], vec![4.0]).unwrap())];

@@ -1,11 +1,11 @@
 //! Operations that exporters write and no document declares: tract's, and those that Khronos'
 //! converters name after an operation of ONNX, with a number for each variant: `erf_v1`.
 
+use super::array::{pack, scalars};
 use super::call::{Call, Outcome};
 use super::fault::Fault;
 use super::table::Function;
 use super::{broadcast, reduce, scan, sources};
-use crate::tensor::Tensor;
 
 /// What is known of vendors' operations.
 const VENDOR: &[(&str, Function)] = &[
@@ -33,7 +33,7 @@ pub fn operation(name: &str) -> Option<Function> {
 fn operand(call: &Call, position: usize, name: &str) -> Result<ndarray::ArrayD<f64>, Fault> {
     let value = call.value_at(position, name);
     let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
-    Ok(call.tensor_of(&value)?.to_scalars())
+    Ok(scalars(&*call.tensor_of(&value)?))
 }
 
 /// A number that may be left out.
@@ -45,7 +45,7 @@ fn number(call: &Call, name: &str, default: f64) -> Result<f64, Fault> {
 fn erf(call: &Call) -> Outcome {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
     call.budget().room(x.shape())?;
-    Ok(vec![Tensor::Scalar(x.mapv(error_function))])
+    Ok(vec![pack(x.mapv(error_function))?])
 }
 
 /// The error function to the precision of 64-bit numbers: its series near 0, and the continued
@@ -78,7 +78,7 @@ fn along(call: &Call, log: bool) -> Outcome {
     let axes = call.value_at(1, "axes").ok_or_else(|| Fault::argument(format!("`{}` has no axes", call.name())))?;
     let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.ndim()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
-    Ok(vec![Tensor::Scalar(reduce::softmax_along(call, &x, &axes, log)?)])
+    Ok(vec![pack(reduce::softmax_along(call, &x, &axes, log)?)?])
 }
 
 fn softmax(call: &Call) -> Outcome {
@@ -95,7 +95,7 @@ fn hard_sigmoid(call: &Call) -> Outcome {
     let alpha = number(call, "alpha", 0.2)?;
     let beta = number(call, "beta", 0.5)?;
     call.budget().room(x.shape())?;
-    Ok(vec![Tensor::Scalar(x.mapv(|x| (alpha * x + beta).clamp(0.0, 1.0)))])
+    Ok(vec![pack(x.mapv(|x| (alpha * x + beta).clamp(0.0, 1.0)))?])
 }
 
 /// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
@@ -112,7 +112,7 @@ fn mean_variance_normalization(call: &Call) -> Outcome {
     let variance = reduce::reduce(call, &centered.mapv(|x| x * x), &axes, mean)?;
     let normal = broadcast::map2(name, budget, &centered, &variance, |x, variance| x / (variance + epsilon).sqrt())?;
     let scaled = broadcast::map2(name, budget, &normal, &scale, |x, scale| x * scale)?;
-    Ok(vec![Tensor::Scalar(broadcast::map2(name, budget, &scaled, &offset, |x, offset| x + offset)?)])
+    Ok(vec![pack(broadcast::map2(name, budget, &scaled, &offset, |x, offset| x + offset)?)?])
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Fault;
 use crate::graph::{Extent, Graph};
-use crate::tensor::{ElementType, Tensor, TensorError};
+use crate::tensor::{DType, Tensor, TensorError};
 
 /// Random numbers that are the same for the same seed everywhere (splitmix64).
 #[derive(Clone, Debug)]
@@ -36,13 +36,17 @@ impl Random {
     /// # Errors
     ///
     /// The shape is too large.
-    pub fn tensor(&mut self, of: ElementType, shape: &[usize]) -> Result<Tensor, TensorError> {
+    pub fn tensor(&mut self, of: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
         let count = crate::tensor::volume(shape).filter(|&count| count <= 1 << 29);
         let count = count.ok_or_else(|| TensorError::new(format!("shape {shape:?} is too large")))?;
         match of {
-            ElementType::Integer => Tensor::integers(shape, (0..count).map(|_| (self.next() & 1) as i64).collect()),
-            ElementType::Logical => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
-            ElementType::Scalar => Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect()),
+            DType::Int32 | DType::Int64 => {
+                Tensor::integers(shape, (0..count).map(|_| (self.next() & 1) as i64).collect())
+            }
+            DType::Bool => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
+            DType::Float32 | DType::Float64 => {
+                Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect())
+            }
         }
     }
 }
@@ -66,7 +70,7 @@ pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Ve
         let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
         // Each input has its own sequence, whatever inputs there are beside it.
         let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
-        let made = random.tensor(source_type(graph, *input).unwrap_or(ElementType::Scalar), &shape);
+        let made = random.tensor(source_type(graph, *input).unwrap_or(DType::Float64), &shape);
         inputs.push((name, made.map_err(|error| fail(error.0))?));
     }
     Ok(inputs)
@@ -85,13 +89,13 @@ pub struct OrRandom<'a> {
 }
 
 impl Variables for OrRandom<'_> {
-    fn load(&self, label: &str, shape: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         if let Some(tensor) = self.variables.load(label, shape, of)? {
             return Ok(Some(tensor));
         }
         // The label decides, so that both graphs get the same data in whatever order they ask.
         let seed = label.bytes().fold(self.seed, |seed, byte| seed.wrapping_mul(0x100_0193) ^ u64::from(byte));
-        Random::new(seed).tensor(of.unwrap_or(ElementType::Scalar), shape).map(Some)
+        Random::new(seed).tensor(of.unwrap_or(DType::Float64), shape).map(Some)
     }
 }
 
@@ -108,7 +112,7 @@ pub struct Difference {
 
 /// How far two tensors are apart: none where their shapes or types differ.
 pub fn difference(a: &Tensor, b: &Tensor) -> Option<f64> {
-    if a.shape() != b.shape() || a.element_type() != b.element_type() {
+    if a.shape() != b.shape() || a.dtype() != b.dtype() {
         return None;
     }
     let apart = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
@@ -154,8 +158,7 @@ pub fn compare(
     let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
     for ((name, wanted), (_, found)) in first.iter().zip(&second) {
         let Some(apart) = difference(wanted, found) else {
-            let tell =
-                |tensor: &Tensor| format!("{} items of shape {:?}", tensor.element_type().text(), tensor.shape());
+            let tell = |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype().keyword(), tensor.shape());
             return fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
         };
         largest.items += wanted.len();

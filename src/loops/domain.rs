@@ -1,10 +1,8 @@
-//! What the machine computes with: how values are made, and why there may be none.
+//! Where the machine computes, and why a value may be missing.
 
 use std::sync::Arc;
 
-use super::network::{LayerId, LoopId, Network, TensorId, Type};
-use super::ops::{Attributes, Op};
-use super::tensor::Tensor;
+use super::network::{LayerId, LoopId, Network, Type};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
@@ -60,77 +58,4 @@ pub struct Collecting<'a> {
     pub reverse: bool,
     /// The type of elements, where known.
     pub element: Option<&'a Type>,
-}
-
-/// How things are computed.
-pub trait Domain {
-    /// What tensors are.
-    type Value: Clone;
-    /// What elements are collected in.
-    type Gathered;
-
-    /// A constant.
-    fn constant(&mut self, value: &Arc<Tensor>) -> Self::Value;
-
-    /// The result of an operation, whose type may be known.
-    fn operation(
-        &mut self,
-        site: &Site,
-        what: (Op, &Attributes, Option<&Type>),
-        inputs: &[&Self::Value],
-    ) -> Slot<Self::Value>;
-
-    /// What is at an index of an axis; `trips` is the number of trips, where known.
-    fn element(
-        &mut self,
-        site: &Site,
-        of: (TensorId, &Self::Value),
-        axis: usize,
-        index: i64,
-        trips: Option<u64>,
-    ) -> Slot<Self::Value>;
-
-    /// The number that a value is, if that is known.
-    fn number(&self, value: &Self::Value) -> Option<i64>;
-
-    /// The truth of a value, if that is known.
-    fn truth(&self, value: &Self::Value) -> Option<bool>;
-
-    /// Begins to collect.
-    fn open(&mut self, collecting: &Collecting) -> Self::Gathered;
-
-    /// Adds an element, which counts only if `active` holds.
-    fn push(
-        &mut self,
-        collecting: &Collecting,
-        to: &mut Self::Gathered,
-        value: &Self::Value,
-        active: Option<&Self::Value>,
-    ) -> Slot<()>;
-
-    /// The collected elements in one tensor.
-    fn close(&mut self, collecting: &Collecting, from: Self::Gathered) -> Slot<Self::Value>;
-
-    /// The memory that a value takes.
-    fn bytes(&self, value: &Self::Value) -> u64;
-
-    /// The memory of what is being collected.
-    fn held(&self) -> u64 {
-        0
-    }
-
-    /// The steps taken, beyond one for each layer.
-    fn work(&mut self) -> u64;
-
-    /// How many trips are made of a loop whose condition is not known; none if none at all.
-    fn bound(&self) -> Option<u64>;
-
-    /// Both of two conditions.
-    fn both(&mut self, site: &Site, a: &Self::Value, b: &Self::Value) -> Slot<Self::Value>;
-
-    /// One of two values.
-    fn choose(&mut self, site: &Site, active: &Self::Value, new: &Self::Value, old: &Self::Value) -> Slot<Self::Value>;
-
-    /// Notes that a loop was left although the condition may hold.
-    fn unfinished(&mut self, site: &Site, active: &Self::Value) -> Slot<()>;
 }

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::domain::{Failure, Site, Slot};
 use super::network::{Network, TensorId};
-use super::tensor::{DType, Data, Dims, Tensor};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
@@ -18,6 +17,7 @@ use crate::migrate::target::{Declarations, Target};
 use crate::nnef::lexer;
 use crate::source::names::{Name, Names};
 use crate::source::{FileId, Location, Span};
+use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A tensor of the graph.
 #[derive(Clone, Debug)]

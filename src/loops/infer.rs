@@ -2,8 +2,8 @@
 
 use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, Type};
 use super::order::{Item, Order};
-use super::tensor::DType;
 use crate::source::Span;
+use crate::tensor::DType;
 
 /// Types by tensor; none where something is wrong.
 pub struct Types {

@@ -7,11 +7,11 @@ use super::domain::{Site, Slot};
 use super::emit::{Flat, primitive, scalar};
 use super::network::Type;
 use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, sections};
-use super::tensor::{DType, Dims, Tensor};
-use super::unroll::{Sym, Symbols};
+use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::Value;
+use crate::tensor::{DType, Dims, Tensor};
 
 /// What is lowered, and where.
 struct Lower<'a, 'n> {
@@ -104,24 +104,14 @@ impl Lower<'_, '_> {
         shape.extend_from_slice(value.shape());
         let flat = match value {
             Sym::Known(known) => {
-                let wide = Tensor::new(shape, known.data().clone());
+                let wide = Tensor::new(&shape, known.data().clone());
                 let wide = wide.ok_or_else(|| self.blocked("has an operand that is too large".to_owned()))?;
                 return self.tensor(&Sym::Known(std::sync::Arc::new(wide)));
             }
             Sym::Flat(flat) if missing == 0 => return Ok(flat.clone()),
             Sym::Flat(flat) => flat,
         };
-        if let Some(known) = self.symbols.widened.get(&(flat.id, missing)) {
-            return Ok(known.clone());
-        }
-        let axes = Value::Integers((0..missing as i64).collect());
-        let name = self.symbols.emitter.name_of(flat);
-        let name = self.symbols.emitter.under(name, "unsqueezed");
-        let place = (self.site.net.layer(self.site.layer).at, self.site.name());
-        let arguments = vec![("input", Value::Tensor(flat.id)), ("axes", axes)];
-        let wide = self.symbols.emitter.emit(place, "unsqueeze", arguments, (flat.dtype, &shape), name)?;
-        self.symbols.widened.insert((flat.id, missing), wide.clone());
-        Ok(wide)
+        self.symbols.widened(self.site, flat, &shape)
     }
 
     /// An operand of an element-wise operation: a literal where a constant has one number

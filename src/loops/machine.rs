@@ -1,17 +1,18 @@
 //! Runs a plan: trip after trip, with what only the running trip can ask for in memory.
 //!
-//! The machine knows when what is computed; a [`Domain`] knows how. One domain has numbers
-//! (`eval`), another has tensors of a flat graph, as far as they are not numbers (`unroll`): that
-//! is partial evaluation. An element that cannot be computed is no error until something asks for
-//! it that is not such an element itself: a failure is a value that spreads.
+//! The machine knows when what is computed, [`Symbols`] how: values are numbers, or tensors of a flat
+//! graph where they depend on inputs that are not known. That is partial evaluation; an evaluation is
+//! the case in which all inputs are known. An element that cannot be computed is no error until
+//! something asks for it that is not such an element itself: a failure is a value that spreads.
 
 use std::sync::Arc;
 
-use super::domain::{Collecting, Domain, Failure, Site, Slot};
+use super::domain::{Collecting, Failure, Site, Slot};
 use super::infer::Types;
 use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
 use super::order::Item;
 use super::plan::{LoopPlan, Plan, Step};
+use super::symbols::{Gathered, Sym, Symbols};
 use crate::diagnostics::Code;
 
 /// What a run may take.
@@ -29,16 +30,16 @@ pub struct Budget {
 const FATAL: &[Code] = &[Code::StepBudget, Code::MemoryBudget, Code::LengthBudget, Code::OperationBudget];
 
 /// The state of a run.
-pub struct Machine<'n, D: Domain> {
+pub struct Machine<'n> {
     net: &'n Network,
     plan: &'n Plan,
     types: &'n Types,
     /// How things are computed.
-    pub domain: D,
-    slots: Vec<Option<Slot<D::Value>>>,
+    pub symbols: Symbols<'n>,
+    slots: Vec<Option<Slot<Sym>>>,
     trips: Vec<(LoopId, u64)>,
     /// What must hold for the running trips to be made, with how many loops are around.
-    actives: Vec<(usize, D::Value)>,
+    actives: Vec<(usize, Sym)>,
     budget: Budget,
     steps: u64,
     bytes: u64,
@@ -48,9 +49,9 @@ pub struct Machine<'n, D: Domain> {
 type Run = Result<(), Arc<Failure>>;
 
 /// A loop output while the loop runs.
-enum Leaving<'n, G> {
+enum Leaving<'n> {
     Last { output: TensorId, state: TensorId },
-    Gathering { output: TensorId, input: TensorId, collecting: Collecting<'n>, gathered: Slot<G> },
+    Gathering { output: TensorId, input: TensorId, collecting: Collecting<'n>, gathered: Slot<Gathered> },
     Failed { output: TensorId, failure: Arc<Failure> },
 }
 
@@ -61,26 +62,26 @@ enum Trip {
     Over,
 }
 
-impl<'n, D: Domain> Machine<'n, D> {
+impl<'n> Machine<'n> {
     /// A machine before its run; `start` has the values of inputs.
     pub fn new(
         net: &'n Network,
         plan: &'n Plan,
         types: &'n Types,
         budget: Budget,
-        mut domain: D,
-        start: Vec<(TensorId, D::Value)>,
+        symbols: Symbols<'n>,
+        start: Vec<(TensorId, Sym)>,
     ) -> Self {
-        let mut slots: Vec<Option<Slot<D::Value>>> = net.tensors.iter().map(|_| None).collect();
+        let mut slots: Vec<Option<Slot<Sym>>> = net.tensors.iter().map(|_| None).collect();
         for (i, info) in net.tensors.iter().enumerate() {
             if let Origin::Constant(value) = &info.origin {
-                slots[i] = Some(Ok(domain.constant(value)));
+                slots[i] = Some(Ok(Sym::Known(Arc::clone(value))));
             }
         }
         for (tensor, value) in start {
             slots[tensor.index()] = Some(Ok(value));
         }
-        Machine { net, plan, types, domain, slots, trips: Vec::new(), actives: Vec::new(), budget, steps: 0, bytes: 0 }
+        Machine { net, plan, types, symbols, slots, trips: Vec::new(), actives: Vec::new(), budget, steps: 0, bytes: 0 }
     }
 
     /// Runs the plan.
@@ -94,7 +95,7 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     /// The value of a tensor.
-    pub fn value(&self, tensor: TensorId) -> Slot<D::Value> {
+    pub fn value(&self, tensor: TensorId) -> Slot<Sym> {
         self.slots[tensor.index()].clone().unwrap_or_else(|| Err(self.nothing(tensor)))
     }
 
@@ -105,15 +106,15 @@ impl<'n, D: Domain> Machine<'n, D> {
         Arc::new(Failure { code: Code::LayerOperands, at: info.at, message, trips: self.trips.clone() })
     }
 
-    fn set(&mut self, tensor: TensorId, slot: Option<Slot<D::Value>>) -> Run {
-        let size = |slot: &Option<Slot<D::Value>>| match slot {
-            Some(Ok(value)) => self.domain.bytes(value),
+    fn set(&mut self, tensor: TensorId, slot: Option<Slot<Sym>>) -> Run {
+        let size = |slot: &Option<Slot<Sym>>| match slot {
+            Some(Ok(value)) => self.symbols.bytes(value),
             _ => 0,
         };
         let more = size(&slot);
         self.bytes = (self.bytes + more).saturating_sub(size(&self.slots[tensor.index()]));
         self.slots[tensor.index()] = slot;
-        if more > 0 && self.bytes + self.domain.held() > self.budget.bytes {
+        if more > 0 && self.bytes + self.symbols.held() > self.budget.bytes {
             let info = &self.net.tensors[tensor.index()];
             let message = format!("tensors alive at `{}` take more than {} bytes", info.name, self.budget.bytes);
             let trips = self.trips.clone();
@@ -123,7 +124,7 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     /// Sets what was computed, or ends the run.
-    fn give(&mut self, tensor: TensorId, slot: Slot<D::Value>) -> Run {
+    fn give(&mut self, tensor: TensorId, slot: Slot<Sym>) -> Run {
         match slot {
             Err(failure) if FATAL.contains(&failure.code) => Err(failure),
             slot => self.set(tensor, Some(slot)),
@@ -132,7 +133,7 @@ impl<'n, D: Domain> Machine<'n, D> {
 
     fn steps(&mut self, steps: &'n [Step], i: u64, trips: Option<u64>) -> Run {
         for step in steps.iter().filter(|step| step.window.covers(i, trips)) {
-            self.steps += 1 + self.domain.work();
+            self.steps += 1 + self.symbols.work();
             match step.item {
                 Item::Layer(layer) => {
                     if self.steps > self.budget.steps {
@@ -152,12 +153,12 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     fn layer(&mut self, layer: LayerId, i: u64, trips: Option<u64>) -> Run {
-        let Machine { net, types, domain, slots, trips: running, .. } = self;
+        let Machine { net, types, symbols, slots, trips: running, .. } = self;
         let (net, site) = (*net, Site { net, layer, trips: running });
         let Some(output) = net.layer(layer).output else { return Ok(()) };
         let slot = match &net.layer(layer).kind {
             LayerKind::Operation { op, inputs, attributes } => {
-                let mut values: smallvec::SmallVec<[&D::Value; 4]> = smallvec::SmallVec::new();
+                let mut values: smallvec::SmallVec<[&Sym; 4]> = smallvec::SmallVec::new();
                 let mut failed = None;
                 for input in inputs {
                     match &slots[input.tensor.index()] {
@@ -168,18 +169,18 @@ impl<'n, D: Domain> Machine<'n, D> {
                 }
                 match failed {
                     Some(failure) => Err(failure),
-                    None => domain.operation(&site, (*op, attributes.as_ref(), types.get(output)), &values),
+                    None => symbols.operation(&site, (*op, attributes.as_ref(), types.get(output)), &values),
                 }
             }
             LayerKind::Iterator { of, input, axis, reverse } => {
                 let count = self.plan.loops[of.index()].count.map(|count| &slots[count.index()]);
                 let count = match count {
-                    Some(Some(Ok(count))) => domain.number(count),
+                    Some(Some(Ok(count))) => symbols.number(count),
                     _ => None,
                 };
                 let index = if *reverse { count.map_or(-1, |count| count - 1 - i as i64) } else { i as i64 };
                 match &slots[input.tensor.index()] {
-                    Some(Ok(value)) => domain.element(&site, (input.tensor, value), *axis as usize, index, trips),
+                    Some(Ok(value)) => symbols.element(&site, (input.tensor, value), *axis as usize, index, trips),
                     Some(Err(failure)) => Err(Arc::clone(failure)),
                     None => Err(site.fail(Code::LayerOperands, "what it runs over has no value")),
                 }
@@ -213,7 +214,7 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     /// The loop outputs before the first trip.
-    fn leaving(&mut self, plan: &'n LoopPlan) -> Vec<Leaving<'n, D::Gathered>> {
+    fn leaving(&mut self, plan: &'n LoopPlan) -> Vec<Leaving<'n>> {
         let mut found = Vec::new();
         for &id in &plan.outputs {
             let layer = self.net.layer(id);
@@ -228,7 +229,7 @@ impl<'n, D: Domain> Machine<'n, D> {
             let outer = self.trips.clone();
             let fail = |code: Code, message: String| Arc::new(Failure { code, at: layer.at, message, trips: outer });
             let number =
-                length.map(|length| (length, self.value(length.tensor).map(|value| self.domain.number(&value))));
+                length.map(|length| (length, self.value(length.tensor).map(|value| self.symbols.number(&value))));
             let length = match number {
                 Some((_, Ok(Some(number)))) => usize::try_from(number)
                     .map_err(|_| fail(Code::OutputTooShort, format!("the length of a loop output is {number}"))),
@@ -246,7 +247,7 @@ impl<'n, D: Domain> Machine<'n, D> {
                     let reverse = *kind == Output::Reverse;
                     let element = self.types.get(input.tensor);
                     let collecting = Collecting { site, axis: *axis as usize, length, reverse, element };
-                    let gathered = Ok(self.domain.open(&collecting));
+                    let gathered = Ok(Gathered::default());
                     Leaving::Gathering { output, input: input.tensor, collecting, gathered }
                 }
             });
@@ -254,7 +255,7 @@ impl<'n, D: Domain> Machine<'n, D> {
         found
     }
 
-    fn leave(&mut self, leaving: Leaving<'n, D::Gathered>) -> Run {
+    fn leave(&mut self, leaving: Leaving<'n>) -> Run {
         match leaving {
             Leaving::Last { output, state } => {
                 let value = self.value(state);
@@ -265,7 +266,7 @@ impl<'n, D: Domain> Machine<'n, D> {
                 let trips = std::mem::take(&mut self.trips);
                 let site = Site { trips: &trips, ..collecting.site };
                 let slot =
-                    gathered.and_then(|gathered| self.domain.close(&Collecting { site, ..collecting }, gathered));
+                    gathered.and_then(|gathered| self.symbols.close(&Collecting { site, ..collecting }, gathered));
                 self.trips = trips;
                 self.give(output, slot)
             }
@@ -273,7 +274,7 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     /// Makes the trips of a loop. Fails if the loop as a whole does.
-    fn trips(&mut self, of: LoopId, plan: &'n LoopPlan, leaving: &mut [Leaving<'n, D::Gathered>]) -> Run {
+    fn trips(&mut self, of: LoopId, plan: &'n LoopPlan, leaving: &mut [Leaving<'n>]) -> Run {
         let count = plan.count.map(|count| self.count(of, count)).transpose()?;
         let known = count.filter(|_| plan.condition.is_none());
         for state in plan.states.iter().filter(|state| state.window.covers(0, known)) {
@@ -281,8 +282,8 @@ impl<'n, D: Domain> Machine<'n, D> {
             self.give(state.output, initial)?;
         }
         // The values after the last trip that was made, once that depends on run-time data.
-        let mut lasting: Vec<(TensorId, Slot<D::Value>)> = Vec::new();
-        let mut active: Option<D::Value> = None;
+        let mut lasting: Vec<(TensorId, Slot<Sym>)> = Vec::new();
+        let mut active: Option<Sym> = None;
         let mut i = 0;
         while count.is_none_or(|count| i < count) {
             self.running(i);
@@ -321,7 +322,7 @@ impl<'n, D: Domain> Machine<'n, D> {
     /// The number of trips.
     fn count(&mut self, of: LoopId, count: TensorId) -> Result<u64, Arc<Failure>> {
         let value = self.value(count)?;
-        match self.domain.number(&value) {
+        match self.symbols.number(&value) {
             Some(number) => Ok(u64::try_from(number).unwrap_or(0)),
             None => {
                 let (name, count) = (&self.net.loops[of.index()].name, self.net.name_of(count));
@@ -356,7 +357,7 @@ impl<'n, D: Domain> Machine<'n, D> {
         condition: TensorId,
         i: u64,
         count: Option<u64>,
-        active: &mut Option<D::Value>,
+        active: &mut Option<Sym>,
     ) -> Result<Trip, Arc<Failure>> {
         let value = match (self.value(condition), &active) {
             (Ok(value), _) => value,
@@ -366,11 +367,11 @@ impl<'n, D: Domain> Machine<'n, D> {
             }
             (Err(failure), _) => return Err(failure),
         };
-        match self.domain.truth(&value) {
+        match self.symbols.truth(&value) {
             Some(false) => return Ok(Trip::Over),
             Some(true) => {}
             None => {
-                let Some(bound) = self.domain.bound() else {
+                let Some(bound) = self.symbols.bound() else {
                     let (name, condition) = (&self.net.loops[of.index()].name, self.net.name_of(condition));
                     let message = format!("the condition of `{name}` is `{condition}`, which depends on run-time data");
                     return Err(self.fail(of, Code::NotFlattenable, message));
@@ -378,7 +379,7 @@ impl<'n, D: Domain> Machine<'n, D> {
                 let layer = self.limit(of);
                 let site = Site { net: self.net, layer, trips: &self.trips };
                 let both = match &active {
-                    Some(before) => self.domain.both(&site, before, &value)?,
+                    Some(before) => self.symbols.both(&site, before, &value)?,
                     None => value,
                 };
                 *active = Some(both.clone());
@@ -399,19 +400,19 @@ impl<'n, D: Domain> Machine<'n, D> {
     }
 
     /// Leaves a loop although its condition may hold.
-    fn give_up(&mut self, of: LoopId, active: &D::Value) -> Result<Trip, Arc<Failure>> {
+    fn give_up(&mut self, of: LoopId, active: &Sym) -> Result<Trip, Arc<Failure>> {
         let layer = self.limit(of);
         let site = Site { net: self.net, layer, trips: &self.trips };
         let mut all = active.clone();
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {
-            all = self.domain.both(&site, outer, &all)?;
+            all = self.symbols.both(&site, outer, &all)?;
         }
-        self.domain.unfinished(&site, &all)?;
+        self.symbols.unfinished(&site, &all)?;
         Ok(Trip::Over)
     }
 
-    fn lasting(&self, leaving: &[Leaving<'n, D::Gathered>]) -> Vec<(TensorId, Slot<D::Value>)> {
-        let state = |leaving: &Leaving<'n, D::Gathered>| match leaving {
+    fn lasting(&self, leaving: &[Leaving<'n>]) -> Vec<(TensorId, Slot<Sym>)> {
+        let state = |leaving: &Leaving<'n>| match leaving {
             Leaving::Last { state, .. } => Some((*state, self.value(*state))),
             _ => None,
         };
@@ -422,8 +423,8 @@ impl<'n, D: Domain> Machine<'n, D> {
     fn collect(
         &mut self,
         plan: &'n LoopPlan,
-        leaving: &mut [Leaving<'n, D::Gathered>],
-        active: Option<&D::Value>,
+        leaving: &mut [Leaving<'n>],
+        active: Option<&Sym>,
     ) -> Result<Trip, Arc<Failure>> {
         for leaving in leaving {
             let Leaving::Gathering { input, collecting, gathered, .. } = leaving else { continue };
@@ -432,7 +433,7 @@ impl<'n, D: Domain> Machine<'n, D> {
             let collecting = Collecting { site, element: collecting.element, ..*collecting };
             let value = self.slots[input.index()].as_ref();
             let pushed = match value {
-                Some(Ok(value)) => self.domain.push(&collecting, to, value, active),
+                Some(Ok(value)) => self.symbols.push(&collecting, to, value, active),
                 Some(Err(failure)) => Err(Arc::clone(failure)),
                 None => Err(site.fail(Code::LayerOperands, "an element has no value")),
             };
@@ -453,7 +454,7 @@ impl<'n, D: Domain> Machine<'n, D> {
 
     /// Moves the recurrences to their next elements, all at once.
     fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> Run {
-        let next: smallvec::SmallVec<[Option<Slot<D::Value>>; 8]> =
+        let next: smallvec::SmallVec<[Option<Slot<Sym>>; 8]> =
             plan.states.iter().map(|state| state.window.covers(i, known).then(|| self.value(state.next))).collect();
         for (state, value) in plan.states.iter().zip(next) {
             self.set(state.output, value)?;
@@ -465,8 +466,8 @@ impl<'n, D: Domain> Machine<'n, D> {
     fn blend(
         &mut self,
         plan: &'n LoopPlan,
-        active: &D::Value,
-        lasting: &mut [(TensorId, Slot<D::Value>)],
+        active: &Sym,
+        lasting: &mut [(TensorId, Slot<Sym>)],
     ) -> Result<Trip, Arc<Failure>> {
         let of = self.trips.last().map_or(LoopId(0), |(of, _)| *of);
         debug_assert!(plan.condition.is_some());
@@ -475,7 +476,7 @@ impl<'n, D: Domain> Machine<'n, D> {
             let new = self.value(*state);
             let site = Site { net: self.net, layer, trips: &self.trips };
             match (new, &*old) {
-                (Ok(new), Ok(before)) => *old = Ok(self.domain.choose(&site, active, &new, before)?),
+                (Ok(new), Ok(before)) => *old = Ok(self.symbols.choose(&site, active, &new, before)?),
                 (Err(failure), _) if failure.code == Code::NotFlattenable => *old = Err(failure),
                 (Err(_), Ok(_)) => return self.give_up(of, active),
                 (_, Err(_)) => {}

@@ -8,7 +8,7 @@ mod domain;
 mod emit;
 mod eval;
 mod infer;
-pub mod json;
+
 mod lower;
 mod machine;
 mod network;
@@ -18,24 +18,20 @@ mod plan;
 mod read;
 mod rules;
 mod scope;
-mod tensor;
+mod symbols;
 mod unroll;
-#[cfg(feature = "eval")]
-pub mod values;
-mod write;
 
 pub use network::{
     Layer, LayerId, LayerKind, Limit, Loop, LoopId, Network, Origin, Output, TensorId, TensorInfo, Type, Use,
 };
 pub use ops::{Attributes, Op, Role};
-pub use tensor::{DType, Data, Dims, Tensor};
-pub use write::write_values;
 
 use std::sync::Arc;
 
-use crate::Expansion;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::Sources;
+use crate::tensor::Tensor;
+use crate::{Expansion, Options};
 use domain::Failure;
 use infer::Types;
 use machine::{Budget, Machine};
@@ -43,50 +39,14 @@ use order::{Cycle, Order};
 use plan::Plan;
 use rules::Context;
 use scope::Scopes;
-
-/// What a caller can choose.
-///
-/// ```
-/// let options = nnef_flatten::loops::Options { max_trips: Some(64), ..Default::default() };
-/// assert!(options.unroll);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Accept only what TensorRT does.
-    pub strict: bool,
-    /// Whether loops are unrolled; otherwise a network with loops has no flat graph.
-    pub unroll: bool,
-    /// The most trips of a loop whose number of trips is not known; when unrolling, none refuses
-    /// such loops.
-    pub max_trips: Option<u64>,
-    /// The most operations that may be emitted.
-    pub max_ops: u64,
-    /// The most steps of an evaluation; a step is one layer, or some hundred elements.
-    pub max_steps: u64,
-    /// The most bytes of tensors alive at a time.
-    pub max_bytes: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            strict: false,
-            unroll: true,
-            max_trips: None,
-            max_ops: 10_000_000,
-            max_steps: 200_000_000,
-            max_bytes: 2 << 30,
-        }
-    }
-}
+use symbols::{Sym, Symbols};
 
 /// The most trips of a loop without a count, unless the caller says otherwise.
 const MAX_TRIPS: u64 = 1_000_000;
 
-impl Options {
-    fn budget(&self) -> Budget {
-        Budget { trips: self.max_trips.unwrap_or(MAX_TRIPS), steps: self.max_steps, bytes: self.max_bytes }
-    }
+fn budget(options: &Options) -> Budget {
+    let trips = options.max_trips.unwrap_or(MAX_TRIPS);
+    Budget { trips, steps: options.max_steps, bytes: options.max_bytes }
 }
 
 /// What [`evaluate`] found.
@@ -178,7 +138,7 @@ pub fn evaluate(
         match given.get(&info.name) {
             Some(value) if declared.admits(&Type::of(value)) => {
                 bound[input.index()] = Some(Type::of(value));
-                start.push((input, Arc::new(value.clone())));
+                start.push((input, Sym::Known(Arc::new(value.clone()))));
             }
             Some(value) => {
                 let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
@@ -193,13 +153,16 @@ pub fn evaluate(
     let mut checked = Checked::new(net, &bound, options.strict);
     wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
     let (plan, types, mut diagnostics) = checked.plan(net)?;
-    let mut machine = Machine::new(net, &plan, &types, options.budget(), eval::Numbers::default(), start);
+    let mut machine = Machine::new(net, &plan, &types, budget(options), Symbols::default(), start);
     let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
     let mut outputs = Vec::new();
     let wanted = if failures.is_empty() { net.outputs.as_slice() } else { &[] };
     for output in wanted {
         match machine.value(output.tensor) {
-            Ok(value) => outputs.push((net.name_of(output.tensor).to_owned(), Tensor::clone(&value))),
+            Ok(value) => {
+                let name = || net.name_of(output.tensor).to_owned();
+                outputs.extend(value.known().map(|value| (name(), Tensor::clone(value))));
+            }
             Err(failure) => failures.push(failure),
         }
     }

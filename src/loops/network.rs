@@ -6,8 +6,19 @@
 use rustc_hash::FxHashMap;
 
 use super::ops::{Attributes, Op};
-use super::tensor::{DType, Tensor};
 use crate::source::{FileId, Location, Span};
+use crate::tensor::{self, DType, Tensor};
+
+/// The most elements of a tensor.
+pub(super) const MAX_ELEMENTS: usize = 1 << 28;
+
+/// How many elements a shape has; none where that is too many, or where there are too many axes.
+pub(super) fn volume(shape: &[usize]) -> Option<usize> {
+    // An extent of 0 must not hide others whose product is too large.
+    let full = shape.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent.max(1)));
+    let fits = full.is_some_and(|full| full <= MAX_ELEMENTS) && shape.len() <= tensor::MAX_RANK;
+    fits.then(|| tensor::volume(shape)).flatten()
+}
 
 /// Identifies a tensor of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

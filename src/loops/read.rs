@@ -2,12 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::json::{Json, Member, SyntaxError, Value, parse};
-use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, Type, Use};
+use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, Type, Use, volume};
 use super::ops::{Attributes, Op, ROLES, Wanted};
-use super::tensor::{DType, Data, Dims, MAX_RANK, Tensor, volume};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::source::json::{Json, Member, SyntaxError, Value, parse};
 use crate::source::{FileId, Location, Span};
+use crate::tensor::json::{shape_of, typed};
+use crate::tensor::{DType, MAX_RANK, Tensor};
+
+/// A tensor from a number or nested arrays of numbers.
+fn tensor(json: &Json, dtype: DType) -> Result<Tensor, (Span, String)> {
+    let tensor = typed(json, dtype)?;
+    if volume(tensor.shape()).is_none() { Err((json.at, "the tensor is too large".to_owned())) } else { Ok(tensor) }
+}
 
 /// What stopped the reading of a part; it is reported already.
 struct Refused;
@@ -220,16 +227,7 @@ impl Reader<'_> {
         };
         let value = match member.value.get("shape") {
             None => Some(value),
-            Some(shape) => {
-                let extents: Option<Dims> = shape.as_array().and_then(|items| {
-                    let extent = |json: &Json| match json.value {
-                        Value::Int(extent) => usize::try_from(extent).ok(),
-                        _ => None,
-                    };
-                    items.iter().map(extent).collect()
-                });
-                extents.and_then(|extents| Tensor::new(extents, value.data().clone()))
-            }
+            Some(shape) => shape_of(shape).and_then(|extents| value.reshaped(&extents).ok()),
         };
         let Some(value) = value else { return self.wrong(data.at, "the data do not fill the shape") };
         self.net.define(&member.key, Origin::Constant(value.into()), member.at);
@@ -414,74 +412,5 @@ fn integers(json: &Json) -> Option<Vec<i64>> {
     match json.as_array() {
         Some(items) => items.iter().map(one).collect(),
         None => one(json).map(|int| vec![int]),
-    }
-}
-
-/// A tensor from a number or nested arrays of numbers.
-pub fn tensor(json: &Json, dtype: DType) -> Result<Tensor, (Span, String)> {
-    let mut shape = Dims::new();
-    let mut level = json;
-    while let Some(items) = level.as_array() {
-        shape.push(items.len());
-        match items.first() {
-            Some(first) => level = first,
-            None => break,
-        }
-    }
-    if volume(&shape).is_none() {
-        return Err((json.at, "the tensor is too large".to_owned()));
-    }
-    let mut items = Vec::new();
-    collect(json, &shape, &mut items)?;
-    let data = match dtype {
-        DType::Float32 => Data::Float32(convert(&items, |value| float(value).map(|x| x as f32))?),
-        DType::Float64 => Data::Float64(convert(&items, float)?),
-        DType::Int32 => Data::Int32(convert(&items, |value| int(value)?.try_into().ok())?),
-        DType::Int64 => Data::Int64(convert(&items, int)?),
-        DType::Bool => Data::Bool(convert(&items, truth)?),
-    };
-    Tensor::new(shape, data).ok_or_else(|| (json.at, "the arrays have different lengths".to_owned()))
-}
-
-fn collect<'j>(json: &'j Json, shape: &[usize], out: &mut Vec<&'j Json>) -> Result<(), (Span, String)> {
-    match (json.as_array(), shape) {
-        (None, []) => {
-            out.push(json);
-            Ok(())
-        }
-        (Some(items), [extent, rest @ ..]) if items.len() == *extent => {
-            items.iter().try_for_each(|item| collect(item, rest, out))
-        }
-        (Some(_), _) => Err((json.at, "the arrays have different lengths".to_owned())),
-        (None, _) => Err((json.at, "a number where its neighbours are arrays".to_owned())),
-    }
-}
-
-fn convert<T>(items: &[&Json], f: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, (Span, String)> {
-    let wrong = |json: &Json| (json.at, format!("{} that this type does not have", json.kind()));
-    items.iter().map(|json| f(&json.value).ok_or_else(|| wrong(json))).collect()
-}
-
-fn float(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(int) => Some(*int as f64),
-        Value::Float(float) => Some(*float),
-        _ => None,
-    }
-}
-
-fn int(value: &Value) -> Option<i64> {
-    match value {
-        Value::Int(int) => Some(*int),
-        _ => None,
-    }
-}
-
-fn truth(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(truth) => Some(*truth),
-        Value::Int(0) => Some(false),
-        Value::Int(1) => Some(true),
-        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::index::Place;
 use super::{Model, path};
 use crate::eval::Variables;
 use crate::tensor::dat::read_from;
-use crate::tensor::{ElementType, Tensor, TensorError};
+use crate::tensor::{DType, Tensor, TensorError};
 
 /// The data of a model's variables. A compressed archive is unpacked into a temporary file when
 /// the first of them is asked for.
@@ -35,7 +35,7 @@ impl<'m> ModelVariables<'m> {
 }
 
 impl Variables for ModelVariables<'_> {
-    fn load(&self, label: &str, _: &[usize], of: Option<ElementType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, _: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", self.model.name().display()));
         let name = path::data_file(label).map_err(|why| TensorError::new(format!("the label {why}")))?;
         let Some(file) = self.model.file(&name) else { return Ok(None) };

@@ -3,6 +3,7 @@
 //! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
 //! byte [`Span`] within it. Lines and columns are computed only when something is reported.
 
+pub mod json;
 pub mod literals;
 pub mod names;
 pub mod places;

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde_json::Value;
+use super::{DType, Data, Dims, Tensor, volume};
+use crate::source::Span;
+use crate::source::json::{Json, Value, parse};
 
-use super::{Tensor, TensorError};
+/// What is wrong with a text: where, and the sentence.
+pub type Misfit = (Span, String);
 
 /// Reads an object: names with nested arrays, or with objects that have `data` and may have
 /// `shape`, as [`write()`] makes them.
@@ -12,16 +15,17 @@ use super::{Tensor, TensorError};
 /// # Errors
 ///
 /// The text is no JSON object, or a value is no nested array whose parts have the same length.
-pub fn read(text: &str) -> Result<Vec<(String, Tensor)>, TensorError> {
-    let value: Value = serde_json::from_str(text).map_err(|error| TensorError::new(format!("no JSON: {error}")))?;
-    let Value::Object(members) = value else {
-        return Err(TensorError::new("the text is no JSON object of names and arrays"));
+pub fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
+    let json = parse(text).map_err(|error| (error.at, format!("no JSON: {}", error.message)))?;
+    let Some(members) = json.as_object() else {
+        return Err((json.at, "the text is no JSON object of names and arrays".to_owned()));
     };
-    let member = |(name, value): (String, Value)| match tensor(&value) {
-        Ok(tensor) => Ok((name, tensor)),
-        Err(error) => Err(TensorError::new(format!("`{name}`: {error}"))),
+    let named = |key: &str, (at, message): Misfit| (at, format!("`{key}`: {message}"));
+    let one = |member: &crate::source::json::Member| match tensor(&member.value) {
+        Ok(tensor) => Ok((member.key.clone(), tensor)),
+        Err(misfit) => Err(named(&member.key, misfit)),
     };
-    members.into_iter().map(member).collect()
+    members.iter().map(one).collect()
 }
 
 /// Reads one nested array, or an object with `data`.
@@ -32,125 +36,205 @@ pub fn read(text: &str) -> Result<Vec<(String, Tensor)>, TensorError> {
 /// # Errors
 ///
 /// The value is something else, or its parts differ in length.
-pub fn tensor(value: &Value) -> Result<Tensor, TensorError> {
-    if let Some(data) = value.as_object().and_then(|object| object.get("data")) {
+pub fn tensor(json: &Json) -> Result<Tensor, Misfit> {
+    if let Some(data) = json.get("data") {
         let tensor = tensor(data)?;
         // An array without items does not show its inner extents.
-        return match value.get("shape").map(shape_of) {
-            Some(Some(shape)) if shape != tensor.shape() && tensor.is_empty() => Tensor::scalars(&shape, Vec::new()),
-            Some(Some(shape)) if shape != tensor.shape() => {
-                Err(TensorError::new(format!("the data have shape {:?}, not {shape:?}", tensor.shape())))
+        return match json.get("shape").map(|shape| (shape.at, shape_of(shape))) {
+            Some((at, Some(shape))) if shape != tensor.shape() && tensor.is_empty() => {
+                Tensor::scalars(&shape, Vec::new()).map_err(|error| (at, error.0))
             }
-            Some(None) => Err(TensorError::new("`shape` is no array of extents")),
+            Some((at, Some(shape))) if shape != tensor.shape() => {
+                Err((at, format!("the data have shape {:?}, not {shape:?}", tensor.shape())))
+            }
+            Some((at, None)) => Err((at, "`shape` is no array of extents".to_owned())),
             _ => Ok(tensor),
         };
     }
-    let mut shape = Vec::new();
-    let mut first = value;
-    while let Value::Array(items) = first {
+    let (_, leaves) = nest(json)?;
+    let all = |fits: fn(&Value) -> bool| !leaves.is_empty() && leaves.iter().all(|leaf| fits(&leaf.value));
+    if all(|leaf| matches!(leaf, Value::Bool(_))) {
+        typed(json, DType::Bool)
+    } else if all(|leaf| matches!(leaf, Value::Int(_))) {
+        typed(json, DType::Int64)
+    } else {
+        typed(json, DType::Float64)
+    }
+}
+
+/// The extents that an array has.
+pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
+    let extent = |json: &Json| match json.value {
+        Value::Int(extent) => usize::try_from(extent).ok(),
+        _ => None,
+    };
+    json.as_array()?.iter().map(extent).collect()
+}
+
+/// A tensor of a type from a number or nested arrays of numbers.
+///
+/// # Errors
+///
+/// The value is something else, or its parts differ in length.
+pub fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
+    let (shape, items) = nest(json)?;
+    let data = match dtype {
+        DType::Float32 => Data::Float32(convert(&items, dtype, |value| float(value).map(|x| x as f32))?),
+        DType::Float64 => Data::Float64(convert(&items, dtype, float)?),
+        DType::Int32 => Data::Int32(convert(&items, dtype, |value| int(value)?.try_into().ok())?),
+        DType::Int64 => Data::Int64(convert(&items, dtype, int)?),
+        DType::Bool => Data::Bool(convert(&items, dtype, truth)?),
+    };
+    Tensor::new(&shape, data).ok_or_else(|| (json.at, "the arrays have different lengths".to_owned()))
+}
+
+/// The shape of nested arrays, and what they hold.
+fn nest(json: &Json) -> Result<(Dims, Vec<&Json>), Misfit> {
+    let mut shape = Dims::new();
+    let mut level = json;
+    while let Some(items) = level.as_array() {
         shape.push(items.len());
         match items.first() {
-            Some(item) => first = item,
+            Some(first) => level = first,
             None => break,
         }
     }
-    let mut leaves = Vec::new();
-    collect(value, &shape, &mut leaves)?;
-    if !leaves.is_empty() && leaves.iter().all(|leaf| leaf.is_boolean()) {
-        return Tensor::logicals(&shape, leaves.iter().filter_map(|leaf| leaf.as_bool()).collect());
+    if volume(&shape).is_none() || shape.len() > super::MAX_RANK {
+        return Err((json.at, "the tensor is too large".to_owned()));
     }
-    let integers: Option<Vec<i64>> = leaves.iter().map(|leaf| leaf.as_i64()).collect();
-    match integers.filter(|integers| !integers.is_empty()) {
-        Some(integers) => Tensor::integers(&shape, integers),
-        None => Tensor::scalars(&shape, leaves.into_iter().map(number).collect::<Result<_, _>>()?),
-    }
+    let mut items = Vec::new();
+    collect(json, &shape, &mut items)?;
+    Ok((shape, items))
 }
 
-fn shape_of(value: &Value) -> Option<Vec<usize>> {
-    value.as_array()?.iter().map(|extent| usize::try_from(extent.as_u64()?).ok()).collect()
-}
-
-fn collect<'v>(value: &'v Value, shape: &[usize], leaves: &mut Vec<&'v Value>) -> Result<(), TensorError> {
-    match (value, shape) {
-        (Value::Array(items), [extent, inner @ ..]) if items.len() == *extent => {
-            items.iter().try_for_each(|item| collect(item, inner, leaves))
-        }
-        (Value::Array(items), [extent, ..]) => {
-            Err(TensorError::new(format!("an array has {} items, the first beside it {extent}", items.len())))
-        }
-        (Value::Array(_), []) | (_, [_, ..]) => Err(TensorError::new("arrays and numbers stand beside each other")),
-        (leaf, []) => {
-            leaves.push(leaf);
+fn collect<'j>(json: &'j Json, shape: &[usize], out: &mut Vec<&'j Json>) -> Result<(), Misfit> {
+    match (json.as_array(), shape) {
+        (None, []) => {
+            out.push(json);
             Ok(())
         }
+        (Some(items), [extent, rest @ ..]) if items.len() == *extent => {
+            items.iter().try_for_each(|item| collect(item, rest, out))
+        }
+        (Some(_), _) => Err((json.at, "the arrays have different lengths".to_owned())),
+        (None, _) => Err((json.at, "a number where its neighbours are arrays".to_owned())),
     }
 }
 
-fn number(leaf: &Value) -> Result<f64, TensorError> {
-    let special = |text: &str| match text {
-        "inf" | "Infinity" => Some(f64::INFINITY),
-        "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
-        "nan" | "NaN" => Some(f64::NAN),
-        _ => None,
-    };
-    let number = leaf.as_f64().or_else(|| special(leaf.as_str()?));
-    number.ok_or_else(|| TensorError::new(format!("{leaf} is no number")))
+fn convert<T>(items: &[&Json], dtype: DType, f: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Misfit> {
+    let wrong = |json: &Json| (json.at, format!("{} that {dtype} does not have", json.kind()));
+    items.iter().map(|json| f(&json.value).ok_or_else(|| wrong(json))).collect()
 }
 
-/// Writes `{"outputs": {name: {"dtype": …, "shape": […], "data": …}}}`. Scalars are rounded to 32
-/// bits; those that JSON has no number for are the strings `"inf"`, `"-inf"` and `"nan"`.
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(int) => Some(*int as f64),
+        Value::Float(float) => Some(*float),
+        Value::String(text) => match text.as_str() {
+            "inf" | "Infinity" => Some(f64::INFINITY),
+            "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
+            "nan" | "NaN" => Some(f64::NAN),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(int) => Some(*int),
+        _ => None,
+    }
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::Int(0) => Some(false),
+        Value::Int(1) => Some(true),
+        _ => None,
+    }
+}
+
+/// How numbers are written that are not finite, and how wide scalars are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As the values of a flat graph: scalars are rounded to 32 bits; those that JSON has no number
+    /// for are the strings `"inf"`, `"-inf"` and `"nan"`.
+    Graph,
+    /// As the values of a network with loops: in the precision of their type, and as Python writes
+    /// them: `NaN`, `Infinity` and `-Infinity`.
+    Network,
+}
+
+/// Writes `{"outputs": {name: {"dtype": …, "shape": […], "data": …}}}`. Floats are the shortest
+/// texts that read back.
 ///
 /// # Errors
 ///
 /// Those of the writer.
-pub fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write<'a>(
+    tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     out.write_all(b"{\"outputs\": {")?;
     for (i, (name, tensor)) in tensors.into_iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
-        write!(out, "{comma}{}: ", Value::from(name))?;
-        let dtype = tensor.element_type().stored();
-        write!(out, "{{\"dtype\": \"{dtype}\", \"shape\": {:?}, \"data\": ", tensor.shape())?;
-        match tensor {
-            Tensor::Scalar(array) => {
-                nested(out, array.shape(), &mut array.iter(), &mut |out, item| scalar(out, *item))?
+        let rounded;
+        let tensor = match (style, tensor.data()) {
+            (Style::Graph, Data::Float64(items)) => {
+                let data = Data::Float32(items.iter().map(|&item| item as f32).collect());
+                rounded = Tensor { shape: tensor.shape.clone(), data };
+                &rounded
             }
-            Tensor::Integer(array) => {
-                nested(out, array.shape(), &mut array.iter(), &mut |out, item| write!(out, "{item}"))?;
-            }
-            Tensor::Logical(array) => {
-                nested(out, array.shape(), &mut array.iter(), &mut |out, item| write!(out, "{item}"))?;
-            }
-        }
+            _ => tensor,
+        };
+        let name = serde_json::Value::from(name);
+        write!(out, "{comma}{name}: {{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", tensor.dtype(), tensor.shape())?;
+        nested(out, tensor, style, 0, 0)?;
         out.write_all(b"}")?;
     }
     out.write_all(b"}}\n")
 }
 
-fn scalar(out: &mut dyn Write, item: f64) -> io::Result<()> {
-    match item as f32 {
-        item if item.is_nan() => out.write_all(b"\"nan\""),
-        item if item.is_infinite() => out.write_all(if item > 0.0 { b"\"inf\"" } else { b"\"-inf\"" }),
-        item => write!(out, "{item:?}"),
-    }
-}
-
-fn nested<T>(
-    out: &mut dyn Write,
-    shape: &[usize],
-    items: &mut dyn Iterator<Item = T>,
-    leaf: &mut dyn FnMut(&mut dyn Write, T) -> io::Result<()>,
-) -> io::Result<()> {
-    let Some((extent, inner)) = shape.split_first() else {
-        return items.next().map_or(Ok(()), |item| leaf(out, item));
-    };
+/// The part of a tensor below an axis, from an element on.
+fn nested(out: &mut dyn Write, tensor: &Tensor, style: Style, axis: usize, from: usize) -> io::Result<()> {
+    let Some(&extent) = tensor.shape().get(axis) else { return number(out, tensor.data(), style, from) };
+    let size: usize = tensor.shape()[axis + 1..].iter().product();
     out.write_all(b"[")?;
-    for i in 0..*extent {
+    for i in 0..extent {
         if i > 0 {
             out.write_all(b", ")?;
         }
-        nested(out, inner, items, leaf)?;
+        nested(out, tensor, style, axis + 1, from + i * size)?;
     }
     out.write_all(b"]")
+}
+
+fn number(out: &mut dyn Write, data: &Data, style: Style, at: usize) -> io::Result<()> {
+    let words = match style {
+        Style::Graph => ["\"nan\"", "\"inf\"", "\"-inf\""],
+        Style::Network => ["NaN", "Infinity", "-Infinity"],
+    };
+    match data {
+        Data::Bool(items) => write!(out, "{}", items[at]),
+        Data::Int32(items) => write!(out, "{}", items[at]),
+        Data::Int64(items) => write!(out, "{}", items[at]),
+        Data::Float32(items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
+        Data::Float64(items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
+        other => {
+            let value = other.float(at);
+            let word = if value.is_nan() {
+                0
+            } else if value > 0.0 {
+                1
+            } else {
+                2
+            };
+            out.write_all(words[word].as_bytes())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -187,11 +271,11 @@ mod tests {
             ("b", Tensor::logicals(&[], vec![false]).unwrap()),
         ];
         let mut out = Vec::new();
-        write(tensors.iter().map(|(name, tensor)| (*name, tensor)), &mut out).unwrap();
+        write(tensors.iter().map(|(name, tensor)| (*name, tensor)), Style::Graph, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let wanted = r#"{"outputs": {"y": {"dtype": "float32", "shape": [2], "data": [1.0, 0.1]}, "#;
         assert!(text.starts_with(wanted), "{text}");
-        let value: Value = serde_json::from_str(&text).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["outputs"]["z"]["data"][0][0], "nan");
         assert_eq!(value["outputs"]["b"]["data"], false);
     }

@@ -1,72 +1,285 @@
 //! Tensors, and the files that hold them.
 //!
-//! NNEF knows three types of items: scalars, integers and logicals. Scalars are kept as 64-bit
-//! floating point numbers whatever the file they come from, and rounded to 32 bits where they are
-//! written; `docs/evaluation.md` says why.
+//! A tensor is a shape and packed elements of one of five types. NNEF itself knows scalars, integers
+//! and logicals: the reference evaluator and the readers of files use 64-bit floating point numbers,
+//! 64-bit integers and logicals for these, whatever the file, and scalars are rounded to 32 bits
+//! where they are written; `docs/evaluation.md` says why. Networks with loops use the types that
+//! they declare.
 
+mod arrange;
+#[cfg(feature = "eval")]
 pub mod dat;
 pub mod json;
+#[cfg(feature = "eval")]
 pub mod npy;
+#[cfg(feature = "eval")]
 pub mod npz;
 
 use std::fmt;
 
-use ndarray::{ArrayD, IxDyn};
+use smallvec::SmallVec;
 
-/// The type of a tensor's items.
+/// The highest rank that tensors of evaluations have.
+pub(crate) const MAX_RANK: usize = 32;
+
+/// The extents of a tensor.
+pub(crate) type Dims = SmallVec<[usize; 4]>;
+
+/// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ElementType {
-    /// Real numbers.
-    Scalar,
-    /// Whole numbers of 64 bits.
-    Integer,
-    /// Truth values.
-    Logical,
+pub enum DType {
+    /// 32-bit floating point.
+    Float32,
+    /// 64-bit floating point.
+    Float64,
+    /// 32-bit integer.
+    Int32,
+    /// 64-bit integer.
+    Int64,
+    /// Logical.
+    Bool,
 }
 
-impl ElementType {
-    /// The keyword of the type.
-    pub fn text(self) -> &'static str {
+/// The types with their names.
+const NAMES: &[(DType, &str)] = &[
+    (DType::Float32, "float32"),
+    (DType::Float64, "float64"),
+    (DType::Int32, "int32"),
+    (DType::Int64, "int64"),
+    (DType::Bool, "bool"),
+];
+
+impl DType {
+    /// The type of a name such as `float32`.
+    pub fn from_name(name: &str) -> Option<DType> {
+        NAMES.iter().find(|(_, known)| *known == name).map(|(dtype, _)| *dtype)
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(dtype, _)| *dtype == self).map_or("", |(_, name)| name)
+    }
+
+    /// The names of all types.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(_, name)| *name)
+    }
+
+    /// Whether it is an integer type.
+    pub fn is_integer(self) -> bool {
+        matches!(self, DType::Int32 | DType::Int64)
+    }
+
+    /// Whether it is a floating-point type.
+    pub fn is_float(self) -> bool {
+        matches!(self, DType::Float32 | DType::Float64)
+    }
+
+    /// The keyword of NNEF for such elements.
+    pub fn keyword(self) -> &'static str {
         match self {
-            ElementType::Scalar => "scalar",
-            ElementType::Integer => "integer",
-            ElementType::Logical => "logical",
+            DType::Float32 | DType::Float64 => "scalar",
+            DType::Int32 | DType::Int64 => "integer",
+            DType::Bool => "logical",
         }
     }
 
-    /// The type of the items in files, as numpy calls it.
-    pub fn stored(self) -> &'static str {
+    /// The bytes of an element.
+    pub fn size(self) -> usize {
         match self {
-            ElementType::Scalar => "float32",
-            ElementType::Integer => "int64",
-            ElementType::Logical => "bool",
+            DType::Float32 | DType::Int32 => 4,
+            DType::Float64 | DType::Int64 => 8,
+            DType::Bool => 1,
         }
     }
 }
 
-/// A tensor: items of one type in row-major order, and a shape.
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tensor {
-    /// Of real numbers.
-    Scalar(ArrayD<f64>),
-    /// Of whole numbers.
-    Integer(ArrayD<i64>),
-    /// Of truth values.
-    Logical(ArrayD<bool>),
+pub enum Data {
+    /// Of [`DType::Float32`].
+    Float32(Vec<f32>),
+    /// Of [`DType::Float64`].
+    Float64(Vec<f64>),
+    /// Of [`DType::Int32`].
+    Int32(Vec<i32>),
+    /// Of [`DType::Int64`].
+    Int64(Vec<i64>),
+    /// Of [`DType::Bool`].
+    Bool(Vec<bool>),
 }
 
-/// Applies an expression to the array of a tensor, whatever its type, and makes a tensor of the
-/// array that it gives.
-macro_rules! map_array {
-    ($tensor:expr, $array:ident => $result:expr) => {
-        match $tensor {
-            $crate::tensor::Tensor::Scalar($array) => $crate::tensor::Tensor::Scalar($result),
-            $crate::tensor::Tensor::Integer($array) => $crate::tensor::Tensor::Integer($result),
-            $crate::tensor::Tensor::Logical($array) => $crate::tensor::Tensor::Logical($result),
+/// Does the same with the elements of any type.
+macro_rules! each {
+    ($data:expr, $items:ident => $body:expr) => {
+        match $data {
+            Data::Float32($items) => $body,
+            Data::Float64($items) => $body,
+            Data::Int32($items) => $body,
+            Data::Int64($items) => $body,
+            Data::Bool($items) => $body,
         }
     };
 }
-pub(crate) use map_array;
+
+/// Makes elements of the same type as others.
+macro_rules! map_each {
+    ($data:expr, $items:ident => $body:expr) => {
+        match $data {
+            Data::Float32($items) => Data::Float32($body),
+            Data::Float64($items) => Data::Float64($body),
+            Data::Int32($items) => Data::Int32($body),
+            Data::Int64($items) => Data::Int64($body),
+            Data::Bool($items) => Data::Bool($body),
+        }
+    };
+}
+
+/// A Rust type that elements have.
+pub(crate) trait Element: Copy {
+    /// The elements, if they are of this type.
+    fn of(data: &Data) -> Option<&[Self]>;
+    /// Elements of this type.
+    fn pack(items: Vec<Self>) -> Data;
+}
+
+macro_rules! elements {
+    ($($of:ty: $variant:ident),*) => {
+        $(impl Element for $of {
+            fn of(data: &Data) -> Option<&[Self]> {
+                match data {
+                    Data::$variant(items) => Some(items),
+                    _ => None,
+                }
+            }
+
+            fn pack(items: Vec<Self>) -> Data {
+                Data::$variant(items)
+            }
+        })*
+    };
+}
+elements!(f32: Float32, f64: Float64, i32: Int32, i64: Int64, bool: Bool);
+
+impl Data {
+    /// As many zeros, or `false`.
+    pub fn zeros(dtype: DType, len: usize) -> Data {
+        match dtype {
+            DType::Float32 => Data::Float32(vec![0.0; len]),
+            DType::Float64 => Data::Float64(vec![0.0; len]),
+            DType::Int32 => Data::Int32(vec![0; len]),
+            DType::Int64 => Data::Int64(vec![0; len]),
+            DType::Bool => Data::Bool(vec![false; len]),
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        each!(self, items => items.len())
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Data::Float32(_) => DType::Float32,
+            Data::Float64(_) => DType::Float64,
+            Data::Int32(_) => DType::Int32,
+            Data::Int64(_) => DType::Int64,
+            Data::Bool(_) => DType::Bool,
+        }
+    }
+
+    /// The elements at these places.
+    pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Data {
+        map_each!(self, items => places.map(|place| items[place]).collect())
+    }
+
+    /// Appends elements of the same type; those of another are left out.
+    pub(crate) fn append(&mut self, other: &Data) {
+        self.append_range(other, 0..other.len());
+    }
+
+    /// Appends some elements of the same type; those of another are left out.
+    pub(crate) fn append_range(&mut self, other: &Data, range: std::ops::Range<usize>) {
+        match (self, other) {
+            (Data::Float32(to), Data::Float32(from)) => to.extend_from_slice(&from[range]),
+            (Data::Float64(to), Data::Float64(from)) => to.extend_from_slice(&from[range]),
+            (Data::Int32(to), Data::Int32(from)) => to.extend_from_slice(&from[range]),
+            (Data::Int64(to), Data::Int64(from)) => to.extend_from_slice(&from[range]),
+            (Data::Bool(to), Data::Bool(from)) => to.extend_from_slice(&from[range]),
+            _ => {}
+        }
+    }
+
+    /// The bytes of the elements as files have them: scalars in 32 bits, integers in 64, logicals in 8.
+    #[cfg(feature = "eval")]
+    pub(crate) fn stored(&self) -> Vec<u8> {
+        match self {
+            Data::Float32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+            Data::Float64(items) => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
+            Data::Int32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
+            Data::Int64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+            Data::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
+        }
+    }
+
+    /// Fills up with zeros, or `false`, to a number of elements.
+    pub(crate) fn pad(&mut self, len: usize) {
+        let more = Data::zeros(self.dtype(), len.saturating_sub(self.len()));
+        self.append(&more);
+    }
+
+    /// An element as a float.
+    pub fn float(&self, at: usize) -> f64 {
+        match self {
+            Data::Float32(items) => f64::from(items[at]),
+            Data::Float64(items) => items[at],
+            Data::Int32(items) => f64::from(items[at]),
+            Data::Int64(items) => items[at] as f64,
+            Data::Bool(items) => f64::from(u8::from(items[at])),
+        }
+    }
+
+    /// An element as an integer; floats are truncated.
+    pub fn integer(&self, at: usize) -> i64 {
+        match self {
+            Data::Float32(items) => items[at] as i64,
+            Data::Float64(items) => items[at] as i64,
+            Data::Int32(items) => i64::from(items[at]),
+            Data::Int64(items) => items[at],
+            Data::Bool(items) => i64::from(items[at]),
+        }
+    }
+
+    /// Elements of a type from floats.
+    pub fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
+        match dtype {
+            DType::Float32 => Data::Float32(items.map(|x| x as f32).collect()),
+            DType::Float64 => Data::Float64(items.collect()),
+            DType::Int32 => Data::Int32(items.map(|x| x as i32).collect()),
+            DType::Int64 => Data::Int64(items.map(|x| x as i64).collect()),
+            DType::Bool => Data::Bool(items.map(|x| x != 0.0).collect()),
+        }
+    }
+}
+
+/// A tensor: elements of one type in row-major order, and a shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    shape: Dims,
+    data: Data,
+}
 
 /// Why bytes or values are no tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,20 +307,23 @@ pub fn volume(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { all })
 }
 
-/// An array of items in row-major order.
-///
-/// # Errors
-///
-/// The number of items is not that of the shape.
-pub fn array<T>(shape: &[usize], items: Vec<T>) -> Result<ArrayD<T>, TensorError> {
-    let count = items.len();
-    if volume(shape) != Some(count) {
-        return Err(TensorError::new(format!("{count} items do not fill the shape {shape:?}")));
-    }
-    ArrayD::from_shape_vec(IxDyn(shape), items).map_err(|error| TensorError::new(error.to_string()))
-}
-
 impl Tensor {
+    /// A tensor; none if the elements do not fill the shape.
+    pub fn new(shape: &[usize], data: Data) -> Option<Tensor> {
+        (volume(shape) == Some(data.len())).then(|| Tensor { shape: shape.into(), data })
+    }
+
+    /// A tensor of elements of any type.
+    ///
+    /// # Errors
+    ///
+    /// The number of elements is not that of the shape.
+    pub(crate) fn of<T: Element>(shape: &[usize], items: Vec<T>) -> Result<Self, TensorError> {
+        let count = items.len();
+        let unfilled = || TensorError::new(format!("{count} items do not fill the shape {shape:?}"));
+        Tensor::new(shape, T::pack(items)).ok_or_else(unfilled)
+    }
+
     /// A tensor of scalars.
     ///
     /// ```
@@ -123,7 +339,7 @@ impl Tensor {
     ///
     /// The number of items is not that of the shape.
     pub fn scalars(shape: &[usize], items: Vec<f64>) -> Result<Self, TensorError> {
-        array(shape, items).map(Tensor::Scalar)
+        Tensor::of(shape, items)
     }
 
     /// A tensor of integers.
@@ -132,7 +348,7 @@ impl Tensor {
     ///
     /// The number of items is not that of the shape.
     pub fn integers(shape: &[usize], items: Vec<i64>) -> Result<Self, TensorError> {
-        array(shape, items).map(Tensor::Integer)
+        Tensor::of(shape, items)
     }
 
     /// A tensor of logicals.
@@ -141,92 +357,127 @@ impl Tensor {
     ///
     /// The number of items is not that of the shape.
     pub fn logicals(shape: &[usize], items: Vec<bool>) -> Result<Self, TensorError> {
-        array(shape, items).map(Tensor::Logical)
+        Tensor::of(shape, items)
+    }
+
+    /// A tensor of rank 0 of the one element that there is; none if there are more or less.
+    pub fn scalar(data: Data) -> Option<Self> {
+        Tensor::new(&[], data)
     }
 
     /// A tensor of rank 0.
-    pub fn scalar(value: f64) -> Self {
-        Tensor::Scalar(ArrayD::from_elem(IxDyn(&[]), value))
+    #[cfg(feature = "eval")]
+    pub(crate) fn number(value: f64) -> Self {
+        Tensor { shape: Dims::new(), data: Data::Float64(vec![value]) }
     }
 
     /// The extents.
     pub fn shape(&self) -> &[usize] {
-        match self {
-            Tensor::Scalar(array) => array.shape(),
-            Tensor::Integer(array) => array.shape(),
-            Tensor::Logical(array) => array.shape(),
-        }
+        &self.shape
+    }
+
+    /// The elements.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The elements alone.
+    pub(crate) fn into_data(self) -> Data {
+        self.data
+    }
+
+    /// The elements, if they are of this type.
+    pub(crate) fn items<T: Element>(&self) -> Option<&[T]> {
+        T::of(&self.data)
     }
 
     /// The number of axes.
     pub fn rank(&self) -> usize {
-        self.shape().len()
+        self.shape.len()
     }
 
-    /// The number of items.
+    /// The number of elements.
     pub fn len(&self) -> usize {
-        match self {
-            Tensor::Scalar(array) => array.len(),
-            Tensor::Integer(array) => array.len(),
-            Tensor::Logical(array) => array.len(),
-        }
+        self.data.len()
     }
 
-    /// Whether there are no items.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.data.is_empty()
     }
 
-    /// The type of the items.
-    pub fn element_type(&self) -> ElementType {
-        match self {
-            Tensor::Scalar(_) => ElementType::Scalar,
-            Tensor::Integer(_) => ElementType::Integer,
-            Tensor::Logical(_) => ElementType::Logical,
-        }
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.data.dtype()
     }
 
-    /// The items as real numbers: logicals count as 0 and 1.
-    pub fn to_scalars(&self) -> ArrayD<f64> {
-        match self {
-            Tensor::Scalar(array) => array.clone(),
-            Tensor::Integer(array) => array.mapv(|item| item as f64),
-            Tensor::Logical(array) => array.mapv(|item| f64::from(u8::from(item))),
-        }
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.data.len() * self.dtype().size()) as u64 + 64
+    }
+
+    /// The number of a tensor with one element.
+    pub fn as_integer(&self) -> Option<i64> {
+        (self.data.len() == 1).then(|| self.data.integer(0))
+    }
+
+    /// The truth of a tensor with one element.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.items::<bool>().filter(|items| items.len() == 1).map(|items| items[0])
+    }
+
+    /// The elements as real numbers: logicals count as 0 and 1.
+    pub fn to_scalars(&self) -> Vec<f64> {
+        (0..self.len()).map(|i| self.data.float(i)).collect()
     }
 
     /// The same values as another type, where no value changes: integers are scalars, whole
-    /// scalars are integers, 0 and 1 are logicals.
+    /// scalars are integers, 0 and 1 are logicals. Scalars are rounded to the width of the type.
     ///
     /// # Errors
     ///
     /// A value does not exist in the other type.
-    pub fn into_type(self, to: ElementType) -> Result<Self, TensorError> {
-        if self.element_type() == to {
+    pub fn into_type(self, to: DType) -> Result<Self, TensorError> {
+        if self.dtype() == to {
             return Ok(self);
         }
-        let lost = |item: &dyn fmt::Display| TensorError::new(format!("{item} is no {}", to.text()));
-        let integer = |item: &f64| {
-            let whole = item.fract() == 0.0 && item.abs() < 9e15;
-            if whole { Ok(*item as i64) } else { Err(lost(item)) }
+        let lost = |item: &dyn fmt::Display| TensorError::new(format!("{item} is no {}", to.keyword()));
+        let whole = |i: usize| {
+            let item = self.data.float(i);
+            let exact = !self.dtype().is_float() || item.fract() == 0.0 && item.abs() < 9e15;
+            if exact { Ok(self.data.integer(i)) } else { Err(lost(&item)) }
         };
-        let shape = self.shape().to_vec();
-        match to {
-            ElementType::Scalar => Ok(Tensor::Scalar(self.to_scalars())),
-            ElementType::Integer => {
-                let items = self.to_scalars().iter().map(integer).collect::<Result<_, _>>()?;
-                Tensor::integers(&shape, items)
-            }
-            ElementType::Logical => {
-                let logical = |item: &f64| match *item {
-                    0.0 => Ok(false),
-                    1.0 => Ok(true),
-                    other => Err(lost(&other)),
-                };
-                let items = self.to_scalars().iter().map(logical).collect::<Result<_, _>>()?;
-                Tensor::logicals(&shape, items)
-            }
-        }
+        let narrow = |item: i64| i32::try_from(item).map_err(|_| TensorError::new(format!("{item} is no int32")));
+        let logical = |i: usize| match self.data.float(i) {
+            0.0 => Ok(false),
+            1.0 => Ok(true),
+            other => Err(lost(&other)),
+        };
+        let places = 0..self.len();
+        let data = match to {
+            DType::Float32 | DType::Float64 => Data::from_floats(to, places.map(|i| self.data.float(i))),
+            DType::Int64 => Data::Int64(places.map(whole).collect::<Result<_, _>>()?),
+            DType::Int32 => Data::Int32(places.map(|i| narrow(whole(i)?)).collect::<Result<_, _>>()?),
+            DType::Bool => Data::Bool(places.map(logical).collect::<Result<_, _>>()?),
+        };
+        Ok(Tensor { shape: self.shape, data })
+    }
+
+    /// The values as the reference evaluator has them: in 64 bits.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::{DType, Data, Tensor};
+    ///
+    /// let single = Tensor::scalar(Data::Float32(vec![0.5])).expect("one element");
+    /// assert_eq!(single.widened().dtype(), DType::Float64);
+    /// ```
+    pub fn widened(self) -> Self {
+        let data = match self.data {
+            Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),
+            Data::Int32(items) => Data::Int64(items.into_iter().map(i64::from).collect()),
+            other => other,
+        };
+        Tensor { data, ..self }
     }
 }
 
@@ -246,10 +497,26 @@ mod tests {
     #[test]
     fn types_change_where_values_stay() {
         let integers = Tensor::integers(&[2], vec![0, 1]).unwrap();
-        assert_eq!(integers.clone().into_type(ElementType::Scalar), Tensor::scalars(&[2], vec![0.0, 1.0]));
-        assert_eq!(integers.into_type(ElementType::Logical), Tensor::logicals(&[2], vec![false, true]));
+        assert_eq!(integers.clone().into_type(DType::Float64), Tensor::scalars(&[2], vec![0.0, 1.0]));
+        assert_eq!(integers.into_type(DType::Bool), Tensor::logicals(&[2], vec![false, true]));
         let scalars = Tensor::scalars(&[2], vec![2.0, 0.5]).unwrap();
-        assert_eq!(scalars.clone().into_type(ElementType::Integer).unwrap_err().0, "0.5 is no integer");
-        assert_eq!(scalars.into_type(ElementType::Logical).unwrap_err().0, "2 is no logical");
+        assert_eq!(scalars.clone().into_type(DType::Int64).unwrap_err().0, "0.5 is no integer");
+        assert_eq!(scalars.into_type(DType::Bool).unwrap_err().0, "2 is no logical");
+        assert!(Tensor::integers(&[1], vec![1 << 40]).unwrap().into_type(DType::Int32).is_err());
+    }
+
+    #[test]
+    fn wide_values_come_back() {
+        let values = [
+            Data::Float32(vec![0.1, -2.0]),
+            Data::Float64(vec![0.1, f64::NEG_INFINITY]),
+            Data::Int32(vec![i32::MIN, 7]),
+            Data::Int64(vec![i64::MAX, -1]),
+            Data::Bool(vec![true, false]),
+        ];
+        for data in values {
+            let value = Tensor::new(&[2, 1], data).unwrap();
+            assert_eq!(value.clone().widened().into_type(value.dtype()), Ok(value));
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! dictionary, and the items. All numbers and truth values of numpy are read, in either byte order
 //! and either order of axes; complex numbers, strings and objects are not.
 
-use super::{Tensor, TensorError, array, volume};
+use super::{Data, Element, Tensor, TensorError, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// What a header may be long.
@@ -57,11 +57,11 @@ pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
     }
     let items = data.chunks_exact(header.width);
     match header.kind {
-        b'f' => header.tensor(items.map(|item| header.float(item)).collect()).map(Tensor::Scalar),
-        b'b' => header.tensor(items.map(|item| item[0] != 0).collect()).map(Tensor::Logical),
+        b'f' => header.tensor::<f64>(items.map(|item| header.float(item)).collect()),
+        b'b' => header.tensor::<bool>(items.map(|item| item[0] != 0).collect()),
         _ => {
             let items = items.map(|item| header.integer(item)).collect::<Result<_, _>>()?;
-            header.tensor(items).map(Tensor::Integer)
+            header.tensor::<i64>(items)
         }
     }
 }
@@ -100,13 +100,14 @@ impl Header {
         Ok(Header { kind, width, big_endian: order == b'>', fortran: fortran.starts_with("True"), shape })
     }
 
-    /// An array of the items, whatever order they stand in.
-    fn tensor<T: Clone>(&self, items: Vec<T>) -> Result<ndarray::ArrayD<T>, TensorError> {
+    /// A tensor of the items, whatever order they stand in.
+    fn tensor<T: Element>(&self, items: Vec<T>) -> Result<Tensor, TensorError> {
         if !self.fortran {
-            return array(&self.shape, items);
+            return Tensor::of(&self.shape, items);
         }
         let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
-        Ok(array(&reversed, items)?.reversed_axes().as_standard_layout().into_owned())
+        let backwards: Vec<usize> = (0..reversed.len()).rev().collect();
+        Ok(Tensor::of(&reversed, items)?.transposed(&backwards))
     }
 
     /// The bits of an item.
@@ -136,10 +137,11 @@ impl Header {
 
 /// The bytes of a `.npy` file: scalars as float32, integers as int64, logicals as bool.
 pub fn write(tensor: &Tensor) -> Vec<u8> {
-    let (descr, data): (&str, Vec<u8>) = match tensor {
-        Tensor::Scalar(array) => ("<f4", array.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect()),
-        Tensor::Integer(array) => ("<i8", array.iter().flat_map(|item| item.to_le_bytes()).collect()),
-        Tensor::Logical(array) => ("|b1", array.iter().map(|item| u8::from(*item)).collect()),
+    let data = tensor.data().stored();
+    let descr = match tensor.data() {
+        Data::Float32(_) | Data::Float64(_) => "<f4",
+        Data::Int32(_) | Data::Int64(_) => "<i8",
+        Data::Bool(_) => "|b1",
     };
     let extents: String = tensor.shape().iter().map(|extent| format!("{extent}, ")).collect();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", extents.trim_end());

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn wrong_archives_are_refused() {
-        let bytes = write([("a", &Tensor::scalar(1.0))]).unwrap();
+        let bytes = write([("a", &Tensor::number(1.0))]).unwrap();
         for length in 0..bytes.len() {
             assert!(read(&bytes[..length]).is_err(), "{length} bytes");
         }

@@ -3,7 +3,7 @@
 use nnef_flatten::Options;
 use nnef_flatten::eval::verify::{difference, inputs};
 use nnef_flatten::eval::{Evaluator, NoVariables};
-use nnef_flatten::tensor::Tensor;
+use nnef_flatten::tensor::{Data, Tensor};
 use proptest::prelude::*;
 
 use crate::common::{run, tell};
@@ -209,7 +209,7 @@ proptest! {
     fn conditions_on_tensors_freeze_the_last_values((looped, trips, least) in generated(12, on_tensors)) {
         let options = Options::default();
         let (found, all) = (numbers(&looped, &options)?, numbers(&trips, &options)?);
-        let holds = |i: usize| matches!(&all[2 * i + 1], Tensor::Logical(array) if array.iter().all(|holds| *holds));
+        let holds = |i: usize| matches!(all[2 * i + 1].data(), Data::Bool(items) if items.iter().all(|holds| *holds));
         let bound = all.len() / 2 - 1;
         let count = (least..bound).find(|&i| !holds(i)).unwrap_or(bound);
         prop_assert!(same(&found, &all[2 * count..=2 * count]), "{count}\n{looped}\n{found:?}\n{all:?}");

@@ -15,8 +15,9 @@ use crate::tape::{cases, generated};
 /// What the operation of the generated documents computes: something that needs all arguments.
 fn probe(call: &Call) -> Outcome {
     let (factor, shift) = (call.number("s")?, call.ints("a")?.iter().sum::<i64>() as f64);
-    let x = call.scalars("x")?;
-    Ok(vec![nnef_flatten::tensor::Tensor::Scalar(x.mapv(|x| x * factor + shift))])
+    let x = call.tensor("x")?;
+    let items = x.to_scalars().into_iter().map(|x| x * factor + shift).collect();
+    Ok(vec![nnef_flatten::tensor::Tensor::scalars(x.shape(), items)?])
 }
 
 /// Compares two ways of flattening a text.

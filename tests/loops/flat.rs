@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use nnef_flatten::Graph;
 use nnef_flatten::graph::Primitive;
 use nnef_flatten::graph::{self, Operand, Operation, Value};
-use nnef_flatten::loops::{self, Attributes, DType, Data, Network, Op, Tensor, TensorId};
+use nnef_flatten::loops::{self, Attributes, Network, Op, TensorId};
+use nnef_flatten::tensor::{DType, Data, Tensor};
 
 struct Flat<'g> {
     graph: &'g Graph,

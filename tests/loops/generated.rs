@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::{assert_close, flat, unrolling::unrolled};
-use nnef_flatten::loops::{
-    self, DType, Data, LayerKind, Limit, Network, Op, Options, Origin, Output, Tensor, TensorId,
-};
+use nnef_flatten::Options;
+use nnef_flatten::loops::{self, LayerKind, Limit, Network, Op, Origin, Output, TensorId};
+use nnef_flatten::tensor::{DType, Data, Tensor};
 
 /// Numbers to decide by.
 struct Tape<'t> {

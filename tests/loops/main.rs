@@ -8,9 +8,11 @@ mod rules;
 mod semantics;
 mod unrolling;
 
+use nnef_flatten::Options;
 use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::loops::{self, Evaluation, Network, Options, Tensor};
+use nnef_flatten::loops::{self, Evaluation, Network};
 use nnef_flatten::source::Sources;
+use nnef_flatten::tensor::Tensor;
 
 /// A network with the inputs and constants of all examples, and these layers.
 fn text(layers: &str, outputs: &str) -> String {

@@ -1,8 +1,9 @@
 //! A network for each rule.
 
 use super::{read, run_with, text, told};
+use nnef_flatten::Options;
 use nnef_flatten::diagnostics::{Code, Severity};
-use nnef_flatten::loops::{self, Options};
+use nnef_flatten::loops;
 
 /// The rule that is broken, the layers, the outputs.
 const BROKEN: &[(&str, &str, &str)] = &[

@@ -1,7 +1,9 @@
 //! Lazy sequences: what is asked for, how often, and in how much memory.
 
 use super::{floats, output, run, run_with, text, told};
-use nnef_flatten::loops::{self, DType, Data, Limit, Network, Op, Options, Output, Tensor};
+use nnef_flatten::Options;
+use nnef_flatten::loops::{self, Limit, Network, Op, Output};
+use nnef_flatten::tensor::{DType, Data, Tensor};
 
 const LIMIT: &str = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "n"}"#;
 

@@ -1,13 +1,16 @@
 //! Unrolled loops: how they look, and that they mean the same.
 
 use super::{assert_close, flat, network, read, run_with, text, told, values};
+use nnef_flatten::Options;
 use nnef_flatten::diagnostics::Diagnostics;
 use nnef_flatten::graph::verify::verify;
-use nnef_flatten::loops::{self, Network, Options, Tensor};
+use nnef_flatten::loops::{self, Network};
+use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Graph, expand, parse};
 
 fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
-    loops::unroll(net, options).map(|expansion| expansion.graph)
+    let options = Options { unroll: true, ..options.clone() };
+    loops::unroll(net, &options).map(|expansion| expansion.graph)
 }
 
 /// A flat graph that has been looked at: its invariants, and its text read again.
@@ -131,7 +134,7 @@ fn what_cannot_be_flat_is_told_with_what_blocks_it() {
     let layers = format!(
         r#"{LIMIT}, {{"op": "iterator", "loop": "L", "name": "r", "input": "x"}}, {{"op": "loop_output", "loop": "L", "name": "y", "kind": "concatenate", "input": "r", "length": "n"}}"#
     );
-    let kept = unroll_with(&network(&text(&layers, r#""y""#)), &Options { unroll: false, ..Options::default() });
+    let kept = loops::unroll(&network(&text(&layers, r#""y""#)), &Options::default());
     assert!(told(&kept.unwrap_err()).contains("--unroll"));
 }
 
@@ -166,7 +169,7 @@ fn predicated_loops_mean_the_same() {
         for (start, finishes) in [(100.0f32, true), (1.0, true), (-3.0, true), (130.0, true), (1e9, false)] {
             let mut inputs = values(&net);
             inputs.retain(|(name, _)| name != "a");
-            inputs.push(("a".to_owned(), Tensor::scalar(loops::Data::Float32(vec![start])).unwrap()));
+            inputs.push(("a".to_owned(), Tensor::scalar(nnef_flatten::tensor::Data::Float32(vec![start])).unwrap()));
             let found = flat::evaluate(&graph, &inputs);
             let finished = found.iter().find(|(name, _)| name == "finished").unwrap().1.as_bool();
             assert_eq!(finished, Some(finishes), "{start}: {outputs}");
@@ -183,7 +186,7 @@ fn predicated_loops_mean_the_same() {
 fn the_corpus_means_the_same_flat() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/loops/loops_valid.json");
     let Ok(text) = std::fs::read_to_string(path) else { return };
-    let cases = loops::json::parse(&text).unwrap();
+    let cases = nnef_flatten::source::json::parse(&text).unwrap();
     let mut flat_ones = 0;
     for case in cases.as_array().unwrap() {
         let part = |key: &str| &text[case.get(key).unwrap().at.range()];

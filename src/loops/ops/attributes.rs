@@ -1,6 +1,6 @@
 //! Attributes of operations: what they are called in JSON, and what they hold.
 
-use crate::loops::tensor::DType;
+use crate::tensor::DType;
 
 /// What an attribute is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

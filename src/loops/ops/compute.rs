@@ -1,10 +1,10 @@
 //! Functions of one number, matrix products and reductions.
 
 use super::Attributes;
-use super::elementwise::{clone, map_numbers, steps};
+use super::elementwise::{map_numbers, steps};
 use super::types::{axis_of, reduced_axes};
 use crate::loops::network::Type;
-use crate::loops::tensor::{DType, Data, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 
 type Outcome = Result<Data, String>;
 
@@ -13,7 +13,7 @@ fn only<'a>(inputs: &[&'a Tensor]) -> Result<&'a Tensor, String> {
 }
 
 pub fn identity(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
-    Ok(clone(only(inputs)?.data()))
+    Ok(only(inputs)?.data().clone())
 }
 
 pub fn negate(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {

@@ -1,7 +1,7 @@
 //! Operations on one element after the other, repeated to a common shape.
 
 use crate::loops::network::Type;
-use crate::loops::tensor::{Data, Tensor, map_each};
+use crate::tensor::{Data, Tensor};
 
 use super::Attributes;
 
@@ -244,11 +244,6 @@ pub fn map_numbers(data: &Data, f32s: fn(f32) -> f32, f64s: fn(f64) -> f64, ints
     })
 }
 
-/// The same elements.
-pub fn clone(data: &Data) -> Data {
-    map_each!(data, items => items.clone())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,7 +285,7 @@ mod tests {
     fn selection_repeats_all_three() {
         let condition = Tensor::new([2, 1].as_slice(), Data::Bool(vec![true, false])).unwrap();
         let (a, b) = (tensor(&[3], &[1, 2, 3]), tensor(&[], &[0]));
-        let ty = Type { dtype: crate::loops::DType::Int32, dims: vec![Some(2), Some(3)] };
+        let ty = Type { dtype: crate::tensor::DType::Int32, dims: vec![Some(2), Some(3)] };
         let found = select(&[&condition, &a, &b], &Attributes::default(), &ty).unwrap();
         assert_eq!(found, Data::Int32(vec![1, 2, 3, 0, 0, 0]));
     }

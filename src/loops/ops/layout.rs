@@ -1,9 +1,9 @@
 //! Operations that arrange elements anew.
 
+use super::Attributes;
 use super::types::{axis_of, order};
-use super::{Attributes, elementwise::clone};
 use crate::loops::network::Type;
-use crate::loops::tensor::{Data, Tensor};
+use crate::tensor::{Data, Tensor};
 
 type Outcome = Result<Data, String>;
 
@@ -79,32 +79,15 @@ fn section(
     Ok(Section { axis, begin, end, stride, length: Some(length) })
 }
 
-/// The places in a tensor of elements whose index along each axis is looked up.
-fn look_up(x: &Tensor, along: &[Vec<usize>]) -> Data {
-    let mut places = vec![0usize];
-    let mut step: Vec<usize> = vec![1; x.shape().len()];
-    for axis in (0..step.len().saturating_sub(1)).rev() {
-        step[axis] = step[axis + 1] * x.shape()[axis + 1];
-    }
-    for (axis, indices) in along.iter().enumerate() {
-        places = places
-            .iter()
-            .flat_map(|place| indices.iter().map(move |i| (place, i)))
-            .map(|(p, i)| p + i * step[axis])
-            .collect();
-    }
-    x.data().pick(places.into_iter())
-}
-
 pub fn slice(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let [x] = inputs else { return Err("it takes one operand".to_owned()) };
     let dims: Vec<Option<usize>> = x.shape().iter().map(|&extent| Some(extent)).collect();
-    let mut along: Vec<Vec<usize>> = x.shape().iter().map(|&extent| (0..extent).collect()).collect();
+    let mut along = x.places();
     for section in sections(attributes, &dims)? {
-        let index = |i: usize| (section.begin + i as i64 * section.stride) as usize;
+        let index = |i: usize| usize::try_from(section.begin + i as i64 * section.stride).ok();
         along[section.axis] = (0..section.length.unwrap_or(0)).map(index).collect();
     }
-    Ok(look_up(x, &along))
+    Ok(x.taken(&along, 0.0).into_data())
 }
 
 /// A negative index counts from the end.
@@ -116,56 +99,31 @@ pub fn gather(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome 
         let wanted = indices.data().integer(i);
         let counted = if wanted < 0 { wanted.checked_add(extent as i64) } else { Some(wanted) };
         let found = counted.and_then(|i| usize::try_from(i).ok()).filter(|&i| i < extent);
-        found.ok_or_else(|| format!("index {wanted} is outside an axis of {extent}"))
+        found.map(Some).ok_or_else(|| format!("index {wanted} is outside an axis of {extent}"))
     };
-    let mut along: Vec<Vec<usize>> = x.shape().iter().map(|&extent| (0..extent).collect()).collect();
+    let mut along = x.places();
     along[axis] = (0..indices.data().len()).map(index).collect::<Result<_, _>>()?;
-    Ok(look_up(x, &along))
+    Ok(x.taken(&along, 0.0).into_data())
 }
 
-pub fn transpose(inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Outcome {
+pub fn transpose(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let [x] = inputs else { return Err("it takes one operand".to_owned()) };
-    let order = order(attributes.axes.as_ref(), x.shape().len())?;
-    let mut step: Vec<usize> = vec![1; x.shape().len()];
-    for axis in (0..step.len().saturating_sub(1)).rev() {
-        step[axis] = step[axis + 1] * x.shape()[axis + 1];
-    }
-    let mut places = vec![0usize];
-    for (&axis, extent) in order.iter().zip(result.dims.iter().flatten()) {
-        places = places
-            .iter()
-            .flat_map(|&place| (0..*extent).map(move |i| (place, i)))
-            .map(|(p, i)| p + i * step[axis])
-            .collect();
-    }
-    Ok(x.data().pick(places.into_iter()))
+    Ok(x.transposed(&order(attributes.axes.as_ref(), x.rank())?).into_data())
 }
 
 pub fn concat(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let Some(first) = inputs.first() else { return Err("it takes at least one operand".to_owned()) };
-    let axis = axis_of(attributes.axis.unwrap_or(0), first.shape().len())?;
-    Ok(join(inputs, axis))
+    join(inputs, axis_of(attributes.axis.unwrap_or(0), first.rank())?)
 }
 
 pub fn stack(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let Some(first) = inputs.first() else { return Err("it takes at least one operand".to_owned()) };
-    let axis = axis_of(attributes.axis.unwrap_or(0), first.shape().len() + 1)?;
-    Ok(join(inputs, axis))
+    let axis = axis_of(attributes.axis.unwrap_or(0), first.rank() + 1)?;
+    let wide: Vec<Tensor> = inputs.iter().map(|input| input.unsqueezed(axis)).collect();
+    join(&wide.iter().collect::<Vec<_>>(), axis)
 }
 
-/// Puts blocks from an axis on beside each other.
-fn join(inputs: &[&Tensor], axis: usize) -> Data {
-    let outer: usize = inputs[0].shape()[..axis].iter().product();
-    let mut all = clone(inputs[0].data());
-    inputs[1..].iter().for_each(|input| all.append(input.data()));
-    let mut places = Vec::with_capacity(all.len());
-    for block in 0..outer {
-        let mut start = 0;
-        for input in inputs {
-            let size = input.data().len() / outer.max(1);
-            places.extend(start + block * size..start + (block + 1) * size);
-            start += input.data().len();
-        }
-    }
-    all.pick(places.into_iter())
+fn join(inputs: &[&Tensor], axis: usize) -> Outcome {
+    let joined = Tensor::joined(inputs, axis).map(Tensor::into_data);
+    joined.ok_or_else(|| "the operands do not fit together".to_owned())
 }

@@ -13,7 +13,8 @@ pub(crate) use layout::{Section, sections};
 pub(crate) use types::{axis_of, reduced_axes};
 
 use super::network::Type;
-use super::tensor::{Data, Tensor, volume};
+use super::network::volume;
+use crate::tensor::{Data, Tensor};
 use elementwise::{Arith, Logic, Order};
 
 /// An operation: a row of the table.
@@ -330,7 +331,7 @@ impl Op {
 
     /// The result, whose type is known, and how many steps on elements it takes.
     pub(crate) fn compute(self, inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Result<Tensor, String> {
-        let shape: Option<super::tensor::Dims> = result.dims.iter().copied().collect();
+        let shape: Option<crate::tensor::Dims> = result.dims.iter().copied().collect();
         let shape = shape.ok_or_else(|| format!("the extents of {result} are not known"))?;
         let data = match (&self.0.compute, inputs) {
             (Compute::Float(single, double), [x]) => elementwise::float(x.data(), *single, *double),
@@ -340,7 +341,7 @@ impl Op {
             (Compute::With(function), _) => function(inputs, attributes, result),
             _ => Err("wrong number of operands".to_owned()),
         }?;
-        Tensor::new(shape, data).ok_or_else(|| format!("`{}` does not fill {result}", self.name()))
+        Tensor::new(&shape, data).ok_or_else(|| format!("`{}` does not fill {result}", self.name()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Call, sections};
 use crate::loops::network::Type;
-use crate::loops::tensor::DType;
+use crate::tensor::DType;
 
 type Outcome = Result<Type, String>;
 

@@ -3,7 +3,7 @@
 //! Reads what Python writes: `NaN`, `Infinity` and `-Infinity` are numbers. Members of an object
 //! keep their order, and equal keys are all there, so that a reader can tell of them.
 
-use crate::source::Span;
+use super::Span;
 
 /// Deeper nesting is refused, so that no text can exhaust the stack.
 const MAX_DEPTH: usize = 64;

@@ -1,0 +1,171 @@
+//! The same elements in another arrangement: what evaluation of every notation shares.
+
+use super::{Data, Dims, Element, Tensor, TensorError};
+
+/// How far apart neighbours along each axis are.
+fn strides(shape: &[usize]) -> Dims {
+    let mut strides = Dims::from_elem(1, shape.len());
+    for axis in (0..shape.len().saturating_sub(1)).rev() {
+        strides[axis] = strides[axis + 1] * shape[axis + 1];
+    }
+    strides
+}
+
+/// Elements at places; none stands for a filling.
+fn filled<T: Element>(items: &[T], places: &[Option<usize>], fill: T) -> Vec<T> {
+    places.iter().map(|place| place.map_or(fill, |place| items[place])).collect()
+}
+
+impl Tensor {
+    /// The same elements, in row-major order, under another shape.
+    ///
+    /// # Errors
+    ///
+    /// The number of elements is not that of the shape.
+    pub(crate) fn reshaped(&self, shape: &[usize]) -> Result<Tensor, TensorError> {
+        let unfilled = || TensorError::new(format!("{} items do not fill the shape {shape:?}", self.len()));
+        Tensor::new(shape, self.data.clone()).ok_or_else(unfilled)
+    }
+
+    /// All indices along each axis.
+    pub(crate) fn places(&self) -> Vec<Vec<Option<usize>>> {
+        self.shape().iter().map(|&extent| (0..extent).map(Some).collect()).collect()
+    }
+
+    /// The elements whose index along each axis is looked up; an index that is none gives the filling.
+    pub(crate) fn taken(&self, along: &[Vec<Option<usize>>], fill: f64) -> Tensor {
+        let strides = strides(self.shape());
+        let mut places = vec![Some(0)];
+        for (indices, stride) in along.iter().zip(&strides) {
+            let step = |place: Option<usize>, i: &Option<usize>| place.zip(*i).map(|(place, i)| place + i * stride);
+            places = places.iter().flat_map(|&place| indices.iter().map(move |i| step(place, i))).collect();
+        }
+        let data = match self.data() {
+            Data::Float32(items) => Data::Float32(filled(items, &places, fill as f32)),
+            Data::Float64(items) => Data::Float64(filled(items, &places, fill)),
+            Data::Int32(items) => Data::Int32(filled(items, &places, fill as i32)),
+            Data::Int64(items) => Data::Int64(filled(items, &places, fill as i64)),
+            Data::Bool(items) => Data::Bool(filled(items, &places, fill != 0.0)),
+        };
+        Tensor { shape: along.iter().map(Vec::len).collect(), data }
+    }
+
+    /// The axes in another order.
+    pub(crate) fn transposed(&self, order: &[usize]) -> Tensor {
+        if order.iter().copied().eq(0..order.len()) {
+            return self.clone();
+        }
+        let strides = strides(self.shape());
+        let mut places = vec![0usize];
+        for &axis in order {
+            let (extent, stride) = (self.shape()[axis], strides[axis]);
+            places = places.iter().flat_map(|place| (0..extent).map(move |i| place + i * stride)).collect();
+        }
+        let shape = order.iter().map(|&axis| self.shape()[axis]).collect();
+        Tensor { shape, data: self.data().pick(places.into_iter()) }
+    }
+
+    /// What is at an index of an axis: the axis is dropped. None past the end.
+    pub(crate) fn element(&self, axis: usize, index: usize) -> Option<Tensor> {
+        let extent = *self.shape().get(axis)?;
+        let mut part = (index < extent).then(|| self.section(axis, index, 1))?;
+        part.shape.remove(axis);
+        Some(part)
+    }
+
+    /// A part of a tensor along an axis, which is long enough.
+    pub(crate) fn section(&self, axis: usize, first: usize, count: usize) -> Tensor {
+        let mut shape = self.shape.clone();
+        shape[axis] = count;
+        let inner: usize = self.shape[axis + 1..].iter().product();
+        let (outer, extent): (usize, usize) = (self.shape[..axis].iter().product(), self.shape[axis]);
+        let mut data = Data::zeros(self.dtype(), 0);
+        for block in 0..outer {
+            let from = (block * extent + first) * inner;
+            data.append_range(&self.data, from..from + count * inner);
+        }
+        Tensor { shape, data }
+    }
+
+    /// Puts tensors together along an axis; none if their other extents, ranks or types differ, or
+    /// there are none.
+    pub(crate) fn joined(parts: &[&Tensor], axis: usize) -> Option<Tensor> {
+        let mut shape = parts.first().filter(|first| axis < first.rank())?.shape.clone();
+        let fits = |part: &&Tensor| {
+            let other = |(i, (a, b)): (usize, (&usize, &usize))| i == axis || a == b;
+            let alike = part.dtype() == parts[0].dtype() && part.rank() == shape.len();
+            alike && part.shape.iter().zip(&shape).enumerate().all(other)
+        };
+        if !parts.iter().all(fits) {
+            return None;
+        }
+        shape[axis] = parts.iter().try_fold(0usize, |all, part| all.checked_add(part.shape[axis]))?;
+        let outer: usize = shape[..axis].iter().product();
+        let mut data = Data::zeros(parts[0].dtype(), 0);
+        for block in 0..outer {
+            for part in parts {
+                let size = part.len() / outer;
+                data.append_range(&part.data, block * size..(block + 1) * size);
+            }
+        }
+        Some(Tensor { shape, data })
+    }
+
+    /// The same with a further axis of extent 1.
+    pub(crate) fn unsqueezed(&self, axis: usize) -> Tensor {
+        let mut shape = self.shape.clone();
+        shape.insert(axis, 1);
+        Tensor { shape, data: self.data.clone() }
+    }
+
+    /// The same with axes of extent 1 at the end, up to a rank.
+    #[cfg(feature = "eval")]
+    pub(crate) fn lengthened(&self, rank: usize) -> Tensor {
+        let mut longer = self.clone();
+        longer.shape.resize(rank.max(self.rank()), 1);
+        longer
+    }
+
+    /// The first axis moved to another place.
+    pub fn move_first_axis(self, to: usize) -> Tensor {
+        if self.rank() <= to {
+            return self;
+        }
+        let mut order: Dims = (1..self.rank()).collect();
+        order.insert(to, 0);
+        self.transposed(&order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix() -> Tensor {
+        Tensor::new(&[2, 3], Data::Int32(vec![0, 1, 2, 3, 4, 5])).unwrap()
+    }
+
+    #[test]
+    fn elements_lose_their_axis() {
+        assert_eq!(matrix().element(0, 1).unwrap().data(), &Data::Int32(vec![3, 4, 5]));
+        let column = matrix().element(1, 2).unwrap();
+        assert_eq!((column.shape(), column.data()), ([2].as_slice(), &Data::Int32(vec![2, 5])));
+        assert_eq!(matrix().element(1, 3), None);
+        assert_eq!(matrix().element(2, 0), None);
+    }
+
+    #[test]
+    fn the_first_axis_moves() {
+        let moved = matrix().move_first_axis(1);
+        assert_eq!((moved.shape(), moved.data()), ([3, 2].as_slice(), &Data::Int32(vec![0, 3, 1, 4, 2, 5])));
+        assert_eq!(matrix().move_first_axis(0), matrix());
+    }
+
+    #[test]
+    fn parts_are_joined_along_any_axis() {
+        let joined = Tensor::joined(&[&matrix(), &matrix().section(1, 1, 1)], 1).unwrap();
+        assert_eq!((joined.shape(), joined.data()), ([2, 4].as_slice(), &Data::Int32(vec![0, 1, 2, 1, 3, 4, 5, 4])));
+        assert_eq!(Tensor::joined(&[&matrix(), &matrix().section(1, 1, 1)], 0), None);
+        assert_eq!(Tensor::joined(&[], 0), None);
+    }
+}
