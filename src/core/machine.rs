@@ -293,7 +293,6 @@ impl Machine {
             match self.program.instrs[pc] {
                 Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
                 Instr::Load(slot) => self.load(slot),
-                Instr::Force(slot) => self.force(slot),
                 Instr::Store(slot) => {
                     let value = self.pop();
                     self.put(slot, value);
@@ -306,15 +305,10 @@ impl Machine {
                         self.pc = to;
                     }
                 }
-                Instr::AndJump(to) => self.short_circuit(to, false)?,
-                Instr::OrJump(to) => self.short_circuit(to, true)?,
-                Instr::Array(count) => {
+                Instr::JumpIf { on, to } => self.short_circuit(to, on)?,
+                Instr::Collect { count, tuple } => {
                     let list = self.collect(count)?;
-                    self.stack.push(Value::Array(list));
-                }
-                Instr::Tuple(count) => {
-                    let list = self.collect(count)?;
-                    self.stack.push(Value::Tuple(list));
+                    self.stack.push(if tuple { Value::Tuple(list) } else { Value::Array(list) });
                 }
                 Instr::Index => self.index()?,
                 Instr::Slice { begin, end } => self.slice(begin, end)?,
@@ -334,10 +328,6 @@ impl Machine {
                 }
                 Instr::Trip => self.trip()?,
                 Instr::Unpack(count) => self.unpack(count)?,
-                Instr::IterBegin(count) => self.iter_begin(count)?,
-                Instr::IterNext(index) => self.iter_next(index)?,
-                Instr::Yield => self.iter_yield(),
-                Instr::IterEnd => self.iter_end()?,
                 Instr::LoopBegin(index) => self.loop_begin(index)?,
                 Instr::LoopNext(index) => self.loop_next(index)?,
                 Instr::LoopWhile(index) => self.loop_while(index)?,
@@ -355,7 +345,7 @@ impl Machine {
                         *self.slot(slot) = Slot::Deferred(block);
                     }
                 }
-                Instr::ForceReturn => {
+                Instr::EndOfBlock => {
                     if let Some(pc) = self.forces.pop() {
                         self.pc = pc;
                     }

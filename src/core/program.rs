@@ -21,10 +21,8 @@ use crate::source::names::Name;
 pub(crate) enum Instr {
     /// Push a constant.
     Const(u32),
-    /// Push a slot that has its value.
+    /// Push a slot; where its statement is evaluated on demand and was not yet, evaluate it first.
     Load(u32),
-    /// Push a slot, evaluating it first where nobody did.
-    Force(u32),
     /// Pop into a slot.
     Store(u32),
     /// Apply an operator to compile-time values.
@@ -35,14 +33,20 @@ pub(crate) enum Instr {
     Jump(u32),
     /// Pop a logical; go on there unless it holds.
     JumpUnless(u32),
-    /// Go on there if the logical on top is false, else pop it.
-    AndJump(u32),
-    /// Go on there if the logical on top is true, else pop it.
-    OrJump(u32),
-    /// Pop so many items and push their array.
-    Array(u32),
-    /// Pop so many items and push their tuple.
-    Tuple(u32),
+    /// Go on there if the logical on top is this one, else pop it.
+    JumpIf {
+        /// The logical that decides.
+        on: bool,
+        /// The next instruction, then.
+        to: u32,
+    },
+    /// Pop so many items and push their array or tuple.
+    Collect {
+        /// The number of items.
+        count: u32,
+        /// Whether it is a tuple.
+        tuple: bool,
+    },
     /// Pop an index and what it subscripts.
     Index,
     /// Pop the bounds that are given and what they subscript.
@@ -66,14 +70,6 @@ pub(crate) enum Instr {
     Trip,
     /// Pop an array or tuple of so many items and push them, the first one on top.
     Unpack(u32),
-    /// Pop so many arrays and start to run over them.
-    IterBegin(u32),
-    /// Put the next items into the slots of a loop, or leave it.
-    IterNext(u32),
-    /// Pop an item of the comprehension's result.
-    Yield,
-    /// Push the result of the comprehension.
-    IterEnd,
     /// Pop the count, the arrays and the initial values of a loop and start it.
     LoopBegin(u32),
     /// Put the next items and the number of the trip into the slots of a loop, or leave it.
@@ -90,8 +86,8 @@ pub(crate) enum Instr {
     Conform(u32),
     /// Note that the slots of a deferred statement are evaluated by its block.
     Defer(u32),
-    /// End of a deferred block: back to the `Force` that needed it.
-    ForceReturn,
+    /// End of a deferred block: back to the [`Instr::Load`] that needed it.
+    EndOfBlock,
     /// Start of a statement of a graph: names of what it makes start with this one.
     Statement(NameId),
     /// Pop the value of a name of the graph.
@@ -187,24 +183,18 @@ impl FirstOperand {
     }
 }
 
-/// A comprehension's loop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Loop {
-    /// The slot of the first iterator.
-    pub(crate) slot: u32,
-    /// Where to go when the items are used up.
-    pub(crate) exit: u32,
-}
-
-/// A loop of a body.
+/// What runs a part of a body again and again: a loop, or a comprehension.
 #[derive(Clone, Debug)]
-pub(crate) struct Looping {
+pub(crate) struct Loop {
+    /// Whether it is a comprehension: what makes names does not know its trips, each of which gives
+    /// one item or none.
+    pub(crate) comprehension: bool,
     /// The slot of its first variable: recurrences, iterators, the number of the trip.
     pub(crate) slot: u32,
     /// The number of recurrences.
     pub(crate) recurrences: u32,
     /// For each iterator whether it begins with the last item.
-    pub(crate) reversed: Vec<bool>,
+    pub(crate) reversed: SmallVec<[bool; 4]>,
     /// Whether the number of the trip is asked for.
     pub(crate) index: bool,
     /// Whether there is a count.
@@ -298,7 +288,6 @@ pub(crate) struct Marks {
     keys: usize,
     hints: usize,
     loops: usize,
-    looping: usize,
     blocks: usize,
     pub(super) bindings: usize,
     conversions: usize,
@@ -315,7 +304,6 @@ impl Program {
             keys: self.keys.len(),
             hints: self.hints.len(),
             loops: self.loops.len(),
-            looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
             conversions: self.conversions.len(),
@@ -338,7 +326,6 @@ impl Program {
         self.keys.truncate(marks.keys);
         self.hints.truncate(marks.hints);
         self.loops.truncate(marks.loops);
-        self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
         self.conversions.truncate(marks.conversions);
@@ -360,10 +347,8 @@ pub(crate) struct Program {
     pub(crate) keys: Vec<Key>,
     /// Items of [`Hint::Items`].
     pub(crate) hints: Vec<Hint>,
-    /// Loops of comprehensions.
+    /// Loops and comprehensions.
     pub(crate) loops: Vec<Loop>,
-    /// Loops.
-    pub(crate) looping: Vec<Looping>,
     /// Deferred statements.
     pub(crate) blocks: Vec<Block>,
     /// Names of graphs.

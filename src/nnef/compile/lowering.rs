@@ -29,8 +29,6 @@ pub(crate) struct Lowering {
     pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
     pub(crate) unroll: bool,
-    /// Whether loops are expanded that need not be.
-    pub(crate) loops: bool,
     /// Whether those that stay are refused.
     pub(crate) flat: bool,
 }
@@ -68,7 +66,6 @@ impl Lowering {
             keep: checked.fragments.iter().map(kept).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
-            loops: options.unroll || options.expand_loops,
             flat: options.flat,
         }
     }
