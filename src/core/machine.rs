@@ -25,25 +25,25 @@ use crate::source::{FileId, Location, Span};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// Whether warnings are errors.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Whether the rules of the draft hold: data-types, no type arguments, ranks of two at least.
-    pub draft: bool,
+    pub(crate) draft: bool,
     /// Whether scans are unrolled.
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// Whether loops are expanded that need not be.
-    pub expand_loops: bool,
+    pub(crate) expand_loops: bool,
     /// Whether those that stay are refused.
-    pub flat: bool,
+    pub(crate) flat: bool,
     /// The most trips of a loop that ends by a condition.
-    pub max_trips: Option<u64>,
+    pub(crate) max_trips: Option<u64>,
     /// The most open calls.
-    pub max_depth: u64,
+    pub(crate) max_depth: u64,
     /// The most operations.
-    pub max_ops: u64,
+    pub(crate) max_ops: u64,
     /// Units that are not expanded whatever refers to them.
-    pub kept: Vec<UnitId>,
+    pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
-    pub input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    pub(crate) input_shapes: FxHashMap<Name, Arc<[i64]>>,
 }
 
 /// The state of an expansion.

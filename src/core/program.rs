@@ -126,27 +126,27 @@ pub(crate) enum Hint {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// What is called; none for an operation that is not declared.
-    pub unit: Option<UnitId>,
+    pub(crate) unit: Option<UnitId>,
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// The call in the source.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The type argument; `?` is that of the running fragment.
-    pub generic: Option<Primitive>,
+    pub(crate) generic: Option<Primitive>,
     /// Whether the type argument was written.
-    pub explicit: bool,
+    pub(crate) explicit: bool,
     /// Where the results go.
-    pub hint: Hint,
+    pub(crate) hint: Hint,
     /// Which of the calls without a name it is, for its name.
-    pub ordinal: u32,
+    pub(crate) ordinal: u32,
     /// The parameters of the arguments, in [`Program::keys`].
-    pub keys: (u32, u32),
+    pub(crate) keys: (u32, u32),
     /// The first argument in [`Program::operands`]; none where arguments are popped.
-    pub operands: Option<FirstOperand>,
+    pub(crate) operands: Option<FirstOperand>,
     /// The slot of the one tensor that it gives; none where it is pushed.
-    pub slot: Option<NonZeroU32>,
+    pub(crate) slot: Option<NonZeroU32>,
     /// Whether nothing reads the slots of the body any more that calls; see [`super::release`].
-    pub releases: bool,
+    pub(crate) releases: bool,
 }
 
 impl Site {
@@ -188,45 +188,45 @@ impl FirstOperand {
 pub(crate) struct Loop {
     /// Whether it is a comprehension: what makes names does not know its trips, each of which gives
     /// one item or none.
-    pub comprehension: bool,
+    pub(crate) comprehension: bool,
     /// The slot of its first variable: recurrences, iterators, the number of the trip.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// The number of recurrences.
-    pub recurrences: u32,
+    pub(crate) recurrences: u32,
     /// For each iterator whether it begins with the last item.
-    pub reversed: SmallVec<[bool; 4]>,
+    pub(crate) reversed: SmallVec<[bool; 4]>,
     /// Whether the number of the trip is asked for.
-    pub index: bool,
+    pub(crate) index: bool,
     /// Whether there is a count.
-    pub counted: bool,
+    pub(crate) counted: bool,
     /// How many values each trip gives.
-    pub results: u32,
+    pub(crate) results: u32,
     /// Whether it is expanded whatever the options say.
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// Where to go at the end.
-    pub exit: u32,
+    pub(crate) exit: u32,
     /// Where the results go.
-    pub hint: Hint,
+    pub(crate) hint: Hint,
 }
 
 /// A statement that is evaluated when one of its slots is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     /// Its code.
-    pub entry: u32,
+    pub(crate) entry: u32,
     /// The slots that it fills.
-    pub slots: Vec<u32>,
+    pub(crate) slots: Vec<u32>,
 }
 
 /// A name of a graph and the slot of its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// The slot.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// The tensor's name.
-    pub id: NameId,
+    pub(crate) id: NameId,
     /// The name in the document.
-    pub name: Name,
+    pub(crate) name: Name,
 }
 
 /// An argument that is not on the stack.
@@ -256,28 +256,28 @@ pub(crate) enum Conversion {
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     /// What a call needs to know.
-    pub head: Head,
+    pub(crate) head: Head,
     /// The slots of its results.
-    pub results: SmallVec<[u32; 2]>,
+    pub(crate) results: SmallVec<[u32; 2]>,
 }
 
 /// What a call needs to know of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// Its first instruction.
-    pub entry: u32,
+    pub(crate) entry: u32,
     /// The number of its slots.
-    pub slots: u32,
+    pub(crate) slots: u32,
     /// The number of its parameters, which are its first slots.
-    pub params: u32,
+    pub(crate) params: u32,
     /// The number of its results.
-    pub results: u32,
+    pub(crate) results: u32,
     /// One more than the slot of its result, if it has one.
-    pub result: Option<NonZeroU32>,
+    pub(crate) result: Option<NonZeroU32>,
     /// Whether tensors occur in its results.
-    pub makes_tensors: bool,
+    pub(crate) makes_tensors: bool,
     /// Whether it belongs to the standard library.
-    pub standard: bool,
+    pub(crate) standard: bool,
 }
 
 /// How much code there is.
@@ -338,25 +338,25 @@ impl Program {
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// The instructions of all bodies.
-    pub instrs: Vec<Instr>,
+    pub(crate) instrs: Vec<Instr>,
     /// The place in the source of each instruction.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// Calls.
-    pub sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// Parameters of the arguments at sites.
-    pub keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
     /// Items of [`Hint::Items`].
-    pub hints: Vec<Hint>,
+    pub(crate) hints: Vec<Hint>,
     /// Loops and comprehensions.
-    pub loops: Vec<Loop>,
+    pub(crate) loops: Vec<Loop>,
     /// Deferred statements.
-    pub blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// Names of graphs.
-    pub bindings: Vec<Binding>,
+    pub(crate) bindings: Vec<Binding>,
     /// What [`Instr::Conform`] makes of values.
-    pub conversions: Vec<Conversion>,
+    pub(crate) conversions: Vec<Conversion>,
     /// Constants.
-    pub constants: Vec<Value>,
+    pub(crate) constants: Vec<Value>,
     /// Operands that are not on the stack.
-    pub operands: Vec<Operand>,
+    pub(crate) operands: Vec<Operand>,
 }

@@ -11,7 +11,7 @@ use super::fault::Fault;
 /// # Errors
 ///
 /// Two extents differ, and neither is 1.
-pub fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault> {
+pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault> {
     let extent = |axis: usize| {
         let at = |shape: &[usize]| shape.get(axis).copied().unwrap_or(1);
         match (at(a), at(b)) {
@@ -29,7 +29,7 @@ pub fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault>
 }
 
 /// A view of an array that is repeated to a shape of at least its rank.
-pub fn spread<'a, T>(array: &'a ArrayD<T>, shape: &[usize]) -> Result<ArrayViewD<'a, T>, Fault> {
+pub(crate) fn spread<'a, T>(array: &'a ArrayD<T>, shape: &[usize]) -> Result<ArrayViewD<'a, T>, Fault> {
     let own = array.ndim();
     let missing = shape.len().saturating_sub(own);
     // ndarray adds axes in front, so the array's own axes go to the end and back.
@@ -43,7 +43,7 @@ pub fn spread<'a, T>(array: &'a ArrayD<T>, shape: &[usize]) -> Result<ArrayViewD
 }
 
 /// Computes item by item on two operands.
-pub fn map2<A, B, C>(
+pub(crate) fn map2<A, B, C>(
     name: &str,
     budget: &Budget,
     a: &ArrayD<A>,
@@ -56,7 +56,7 @@ pub fn map2<A, B, C>(
 }
 
 /// Computes item by item on two operands with a function that is not defined everywhere.
-pub fn try_map2<A, B, C>(
+pub(crate) fn try_map2<A, B, C>(
     name: &str,
     budget: &Budget,
     a: &ArrayD<A>,

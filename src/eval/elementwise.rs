@@ -11,10 +11,10 @@ use super::fault::Fault;
 use crate::tensor::{DType, Element, Tensor};
 
 /// A function of one real number.
-pub type Unary = fn(f64) -> f64;
+pub(crate) type Unary = fn(f64) -> f64;
 
 /// The functions of one real number, which are the operations of these names.
-pub const UNARY: &[(&str, Unary)] = &[
+pub(crate) const UNARY: &[(&str, Unary)] = &[
     ("rcp", |x| 1.0 / x),
     ("exp", f64::exp),
     ("log", f64::ln),
@@ -52,7 +52,7 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// An operation of one operand and one real function.
-pub fn unary(call: &Call) -> Outcome {
+pub(crate) fn unary(call: &Call) -> Outcome {
     let Some((_, f)) = UNARY.iter().find(|(name, _)| *name == call.name()) else {
         return Err(Fault::argument(format!("`{}` is no function of one number", call.name())));
     };
@@ -60,14 +60,14 @@ pub fn unary(call: &Call) -> Outcome {
 }
 
 /// Applies a function to the one operand of an operation.
-pub fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
+pub(crate) fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
     let x = call.scalars("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![pack(x.mapv(f))?])
 }
 
 /// The same items.
-pub fn copy(call: &Call) -> Outcome {
+pub(crate) fn copy(call: &Call) -> Outcome {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
@@ -88,17 +88,17 @@ fn overflow(call: &Call) -> Fault {
 }
 
 /// `-x`
-pub fn neg(call: &Call) -> Outcome {
+pub(crate) fn neg(call: &Call) -> Outcome {
     signed(call, |x| -x, i64::checked_neg)
 }
 
 /// `|x|`
-pub fn abs(call: &Call) -> Outcome {
+pub(crate) fn abs(call: &Call) -> Outcome {
     signed(call, f64::abs, i64::checked_abs)
 }
 
 /// -1, 0 or 1; what is no number stays so.
-pub fn sign(call: &Call) -> Outcome {
+pub(crate) fn sign(call: &Call) -> Outcome {
     let scalar = |x: f64| {
         if x > 0.0 {
             1.0
@@ -112,7 +112,7 @@ pub fn sign(call: &Call) -> Outcome {
 }
 
 /// `!x`
-pub fn not(call: &Call) -> Outcome {
+pub(crate) fn not(call: &Call) -> Outcome {
     let x = call.logicals("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![pack(x.mapv(|item| !item))?])
@@ -148,37 +148,37 @@ fn undefined(call: &Call, x: i64, y: i64) -> Fault {
 }
 
 /// `x + y`
-pub fn add(call: &Call) -> Outcome {
+pub(crate) fn add(call: &Call) -> Outcome {
     arithmetic(call, |x, y| x + y, i64::checked_add)
 }
 
 /// `x - y`
-pub fn sub(call: &Call) -> Outcome {
+pub(crate) fn sub(call: &Call) -> Outcome {
     arithmetic(call, |x, y| x - y, i64::checked_sub)
 }
 
 /// `x * y`
-pub fn mul(call: &Call) -> Outcome {
+pub(crate) fn mul(call: &Call) -> Outcome {
     arithmetic(call, |x, y| x * y, i64::checked_mul)
 }
 
 /// `x / y`; integers are truncated.
-pub fn div(call: &Call) -> Outcome {
+pub(crate) fn div(call: &Call) -> Outcome {
     arithmetic(call, |x, y| x / y, i64::checked_div)
 }
 
 /// `x ^ y`
-pub fn pow(call: &Call) -> Outcome {
+pub(crate) fn pow(call: &Call) -> Outcome {
     arithmetic(call, f64::powf, |x, y| x.checked_pow(u32::try_from(y).ok()?))
 }
 
 /// The lesser one: x where x < y, else y (4.2.4).
-pub fn min(call: &Call) -> Outcome {
+pub(crate) fn min(call: &Call) -> Outcome {
     arithmetic(call, |x, y| if x < y { x } else { y }, |x, y| Some(x.min(y)))
 }
 
 /// The greater one: x where x > y, else y (4.2.4).
-pub fn max(call: &Call) -> Outcome {
+pub(crate) fn max(call: &Call) -> Outcome {
     arithmetic(call, |x, y| if x > y { x } else { y }, |x, y| Some(x.max(y)))
 }
 
@@ -192,27 +192,27 @@ fn compare(call: &Call, scalar: fn(&f64, &f64) -> bool, integer: fn(&i64, &i64) 
 }
 
 /// `x < y`
-pub fn lt(call: &Call) -> Outcome {
+pub(crate) fn lt(call: &Call) -> Outcome {
     compare(call, f64::lt, i64::lt)
 }
 
 /// `x <= y`
-pub fn le(call: &Call) -> Outcome {
+pub(crate) fn le(call: &Call) -> Outcome {
     compare(call, f64::le, i64::le)
 }
 
 /// `x > y`
-pub fn gt(call: &Call) -> Outcome {
+pub(crate) fn gt(call: &Call) -> Outcome {
     compare(call, f64::gt, i64::gt)
 }
 
 /// `x >= y`
-pub fn ge(call: &Call) -> Outcome {
+pub(crate) fn ge(call: &Call) -> Outcome {
     compare(call, f64::ge, i64::ge)
 }
 
 /// `x == y`
-pub fn eq(call: &Call) -> Outcome {
+pub(crate) fn eq(call: &Call) -> Outcome {
     match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
         (DType::Bool, DType::Bool) => logical(call, |x, y| x == y),
         _ => compare(call, f64::eq, i64::eq),
@@ -220,7 +220,7 @@ pub fn eq(call: &Call) -> Outcome {
 }
 
 /// `x != y`
-pub fn ne(call: &Call) -> Outcome {
+pub(crate) fn ne(call: &Call) -> Outcome {
     match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
         (DType::Bool, DType::Bool) => logical(call, |x, y| x != y),
         _ => compare(call, f64::ne, i64::ne),
@@ -233,24 +233,24 @@ fn logical(call: &Call, f: fn(bool, bool) -> bool) -> Outcome {
 }
 
 /// `x && y`
-pub fn and(call: &Call) -> Outcome {
+pub(crate) fn and(call: &Call) -> Outcome {
     logical(call, |x, y| x && y)
 }
 
 /// `x || y`
-pub fn or(call: &Call) -> Outcome {
+pub(crate) fn or(call: &Call) -> Outcome {
     logical(call, |x, y| x || y)
 }
 
 /// One of two values for each item (4.2.3).
-pub fn select(call: &Call) -> Outcome {
+pub(crate) fn select(call: &Call) -> Outcome {
     let condition = call.logicals("condition")?;
     let (a, b) = (call.tensor("true_value")?, call.tensor("false_value")?);
     chosen(call, &condition, &a, &b)
 }
 
 /// The items of two tensors, as a condition says.
-pub fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> Outcome {
+pub(crate) fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> Outcome {
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
     call.budget().room(&shape)?;
     fn pick<T: Element>(
@@ -275,7 +275,7 @@ pub fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> 
 
 /// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
 /// but 0 is true (4.5.8 and 3.3.7).
-pub fn cast(call: &Call) -> Outcome {
+pub(crate) fn cast(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
     let wanted = wanted.ok_or_else(|| Fault::argument("it is not known what type to cast to".to_string()))?;
@@ -283,7 +283,7 @@ pub fn cast(call: &Call) -> Outcome {
 }
 
 /// The conversion of [`cast`].
-pub fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
+pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
     call.budget().room(input.shape())?;
     let whole = |item: &f64| {
         // 2^63 is the first number beyond the range, and -2^63 the last within it.

@@ -9,7 +9,12 @@ use super::fault::Fault;
 use super::window::advance;
 
 /// A product over the last two axes; the others are batches that are repeated to a common shape.
-pub fn product(call: &Call, a: &ArrayD<f64>, b: &ArrayD<f64>, transpose: (bool, bool)) -> Result<ArrayD<f64>, Fault> {
+pub(crate) fn product(
+    call: &Call,
+    a: &ArrayD<f64>,
+    b: &ArrayD<f64>,
+    transpose: (bool, bool),
+) -> Result<ArrayD<f64>, Fault> {
     let rank = a.ndim();
     let wrong = || Fault::shapes(format!("`{}` of shapes {:?} and {:?}", call.name(), a.shape(), b.shape()));
     if rank < 2 || b.ndim() != rank {
@@ -53,7 +58,7 @@ fn flag(call: &Call, names: [&str; 2]) -> Result<bool, Fault> {
 }
 
 /// A product of matrices.
-pub fn matmul(call: &Call) -> Outcome {
+pub(crate) fn matmul(call: &Call) -> Outcome {
     let (a, b) = (call.scalars_to("A", 2)?, call.scalars_to("B", 2)?);
     let (a, b) = if call.draft() {
         let rank = a.ndim().max(b.ndim());
@@ -66,7 +71,7 @@ pub fn matmul(call: &Call) -> Outcome {
 }
 
 /// A product with a transposed filter, and a bias.
-pub fn linear(call: &Call) -> Outcome {
+pub(crate) fn linear(call: &Call) -> Outcome {
     let (input, filter) = (call.scalars_to("input", 2)?, call.scalars_to("filter", 2)?);
     let product = product(call, &input, &filter, (false, true))?;
     Ok(vec![pack(map2(call.name(), call.budget(), &product, &call.scalars("bias")?, |x, bias| x + bias)?)?])

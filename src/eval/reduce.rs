@@ -29,7 +29,7 @@ fn rank_asked(call: &Call) -> Result<usize, Fault> {
 }
 
 /// Reduces an array along axes: each group of items, in row-major order, to one.
-pub fn reduce<T: Copy, U, S: Data<Elem = T>>(
+pub(crate) fn reduce<T: Copy, U, S: Data<Elem = T>>(
     call: &Call,
     array: &ArrayBase<S, IxDyn>,
     axes: &[usize],
@@ -53,12 +53,12 @@ pub fn reduce<T: Copy, U, S: Data<Elem = T>>(
 }
 
 /// The sum, or the mean.
-pub fn sum_reduce(call: &Call) -> Outcome {
+pub(crate) fn sum_reduce(call: &Call) -> Outcome {
     summed(call, call.flag("normalize")?)
 }
 
 /// The mean (4.4).
-pub fn mean_reduce(call: &Call) -> Outcome {
+pub(crate) fn mean_reduce(call: &Call) -> Outcome {
     summed(call, true)
 }
 
@@ -92,7 +92,7 @@ fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Result<usize, Fa
 }
 
 /// Whether a number is greater; what is no number is greater than any.
-pub fn greater(a: f64, b: f64) -> bool {
+pub(crate) fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
 
@@ -119,22 +119,22 @@ fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> b
 }
 
 /// The greatest item.
-pub fn max_reduce(call: &Call) -> Outcome {
+pub(crate) fn max_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, false)
 }
 
 /// The least item.
-pub fn min_reduce(call: &Call) -> Outcome {
+pub(crate) fn min_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, false)
 }
 
 /// The place of the greatest item in the row-major order of the reduced axes.
-pub fn argmax_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmax_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, true)
 }
 
 /// The place of the least item in the row-major order of the reduced axes.
-pub fn argmin_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, true)
 }
 
@@ -145,17 +145,17 @@ fn logical(call: &Call, f: fn(&[bool]) -> bool) -> Outcome {
 }
 
 /// Whether any item is true.
-pub fn any_reduce(call: &Call) -> Outcome {
+pub(crate) fn any_reduce(call: &Call) -> Outcome {
     logical(call, |items| items.contains(&true))
 }
 
 /// Whether all items are true.
-pub fn all_reduce(call: &Call) -> Outcome {
+pub(crate) fn all_reduce(call: &Call) -> Outcome {
     logical(call, |items| !items.contains(&false))
 }
 
 /// Exponentials along axes that sum up to 1 (4.9.1), or their logarithms.
-pub fn softmax_along(call: &Call, x: &ArrayD<f64>, axes: &[usize], log: bool) -> Result<ArrayD<f64>, Fault> {
+pub(crate) fn softmax_along(call: &Call, x: &ArrayD<f64>, axes: &[usize], log: bool) -> Result<ArrayD<f64>, Fault> {
     let name = call.name();
     let peak = reduce(call, x, axes, |items| Ok(items[best(items, greater)?]))?;
     let shifted = super::broadcast::map2(name, call.budget(), x, &peak, |x, peak| x - peak)?;
@@ -165,7 +165,7 @@ pub fn softmax_along(call: &Call, x: &ArrayD<f64>, axes: &[usize], log: bool) ->
 }
 
 /// The standard softmax.
-pub fn softmax(call: &Call) -> Outcome {
+pub(crate) fn softmax(call: &Call) -> Outcome {
     let x = call.scalars_to("x", rank_asked(call)?)?;
     let axes = axes(call, x.ndim())?;
     Ok(vec![pack(softmax_along(call, &x, &axes, false)?)?])

@@ -4,11 +4,11 @@ use super::call::{Call, Outcome};
 use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, sections, selection, sources};
 
 /// A function that evaluates an operation.
-pub type Function = fn(&Call) -> Outcome;
+pub(crate) type Function = fn(&Call) -> Outcome;
 
 /// What the standard operations compute. Compounds that are missing here are evaluated by their
 /// definitions; those that are here compute what their definitions do.
-pub const OPERATIONS: &[(&str, Function)] = &[
+pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     // Sources, 4.1 and 4.8.
     ("external", sources::external),
     ("constant", sources::constant),
@@ -85,7 +85,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
 ];
 
 /// What a standard operation computes, if the table says so.
-pub fn standard(name: &str) -> Option<Function> {
+pub(crate) fn standard(name: &str) -> Option<Function> {
     let row = OPERATIONS.iter().find(|(known, _)| *known == name);
     let unary = || elementwise::UNARY.iter().any(|(known, _)| *known == name).then_some(elementwise::unary as Function);
     row.map(|(_, function)| *function).or_else(unary)

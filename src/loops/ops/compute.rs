@@ -12,29 +12,29 @@ fn only<'a>(inputs: &[&'a Tensor]) -> Result<&'a Tensor, String> {
     inputs.first().copied().ok_or_else(|| "an operand is missing".to_owned())
 }
 
-pub fn identity(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn identity(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     Ok(only(inputs)?.data().clone())
 }
 
-pub fn negate(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn negate(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     map_numbers(only(inputs)?.data(), |x| -x, |x| -x, i64::wrapping_neg)
 }
 
-pub fn absolute(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn absolute(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     map_numbers(only(inputs)?.data(), f32::abs, f64::abs, i64::wrapping_abs)
 }
 
-pub fn sign(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn sign(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     let single = |x: f32| if x == 0.0 { x } else { x.signum() };
     let double = |x: f64| if x == 0.0 { x } else { x.signum() };
     map_numbers(only(inputs)?.data(), single, double, i64::signum)
 }
 
-pub fn square(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn square(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     map_numbers(only(inputs)?.data(), |x| x * x, |x| x * x, |x| x.wrapping_mul(x))
 }
 
-pub fn relu(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn relu(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     let single = |x: f32| if x < 0.0 { 0.0 } else { x };
     let double = |x: f64| if x < 0.0 { 0.0 } else { x };
     map_numbers(only(inputs)?.data(), single, double, |x| x.max(0))
@@ -46,12 +46,12 @@ fn by_floats(inputs: &[&Tensor], f: impl Fn(f64) -> f64) -> Outcome {
     Ok(Data::from_floats(x.dtype(), (0..x.data().len()).map(|i| f(x.data().float(i)))))
 }
 
-pub fn leaky_relu(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn leaky_relu(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let alpha = attributes.alpha.unwrap_or(0.01);
     by_floats(inputs, |x| if x < 0.0 { alpha * x } else { x })
 }
 
-pub fn clamp(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn clamp(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let (low, high) = (attributes.low.unwrap_or(f64::NEG_INFINITY), attributes.high.unwrap_or(f64::INFINITY));
     by_floats(inputs, |x| {
         if x < low {
@@ -64,14 +64,14 @@ pub fn clamp(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     })
 }
 
-pub fn negation(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn negation(inputs: &[&Tensor], _: &Attributes, _: &Type) -> Outcome {
     match only(inputs)?.data() {
         Data::Bool(items) => Ok(Data::Bool(items.iter().map(|x| !x).collect())),
         _ => Err("the operand is not logical".to_owned()),
     }
 }
 
-pub fn cast(inputs: &[&Tensor], _: &Attributes, result: &Type) -> Outcome {
+pub(crate) fn cast(inputs: &[&Tensor], _: &Attributes, result: &Type) -> Outcome {
     let x = only(inputs)?.data();
     Ok(match (x.dtype().is_float(), result.dtype) {
         // Integers go through no float, which could not hold them all.
@@ -155,7 +155,7 @@ fn product<T: Ring>(a: (&[T], &Matrices), b: (&[T], &Matrices), extents: [usize;
     out
 }
 
-pub fn matmul(inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Outcome {
+pub(crate) fn matmul(inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Outcome {
     let [a, b] = inputs else { return Err("it takes two operands".to_owned()) };
     let (x, y) = (a.shape(), b.shape());
     let (vectors, mut batch) =
@@ -222,7 +222,7 @@ fn fold_whole(inputs: &[&Tensor], attributes: &Attributes, start: i64, f: fn(i64
 
 macro_rules! reduction {
     ($name:ident, $float:expr, $float_start:expr, $whole:expr, $whole_start:expr) => {
-        pub fn $name(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+        pub(crate) fn $name(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
             if only(inputs)?.dtype().is_integer() {
                 fold_whole(inputs, attributes, $whole_start, $whole)
             } else {
@@ -236,7 +236,7 @@ reduction!(reduce_prod, |a, b| a * b, 1.0, i64::wrapping_mul, 1);
 reduction!(reduce_max, |a, b| if a.is_nan() || a > b { a } else { b }, f64::NEG_INFINITY, i64::max, i64::MIN);
 reduction!(reduce_min, |a, b| if a.is_nan() || a < b { a } else { b }, f64::INFINITY, i64::min, i64::MAX);
 
-pub fn reduce_mean(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn reduce_mean(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let x = only(inputs)?;
     let groups = groups(x, attributes.any_axes())?;
     let mean = |group: &Vec<usize>| group.iter().map(|&i| x.data().float(i)).sum::<f64>() / group.len() as f64;
@@ -251,11 +251,11 @@ fn logical(inputs: &[&Tensor], attributes: &Attributes, any: bool) -> Outcome {
     Ok(Data::Bool(groups.iter().map(one).collect()))
 }
 
-pub fn reduce_any(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn reduce_any(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     logical(inputs, attributes, true)
 }
 
-pub fn reduce_all(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn reduce_all(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     logical(inputs, attributes, false)
 }
 
@@ -271,15 +271,15 @@ fn extreme(inputs: &[&Tensor], attributes: &Attributes, beats: fn(f64, f64) -> b
     Ok(Data::Int64(groups.iter().map(best).collect()))
 }
 
-pub fn argmax(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn argmax(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     extreme(inputs, attributes, |new, best| new > best)
 }
 
-pub fn argmin(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn argmin(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     extreme(inputs, attributes, |new, best| new < best)
 }
 
-pub fn softmax(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn softmax(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let x = only(inputs)?;
     let axes = attributes.any_axes().unwrap_or_else(|| vec![-1]);
     let axes = axes.iter().map(|&axis| axis_of(axis, x.shape().len())).collect::<Result<Vec<_>, _>>()?;

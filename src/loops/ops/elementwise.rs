@@ -7,7 +7,7 @@ use super::Attributes;
 
 /// Arithmetic of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arith {
+pub(crate) enum Arith {
     Add,
     Sub,
     Mul,
@@ -22,7 +22,7 @@ pub enum Arith {
 
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     Less,
     LessEqual,
     Greater,
@@ -33,7 +33,7 @@ pub enum Order {
 
 /// Logical connectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Logic {
+pub(crate) enum Logic {
     And,
     Or,
     Xor,
@@ -42,7 +42,7 @@ pub enum Logic {
 type Outcome = Result<Data, String>;
 
 /// A function of each float.
-pub fn float(data: &Data, single: fn(f32) -> f32, double: fn(f64) -> f64) -> Outcome {
+pub(crate) fn float(data: &Data, single: fn(f32) -> f32, double: fn(f64) -> f64) -> Outcome {
     match data {
         Data::Float32(items) => Ok(Data::Float32(items.iter().map(|&x| single(x)).collect())),
         Data::Float64(items) => Ok(Data::Float64(items.iter().map(|&x| double(x)).collect())),
@@ -123,7 +123,7 @@ fn calculate<T: Number>(op: Arith, a: Side<T>, b: Side<T>, shape: &[usize]) -> R
 }
 
 /// Arithmetic on each pair.
-pub fn arithmetic(op: Arith, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
+pub(crate) fn arithmetic(op: Arith, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
     let (x, y) = (a.shape(), b.shape());
     Ok(match (a.data(), b.data()) {
         (Data::Float32(a), Data::Float32(b)) => Data::Float32(calculate(op, (a, x), (b, y), shape)?),
@@ -147,7 +147,7 @@ fn ordered<T: Copy + PartialOrd>(order: Order, a: Side<T>, b: Side<T>, shape: &[
 }
 
 /// A comparison of each pair.
-pub fn compare(order: Order, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
+pub(crate) fn compare(order: Order, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
     let (x, y) = (a.shape(), b.shape());
     Ok(match (a.data(), b.data()) {
         (Data::Float32(a), Data::Float32(b)) => ordered(order, (a, x), (b, y), shape),
@@ -160,7 +160,7 @@ pub fn compare(order: Order, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome
 }
 
 /// A connective on each pair.
-pub fn logic(logic: Logic, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
+pub(crate) fn logic(logic: Logic, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
     let (Data::Bool(x), Data::Bool(y)) = (a.data(), b.data()) else {
         return Err("the operands are not logicals".to_owned());
     };
@@ -173,7 +173,7 @@ pub fn logic(logic: Logic, a: &Tensor, b: &Tensor, shape: &[usize]) -> Outcome {
 }
 
 /// One of two, by a condition.
-pub fn select(inputs: &[&Tensor], _: &Attributes, result: &Type) -> Outcome {
+pub(crate) fn select(inputs: &[&Tensor], _: &Attributes, result: &Type) -> Outcome {
     let [condition, a, b] = inputs else { return Err("it takes three operands".to_owned()) };
     let Data::Bool(chosen) = condition.data() else { return Err("the condition is not logical".to_owned()) };
     let shape: Vec<usize> = result.dims.iter().flatten().copied().collect();
@@ -194,7 +194,7 @@ pub fn select(inputs: &[&Tensor], _: &Attributes, result: &Type) -> Outcome {
 type Side<'a, T> = (&'a [T], &'a [usize]);
 
 /// Applies a function to the pairs of two tensors repeated to a shape.
-pub fn zip<A: Copy, B: Copy, R>(a: Side<A>, b: Side<B>, shape: &[usize], f: impl Fn(A, B) -> R) -> Vec<R> {
+pub(crate) fn zip<A: Copy, B: Copy, R>(a: Side<A>, b: Side<B>, shape: &[usize], f: impl Fn(A, B) -> R) -> Vec<R> {
     if a.1 == b.1 {
         return a.0.iter().zip(b.0).map(|(&x, &y)| f(x, y)).collect();
     }
@@ -225,7 +225,7 @@ pub fn zip<A: Copy, B: Copy, R>(a: Side<A>, b: Side<B>, shape: &[usize], f: impl
 }
 
 /// How far apart neighbours along each axis are; repeated ones are not apart.
-pub fn steps(shape: &[usize], rank: usize) -> Vec<usize> {
+pub(crate) fn steps(shape: &[usize], rank: usize) -> Vec<usize> {
     let mut steps = vec![0; rank];
     let mut step = 1;
     for (i, &extent) in shape.iter().enumerate().rev() {
@@ -236,7 +236,7 @@ pub fn steps(shape: &[usize], rank: usize) -> Vec<usize> {
 }
 
 /// Keeps elements of one type while changing each.
-pub fn map_numbers(data: &Data, f32s: fn(f32) -> f32, f64s: fn(f64) -> f64, ints: fn(i64) -> i64) -> Outcome {
+pub(crate) fn map_numbers(data: &Data, f32s: fn(f32) -> f32, f64s: fn(f64) -> f64, ints: fn(i64) -> i64) -> Outcome {
     Ok(match data {
         Data::Int32(items) => Data::Int32(items.iter().map(|&x| ints(i64::from(x)) as i32).collect()),
         Data::Int64(items) => Data::Int64(items.iter().map(|&x| ints(x)).collect()),

@@ -9,21 +9,21 @@ type Outcome = Result<Data, String>;
 
 /// The part of an axis that a slice takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub(crate) struct Section {
     /// The axis.
-    pub axis: usize,
+    pub(crate) axis: usize,
     /// Where it begins.
-    pub begin: i64,
+    pub(crate) begin: i64,
     /// Where it ends, exclusive.
-    pub end: i64,
+    pub(crate) end: i64,
     /// Its step, not 0.
-    pub stride: i64,
+    pub(crate) stride: i64,
     /// How many elements it has, where the extent is known.
-    pub length: Option<usize>,
+    pub(crate) length: Option<usize>,
 }
 
 /// The parts that a slice takes: ends are moved into the axis, as Python does.
-pub fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
+pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
     let begin = attributes.begin.as_ref().ok_or("the attribute `begin` is missing")?;
     let axes = attributes.any_axes().unwrap_or_else(|| (0..begin.len() as i64).collect());
     let given = |values: &Option<Vec<i64>>| values.as_ref().is_none_or(|values| values.len() == axes.len());
@@ -79,7 +79,7 @@ fn section(
     Ok(Section { axis, begin, end, stride, length: Some(length) })
 }
 
-pub fn slice(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn slice(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let [x] = inputs else { return Err("it takes one operand".to_owned()) };
     let dims: Vec<Option<usize>> = x.shape().iter().map(|&extent| Some(extent)).collect();
     let mut along = x.places();
@@ -91,7 +91,7 @@ pub fn slice(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
 }
 
 /// A negative index counts from the end.
-pub fn gather(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn gather(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let [x, indices] = inputs else { return Err("it takes two operands".to_owned()) };
     let axis = axis_of(attributes.axis.unwrap_or(0), x.shape().len())?;
     let extent = x.shape()[axis];
@@ -106,17 +106,17 @@ pub fn gather(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome 
     Ok(x.taken(&along, 0.0).into_data())
 }
 
-pub fn transpose(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn transpose(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let [x] = inputs else { return Err("it takes one operand".to_owned()) };
     Ok(x.transposed(&order(attributes.axes.as_ref(), x.rank())?).into_data())
 }
 
-pub fn concat(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn concat(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let Some(first) = inputs.first() else { return Err("it takes at least one operand".to_owned()) };
     join(inputs, axis_of(attributes.axis.unwrap_or(0), first.rank())?)
 }
 
-pub fn stack(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
+pub(crate) fn stack(inputs: &[&Tensor], attributes: &Attributes, _: &Type) -> Outcome {
     let Some(first) = inputs.first() else { return Err("it takes at least one operand".to_owned()) };
     let axis = axis_of(attributes.axis.unwrap_or(0), first.rank() + 1)?;
     let wide: Vec<Tensor> = inputs.iter().map(|input| input.unsqueezed(axis)).collect();

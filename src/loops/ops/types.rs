@@ -14,30 +14,30 @@ fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-pub fn same(call: &Call) -> Outcome {
+pub(crate) fn same(call: &Call) -> Outcome {
     Ok(call.inputs[0].clone())
 }
 
-pub fn float(call: &Call) -> Outcome {
+pub(crate) fn float(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     check(x.dtype.is_float(), || format!("the operand is {x}, not of floats"))?;
     same(call)
 }
 
-pub fn number(call: &Call) -> Outcome {
+pub(crate) fn number(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     check(x.dtype != DType::Bool, || format!("the operand is {x}, not of numbers"))?;
     same(call)
 }
 
-pub fn logical(call: &Call) -> Outcome {
+pub(crate) fn logical(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     check(x.dtype == DType::Bool, || format!("the operand is {x}, not of logicals"))?;
     same(call)
 }
 
 /// The extents that both are repeated to, the last axes beside each other.
-pub fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
+pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
     let rank = a.dims.len().max(b.dims.len());
     let extent = |of: &Type, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
     let both = |i: usize| match (extent(a, i), extent(b, i)) {
@@ -55,26 +55,26 @@ fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome {
     typed(dtype(a.dtype), broadcast(a, b)?)
 }
 
-pub fn arithmetic(call: &Call) -> Outcome {
+pub(crate) fn arithmetic(call: &Call) -> Outcome {
     number(call)?;
     two(call, |dtype| dtype)
 }
 
-pub fn comparison(call: &Call) -> Outcome {
+pub(crate) fn comparison(call: &Call) -> Outcome {
     number(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub fn equality(call: &Call) -> Outcome {
+pub(crate) fn equality(call: &Call) -> Outcome {
     two(call, |_| DType::Bool)
 }
 
-pub fn logic(call: &Call) -> Outcome {
+pub(crate) fn logic(call: &Call) -> Outcome {
     logical(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub fn select(call: &Call) -> Outcome {
+pub(crate) fn select(call: &Call) -> Outcome {
     logical(call)?;
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
@@ -83,7 +83,7 @@ pub fn select(call: &Call) -> Outcome {
 }
 
 /// An axis, counted from the front.
-pub fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
+pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
     found.ok_or_else(|| format!("there is no axis {axis} among {rank}"))
@@ -97,7 +97,7 @@ fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
 }
 
 /// The axes that a reduction runs over: all where none are given.
-pub fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
@@ -115,23 +115,23 @@ fn reduce(call: &Call, dtype: DType) -> Outcome {
     typed(dtype, dims)
 }
 
-pub fn reduce_number(call: &Call) -> Outcome {
+pub(crate) fn reduce_number(call: &Call) -> Outcome {
     number(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub fn reduce_float(call: &Call) -> Outcome {
+pub(crate) fn reduce_float(call: &Call) -> Outcome {
     float(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub fn reduce_bool(call: &Call) -> Outcome {
+pub(crate) fn reduce_bool(call: &Call) -> Outcome {
     logical(call)?;
     reduce(call, DType::Bool)
 }
 
 /// The place of an extreme element: one axis, the first unless given.
-pub fn arg(call: &Call) -> Outcome {
+pub(crate) fn arg(call: &Call) -> Outcome {
     number(call)?;
     let x = &call.inputs[0];
     let mut attributes = call.attributes.clone();
@@ -143,13 +143,13 @@ pub fn arg(call: &Call) -> Outcome {
     reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
 }
 
-pub fn softmax(call: &Call) -> Outcome {
+pub(crate) fn softmax(call: &Call) -> Outcome {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
     float(call)
 }
 
-pub fn matmul(call: &Call) -> Outcome {
+pub(crate) fn matmul(call: &Call) -> Outcome {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     number(call)?;
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
@@ -179,7 +179,7 @@ pub fn matmul(call: &Call) -> Outcome {
     typed(a.dtype, dims)
 }
 
-pub fn gather(call: &Call) -> Outcome {
+pub(crate) fn gather(call: &Call) -> Outcome {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
@@ -188,7 +188,7 @@ pub fn gather(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub fn reshape(call: &Call) -> Outcome {
+pub(crate) fn reshape(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
@@ -216,19 +216,19 @@ fn product(dims: &[Option<usize>]) -> Option<usize> {
 }
 
 /// The order of the axes of a transposition: backwards unless given.
-pub fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     let Some(axes) = call_axes else { return Ok((0..rank).rev().collect()) };
     check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is no order of {rank} axes"))?;
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 
-pub fn transpose(call: &Call) -> Outcome {
+pub(crate) fn transpose(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
     typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
 }
 
-pub fn squeeze(call: &Call) -> Outcome {
+pub(crate) fn squeeze(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     let axes = match call.attributes.any_axes() {
@@ -242,7 +242,7 @@ pub fn squeeze(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub fn unsqueeze(call: &Call) -> Outcome {
+pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
     let mut dims = x.dims.clone();
@@ -252,7 +252,7 @@ pub fn unsqueeze(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub fn slice(call: &Call) -> Outcome {
+pub(crate) fn slice(call: &Call) -> Outcome {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     for section in sections(call.attributes, &x.dims)? {
@@ -261,7 +261,7 @@ pub fn slice(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub fn concat(call: &Call) -> Outcome {
+pub(crate) fn concat(call: &Call) -> Outcome {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
     let mut dims = first.dims.clone();
@@ -276,7 +276,7 @@ pub fn concat(call: &Call) -> Outcome {
     typed(first.dtype, dims)
 }
 
-pub fn stack(call: &Call) -> Outcome {
+pub(crate) fn stack(call: &Call) -> Outcome {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
     for other in &call.inputs[1..] {
@@ -287,7 +287,7 @@ pub fn stack(call: &Call) -> Outcome {
     typed(first.dtype, dims)
 }
 
-pub fn cast(call: &Call) -> Outcome {
+pub(crate) fn cast(call: &Call) -> Outcome {
     let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
     typed(to, call.inputs[0].dims.clone())
 }

@@ -23,7 +23,7 @@ const ALLOWED: [bool; 256] = {
 };
 
 /// What is wrong with a label, if anything is.
-pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
+pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
     let is_odd = |byte: &u8| !ALLOWED[usize::from(*byte)];
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));

@@ -26,11 +26,11 @@ pub(crate) struct Lowering {
     keep: Vec<bool>,
     open_arrays: Vec<bool>,
     /// Whether everything is evaluated, demanded or not.
-    pub demand_all: bool,
+    pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// Whether those that stay are refused.
-    pub flat: bool,
+    pub(crate) flat: bool,
 }
 
 impl Lowering {
