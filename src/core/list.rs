@@ -192,11 +192,6 @@ impl List {
         List::new(Cells::Ints(items.into_iter().collect()), meter)
     }
 
-    /// A list of scalars.
-    pub(crate) fn from_scalars(items: impl IntoIterator<Item = f64>, meter: Option<&Rc<Meter>>) -> List {
-        List::new(Cells::Scalars(items.into_iter().collect()), meter)
-    }
-
     /// A literal of integers.
     pub(crate) fn of_ints(items: &[i64]) -> List {
         List::new(Cells::FixedInts(items.into()), None)
@@ -210,11 +205,6 @@ impl List {
     /// A long literal, whose numbers it shares.
     pub(crate) fn of_numbers(numbers: &Numbers) -> List {
         List::new(Cells::of_numbers(numbers.clone()), None)
-    }
-
-    /// A list of numbers that were computed all at once.
-    pub(crate) fn of_results(numbers: Numbers, meter: &Rc<Meter>) -> List {
-        List::new(Cells::of_numbers(numbers), Some(meter))
     }
 
     /// A list of tensors.

@@ -72,11 +72,6 @@ impl Value {
         }
     }
 
-    /// Whether it is computed from an extent that is not known.
-    pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
-    }
-
     /// A value for which [`Value::is_plain`] holds as an argument in the graph; others are not kept.
     #[inline]
     pub(super) fn keep(&self, graph: &mut Graph) -> Kept {

@@ -34,8 +34,8 @@ use crate::source::Span;
 use crate::source::names::Name;
 pub(crate) use marks::Marks;
 pub(crate) use module::{
-    Assignment, Assignments, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params,
-    ResultDecl, Results, Version,
+    Assignment, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params, ResultDecl, Results,
+    Version,
 };
 pub(crate) use numbers::MANY;
 pub(crate) use numbers::{Numbers, NumbersId};
@@ -122,8 +122,6 @@ pub(crate) enum TypeSpec {
     Array(TypeSpecId),
     /// `(t, t, ...)`; items are in [`Ast::type_lists`].
     Tuple(ListRange),
-    /// A specification that could not be read; reported already.
-    Error,
 }
 
 /// An expression, a default literal, or the left side of an assignment.
