@@ -33,6 +33,9 @@
 //! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
 //! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
+// Without the command nothing uses what only the command does.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

@@ -47,33 +47,12 @@ impl Kept {
     pub(crate) fn tensor(tensor: TensorId) -> Self {
         Kept(tensor.0)
     }
-
-    /// What is the same for equal tensors only, and for nothing but equal values.
-    #[inline]
-    pub(super) fn word(self) -> u32 {
-        self.0
-    }
-
-    /// The tensor, if it is one.
-    #[inline]
-    pub(crate) fn as_tensor(self) -> Option<TensorId> {
-        (self.0 & TABLE == 0).then_some(TensorId(self.0))
-    }
 }
 
 impl Packed {
     #[inline]
     pub(crate) fn push_tensor(&mut self, tensor: TensorId) {
         room::push(&mut self.operands, tensor.0);
-    }
-
-    pub(crate) fn drop_operands(&mut self, count: usize) {
-        self.operands.truncate(self.operands.len() - count);
-    }
-
-    /// Forgets arguments that were added later.
-    pub(crate) fn truncate(&mut self, operands: u32) {
-        self.operands.truncate(operands as usize);
     }
 
     pub(crate) fn push_value(&mut self, value: Value) -> Kept {
@@ -199,17 +178,6 @@ impl Packed {
     #[inline]
     pub(crate) fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
-    }
-
-    /// Arguments, each as it can be given again.
-    pub(crate) fn kept(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
-        self.operands[range.start as usize..range.end as usize].iter().map(|&word| (Kept(word), self.unpack(word)))
-    }
-
-    /// The arguments pushed last.
-    #[inline]
-    pub(crate) fn last_operands(&self, count: u32) -> impl Iterator<Item = Operand<'_>> {
-        self.operands[self.operands.len() - count as usize..].iter().map(|&word| self.unpack(word))
     }
 
     /// Results, by their words.

@@ -17,11 +17,6 @@ impl ShapeId {
         ShapeId(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
-    /// Its number, which is not 0.
-    pub(super) fn number(self) -> u32 {
-        self.0.get()
-    }
-
     fn index(self) -> usize {
         self.0.get() as usize - 1
     }

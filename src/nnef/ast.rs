@@ -122,8 +122,6 @@ pub(crate) enum TypeSpec {
     Array(TypeSpecId),
     /// `(t, t, ...)`; items are in [`Ast::type_lists`].
     Tuple(ListRange),
-    /// A specification that could not be read; reported already.
-    Error,
 }
 
 /// An expression, a default literal, or the left side of an assignment.

@@ -17,8 +17,6 @@ impl Dialect {
 /// What differs between dialects before types come into play.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// The name on the command line.
-    pub(crate) name: &'static str,
     /// Words that the lexer takes as keywords but this dialect as identifiers.
     pub(crate) not_keywords: &'static [&'static str],
     /// Words that this dialect adds as type names, with their meaning.
@@ -40,7 +38,6 @@ pub(crate) struct Rules {
 }
 
 static V1: Rules = Rules {
-    name: "nnef",
     not_keywords: &[],
     extra_types: &[],
     semicolons: true,
@@ -53,7 +50,6 @@ static V1: Rules = Rules {
 };
 
 static DRAFT: Rules = Rules {
-    name: "nnef-draft",
     not_keywords: &["version", "extension", "yield", "integer"],
     extra_types: &[("extent", Primitive::Integer, Builtin::Integer)],
     semicolons: false,

@@ -8,6 +8,7 @@ mod module;
 
 use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
 use super::dialect::Rules;
+#[cfg(test)]
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::operators::UNARY_PRECEDENCE;
@@ -19,13 +20,9 @@ pub(crate) use module::print_module;
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
 
 /// Prints an expression.
+#[cfg(test)]
 pub(crate) fn print_expr(ast: &Ast, names: &Names, dialect: Dialect, id: ExprId, out: &mut String) {
     Printer { ast, names, rules: dialect.rules(), out }.expr(id, 0);
-}
-
-/// Prints a type specification.
-pub(crate) fn print_type(ast: &Ast, dialect: Dialect, id: TypeSpecId, out: &mut String) {
-    Printer { ast, names: &Names::new(), rules: dialect.rules(), out }.spec(id);
 }
 
 /// Prints a scalar so that it reads back as the same number, infinities included.
@@ -269,7 +266,7 @@ impl Printer<'_> {
                 }
                 self.out.push(')');
             }
-            TypeSpec::Array(_) | TypeSpec::Error => self.out.push_str("<error>"),
+            TypeSpec::Array(_) => self.out.push_str("<error>"),
         }
         for _ in 0..arrays {
             self.out.push_str("[]");

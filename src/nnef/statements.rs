@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Assignment, Ast, Marks, Numbers};
+use super::ast::{Assignment, Ast, Numbers};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
@@ -92,11 +92,6 @@ pub(crate) struct Reader<'s> {
 }
 
 impl Statements {
-    /// The number of statements.
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
@@ -118,28 +113,6 @@ impl Statements {
         while reader.next(&mut chunk) {
             f(&chunk);
         }
-    }
-
-    /// Adds the statements of another body, which stand behind these.
-    pub(crate) fn append(&mut self, other: Statements) {
-        if self.is_empty() {
-            *self = Statements { span: self.span, ..other };
-            return;
-        }
-        let mut reader = other.reader();
-        // The first one says where it starts relative to the beginning of the text.
-        let first = reader.begin();
-        self.begin(first.how, first.start);
-        self.bytes.extend_from_slice(reader.bytes);
-        self.numbers.extend_from_slice(reader.numbers);
-        self.large.extend(other.large);
-        (self.count, self.last) = (self.count - 1 + other.count, other.last);
-    }
-
-    /// Unpacks all statements behind what a tree has already.
-    pub(crate) fn unpack_into(&self, ast: &mut Ast) -> Vec<Assignment> {
-        let mut reader = self.reader();
-        (0..self.count).map_while(|_| reader.statement(ast)).collect()
     }
 
     /// Ends the body.
@@ -184,18 +157,5 @@ impl Reader<'_> {
         chunk.ast = Arc::clone(ast);
         chunk.statements.push(*assignment);
         true
-    }
-
-    /// Unpacks one statement behind what a tree has already.
-    fn statement(&mut self, ast: &mut Ast) -> Option<Assignment> {
-        let begin = self.begin();
-        Some(match begin.how {
-            How::Packed => self.nodes(begin.start, ast),
-            How::Tree => {
-                let (large, rest) = self.large.split_first()?;
-                self.large = rest;
-                ast.append(&large.ast, Marks::default(), &large.assignment)
-            }
-        })
     }
 }

@@ -125,11 +125,6 @@ pub(crate) enum Fit {
 }
 
 impl Type {
-    /// The type of a primitive compile-time value.
-    pub(crate) const fn primitive(primitive: Primitive) -> Type {
-        Type::Primitive(primitive)
-    }
-
     /// Whether it is a tensor.
     pub(crate) fn is_tensor(self) -> bool {
         matches!(self, Type::Tensor(_))
@@ -212,7 +207,6 @@ impl Types {
     /// The type that a specification names.
     pub(crate) fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
         match ast.type_spec(id) {
-            TypeSpec::Error => Type::Unknown,
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
             TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),

@@ -93,12 +93,6 @@ impl Names {
         self.text.get(self.range(name)).unwrap_or("")
     }
 
-    /// How many bytes a name has.
-    #[inline]
-    pub(crate) fn text_len(&self, name: Name) -> u32 {
-        self.range(name).len() as u32
-    }
-
     #[inline]
     fn range(&self, name: Name) -> Range<usize> {
         match self.starts.get(name.index()..).and_then(<[u32]>::first_chunk) {
@@ -110,11 +104,6 @@ impl Names {
     /// How many names there are.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
-    }
-
-    /// Whether no name was interned.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// How many bytes the texts of all names have. No more than 4 GB are kept.

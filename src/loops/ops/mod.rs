@@ -295,11 +295,6 @@ impl Op {
         TABLE.iter().find(|spec| spec.names.contains(&name)).map(Op)
     }
 
-    /// The operation that gives what it takes.
-    pub(crate) fn identity() -> Op {
-        Op(&TABLE[0])
-    }
-
     /// The names of all operations, further names included.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().flat_map(|spec| spec.names.iter().copied())

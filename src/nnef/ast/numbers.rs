@@ -33,11 +33,6 @@ impl Numbers {
             Numbers::Scalars(items) => items.len(),
         }
     }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 impl Ast {

@@ -38,11 +38,6 @@ impl Fragments {
         self.standard.len() + self.others.len()
     }
 
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &FragmentInfo> {
         self.standard.iter().chain(&self.others)

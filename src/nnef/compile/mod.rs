@@ -412,11 +412,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.emit(Instr::Const(self.program.constants.len() as u32 - 1), span);
     }
 
-    /// Whether a slot is evaluated on demand.
-    fn is_lazy(&self, slot: u32) -> bool {
-        self.lazy.get(slot as usize).copied().unwrap_or(false)
-    }
-
     /// Pushes what a name stands for.
     fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
