@@ -10,6 +10,7 @@ mod arrange;
 #[cfg(feature = "eval")]
 pub mod dat;
 pub mod json;
+pub(crate) mod kernels;
 #[cfg(feature = "eval")]
 pub mod npy;
 #[cfg(feature = "eval")]
