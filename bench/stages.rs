@@ -61,7 +61,7 @@ fn measure(text: &str) -> Result<Option<String>, Box<dyn Error>> {
     Ok(Some(format!(
         "read={read:.9} check={checked:.9} expand={expanded:.9} write={write:.9} operations={} bytes={} \
          start={start_memory} after_read={read_memory} after_expand={expand_memory} after_write={write_memory}",
-        expansion.graph.operations.len(),
+        expansion.graph.operations().len(),
         written.len(),
     )))
 }

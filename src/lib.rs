@@ -33,16 +33,19 @@
 //! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
 //! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
-pub(crate) mod core;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+mod core;
 pub mod diagnostics;
 #[cfg(feature = "eval")]
 pub mod eval;
 pub mod graph;
 pub mod loops;
-pub mod migrate;
+mod migrate;
 #[cfg(feature = "model")]
 pub mod model;
-pub mod nnef;
+mod nnef;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;

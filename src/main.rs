@@ -1,7 +1,5 @@
 //! The `nnef-flatten` command.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::main()
+    nnef_flatten::cli::main()
 }

@@ -94,7 +94,7 @@ impl Default for Options {
 
 impl Options {
     /// Whether everything is evaluated, demanded or not (law 7).
-    pub fn demand_all(&self) -> bool {
+    pub(crate) fn demand_all(&self) -> bool {
         self.strict || self.keep_unused
     }
 }

@@ -215,15 +215,11 @@ graph g( x, w ) -> ( y )
     );
     let expansion = run(&text, &Options::default()).unwrap_or_else(|found| panic!("{found:?}"));
     let graph = &expansion.graph;
-    let operations = graph.operations.iter().filter(|operation| graph.origin(operation.origin).is_some());
+    let operations = graph.operations().iter().filter(|operation| graph.calls(operation).next().is_some());
     let told: Vec<String> = operations
         .map(|operation| {
             let mut told: Vec<String> = graph.tensors_of(operation).map(|tensor| graph.tensor_name(tensor)).collect();
-            let mut next = operation.origin;
-            while let Some(origin) = graph.origin(next) {
-                told.push(format!("{}@{}", graph.text_of(origin.fragment), origin.at.span.start));
-                next = origin.parent;
-            }
+            told.extend(graph.calls(operation).map(|(fragment, at)| format!("{fragment}@{}", at.span.start)));
             told.join(" ")
         })
         .collect();
@@ -239,5 +235,6 @@ graph g( x, w ) -> ( y )
         ]
     };
     assert_eq!(told, [of("h"), of("y")].concat());
-    assert!(graph.tensors.iter().all(|tensor| tensor.shape.is_some()));
+    let mut tensors = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
+    assert!(tensors.all(|tensor| graph.shape(tensor).is_some()));
 }

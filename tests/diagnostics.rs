@@ -159,7 +159,7 @@ fn told(found: &[Diagnostic]) -> String {
 
 /// The severity a code must have in a mode, if it is found at all.
 fn severity(code: Code, strict: bool) -> Severity {
-    if strict { code.info().strict } else { code.info().default }
+    code.severity(strict)
 }
 
 #[test]

@@ -7,9 +7,8 @@ mod corpus;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nnef_flatten::eval::verify::difference;
-use nnef_flatten::eval::{Evaluator, Folder};
-use nnef_flatten::tensor::{Tensor, dat, npy, npz};
+use nnef_flatten::eval::{Evaluator, Folder, difference};
+use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options, expand, parse};
 use serde_json::{Value, json};
 
@@ -28,7 +27,7 @@ fn model() -> tempfile::TempDir {
         w = variable(shape = [2], label = 'part/w');\n    y = mul(x, w);\n}\n";
     write(folder.path(), "graph.nnef", text.as_bytes());
     let w = Tensor::scalars(&[2], vec![2.0, -1.0]).unwrap();
-    write(folder.path(), "part/w.dat", &dat::write(&w).unwrap());
+    write(folder.path(), "part/w.dat", &w.to_dat().unwrap());
     folder
 }
 
@@ -55,12 +54,12 @@ fn models_give_what_was_recorded() {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(models).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     for folder in folders.iter().filter(|folder| folder.join("io.npz").is_file()) {
-        let recorded = npz::read(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
+        let recorded = Tensor::from_npz(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
         let text = std::fs::read_to_string(folder.join("graph.nnef")).unwrap();
         for lower in [Lower::Custom, Lower::All] {
             let options = Options { lower, ..Options::default() };
             let graph = expand(&parse("graph.nnef", text.clone(), &options).document, &options).unwrap().graph;
-            let is_input = |name: &str| graph.inputs.iter().any(|input| graph.tensor_name(*input) == name);
+            let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
             let inputs: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
             let found = Evaluator::default().run(&graph, &inputs, &Folder::new(folder));
             let found = found.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -82,10 +81,10 @@ fn inputs_and_outputs_have_three_forms() {
     let x = Tensor::scalars(&[2], vec![3.0, 0.5]).unwrap();
     let forms = [
         ("in.json", br#"{"x": [3, 0.5]}"#.to_vec()),
-        ("in.npy", npy::write(&x)),
-        ("in.npz", npz::write([("x", &x)]).unwrap()),
+        ("in.npy", x.to_npy()),
+        ("in.npz", Tensor::to_npz([("x", &x)]).unwrap()),
         // A recording of inputs and outputs.
-        ("io.npz", npz::write([("x", &x), ("y", &x)]).unwrap()),
+        ("io.npz", Tensor::to_npz([("x", &x), ("y", &x)]).unwrap()),
     ];
     for (name, content) in forms {
         let output = on_inputs(folder.path(), name, &content, &["--to", "json"]);
@@ -93,7 +92,7 @@ fn inputs_and_outputs_have_three_forms() {
         assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), wanted, "{name}");
     }
     let y = Tensor::scalars(&[2], vec![6.0, -0.5]).unwrap();
-    for (name, bytes) in [("y.npy", npy::write(&y)), ("y.npz", npz::write([("y", &y)]).unwrap())] {
+    for (name, bytes) in [("y.npy", y.to_npy()), ("y.npz", Tensor::to_npz([("y", &y)]).unwrap())] {
         let path = folder.path().join(name);
         let output = on_inputs(folder.path(), "in.json", br#"{"x": [3, 0.5]}"#, &["-o", path.to_str().unwrap()]);
         assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));

@@ -5,7 +5,6 @@
 mod common;
 
 use common::{HEADER, flat_text, lowering};
-use nnef_flatten::write::source_map;
 use nnef_flatten::{Lower, Options, check, expand, parse};
 
 /// A document with these fragments, and a graph that gives `y` from `x`.
@@ -37,7 +36,7 @@ fn outcome(text: &str, options: &Options) -> String {
     let expanded = match expand(&parsed.document, options) {
         Ok(expansion) => {
             let mut places = Vec::new();
-            source_map::write(&expansion.graph, parsed.document.sources(), &mut places).expect("in memory");
+            expansion.graph.write_source_map(parsed.document.sources(), &mut places).expect("in memory");
             let places = String::from_utf8(places).expect("text");
             format!("{}\n{places}\n{}", flat_text(&expansion.graph), found(expansion.diagnostics))
         }

@@ -13,7 +13,7 @@ mod models {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Output, Stdio};
 
-    use nnef_flatten::tensor::{Tensor, dat};
+    use nnef_flatten::tensor::Tensor;
 
     /// The graph of [`Fixture::model`]: one variable with a simple label, one within a folder.
     pub const GRAPH: &str = "# made by hand\n#   for tests\n\nversion 1.0;\nextension KHR_enable_fragment_definitions;\n\
@@ -114,7 +114,19 @@ mod models {
     }
 
     pub fn numbers(items: &[f64]) -> Vec<u8> {
-        dat::write(&Tensor::scalars(&[items.len()], items.to_vec()).unwrap()).unwrap()
+        Tensor::scalars(&[items.len()], items.to_vec()).unwrap().to_dat().unwrap()
+    }
+
+    /// The header of a tensor file: version 1.0, the extents, what follows it, and its item type.
+    pub fn dat_header(extents: &[u32], length: u32, bits: u32, (vendor, code): (u16, u16)) -> Vec<u8> {
+        let mut bytes = vec![0x4E, 0xEF, 1, 0];
+        let mut words = vec![length, extents.len() as u32];
+        words.extend(extents);
+        words.resize(10, 0);
+        words.extend([bits, u32::from(vendor) << 16 | u32::from(code)]);
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.resize(128, 0);
+        bytes
     }
 
     /// All files below a folder: names and bytes.

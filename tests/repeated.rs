@@ -93,12 +93,11 @@ fn document(calls: &[(usize, &str)]) -> String {
 fn of_call(graph: &Graph, i: usize) -> Vec<String> {
     let text = flat_text(graph);
     let own = |name: &str| name == format!("r{i}") || name.starts_with(&format!("r{i}_"));
-    let shapes = graph.operations.iter().map(|operation| {
+    let shapes = graph.operations().iter().map(|operation| {
         let tensor = graph.tensors_of(operation).next();
         let name = tensor.map_or(String::new(), |tensor| graph.tensor_name(tensor));
-        let dtype = tensor.map(|tensor| graph.tensors[tensor.index()].dtype);
-        let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
-        let calls: Vec<&str> = calls.map(|call| graph.text_of(call.fragment)).collect();
+        let dtype = tensor.map(|tensor| graph.dtype(tensor));
+        let calls: Vec<&str> = graph.calls(operation).map(|(fragment, _)| fragment).collect();
         (name, format!("{:?} {dtype:?} {calls:?}", tensor.and_then(|tensor| graph.shape(tensor))))
     });
     let shapes: Vec<(String, String)> = shapes.filter(|(name, _)| own(name)).collect();
@@ -123,7 +122,7 @@ fn a_call_gives_what_it_gives_alone() {
 fn budgets_end_where_they_ended() {
     let calls: Vec<(usize, &str)> = std::iter::repeat_n("deep(x, z, by = 2.5)", MANY).enumerate().collect();
     let text = document(&calls);
-    let count = graph(&calls, &Options::default()).operations.len() as u64;
+    let count = graph(&calls, &Options::default()).operations().len() as u64;
     for max_ops in [count, count - 1, count - 7, count - 40] {
         let outcome = run(&text, &Options { max_ops, ..Options::default() });
         match outcome {

@@ -15,7 +15,7 @@ fn graph(text: &str, options: &Options) -> Graph {
 
 /// The known extents of a tensor.
 fn shape(graph: &Graph, name: &str) -> Option<Vec<i64>> {
-    let mut results = graph.operations.iter().flat_map(|operation| graph.tensors_of(operation));
+    let mut results = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
     results.find(|id| graph.tensor_name(*id) == name).and_then(|id| graph.shape(id)?.known())
 }
 
@@ -33,9 +33,9 @@ fn a_strided_max_pool_lowers_to_operations_with_shapes() {
         assert_eq!(shape(&graph(text, &options), "y"), Some(vec![1, 4, 4, 4]));
     }
     let lowered = graph(text, &lower_all());
-    let names: Vec<&str> = lowered.operations.iter().map(|operation| lowered.operation_name(operation)).collect();
+    let names: Vec<&str> = lowered.operations().iter().map(|operation| lowered.operation_name(operation)).collect();
     assert_eq!(names, ["external", "argmax_pool", "sample"]);
-    let index = lowered.tensors_of(&lowered.operations[1]).next().unwrap();
+    let index = lowered.tensors_of(&lowered.operations()[1]).next().unwrap();
     let extents = lowered.shape(index).and_then(|shape| shape.known());
     assert_eq!(extents, Some(vec![1, 4, 4, 4]));
 }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use nnef_flatten::diagnostics::{Code, Diagnostics, json, render};
+use nnef_flatten::diagnostics::{Code, Diagnostics};
 use nnef_flatten::{Document, From, Lower, Options, check, expand, parse};
 
 const SECTIONS: [&str; 3] = ["source", "human", "json"];
@@ -93,8 +93,8 @@ impl Case {
         let (document, diagnostics) = self.run();
         let (mut human, mut objects, mut codes) = (Vec::new(), Vec::new(), BTreeSet::new());
         for diagnostic in diagnostics.into_sorted() {
-            render::write_human(&mut human, document.sources(), &diagnostic, false).unwrap();
-            json::write_json(&mut objects, document.sources(), &diagnostic).unwrap();
+            diagnostic.write_human(&mut human, document.sources(), false).unwrap();
+            diagnostic.write_json(&mut objects, document.sources()).unwrap();
             codes.insert(diagnostic.code);
         }
         (String::from_utf8(human).unwrap(), String::from_utf8(objects).unwrap(), codes)
@@ -153,7 +153,7 @@ fn every_family_of_rules_is_seen() {
         codes.extend(diagnostics.iter().map(|diagnostic| diagnostic.code));
         messages.extend(diagnostics.iter().map(|diagnostic| diagnostic.message.clone()));
     }
-    let families: BTreeSet<char> = codes.iter().filter_map(|code| code.info().rule?.chars().next()).collect();
+    let families: BTreeSet<char> = codes.iter().filter_map(|code| code.rule()?.chars().next()).collect();
     assert_eq!(families.into_iter().collect::<String>(), "ADEGHILSTU");
     assert!(codes.len() >= 60 && messages.len() >= 60, "{} codes, {} messages", codes.len(), messages.len());
 }

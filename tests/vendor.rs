@@ -67,7 +67,7 @@ fn mistakes_are_reported_in_their_file() {
         let sources = parsed.document.sources();
         let told: Vec<_> = found
             .iter()
-            .map(|f| (f.code.as_str(), sources.file(f.at.file).name().to_string(), sources.start(f.at).line))
+            .map(|f| (f.code.as_str(), sources.name(f.at.file).to_string(), sources.start(f.at).line))
             .collect();
         assert!(told.contains(&(code, "library0.nnef".to_string(), line)), "{library}: {told:?}");
     }
@@ -101,7 +101,8 @@ fn the_tract_file_covers_the_models() {
             continue;
         };
         let graph = &expansion.graph;
-        let undeclared = graph.kinds.iter().filter(|kind| !kind.declared).map(|kind| graph.text_of(kind.name));
+        let undeclared = graph.operations().iter().filter(|operation| !graph.is_declared(operation));
+        let undeclared = undeclared.map(|operation| graph.operation_name(operation));
         assert_eq!(undeclared.filter(|name| name.starts_with("tract_")).collect::<Vec<_>>(), [""; 0], "{name}");
         let flat = corpus::text(&expansion.graph);
         assert!(!flat.contains("fragment tract_core_") || flat.contains("fragment tract_core_properties"), "{name}");

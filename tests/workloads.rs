@@ -4,7 +4,6 @@
 #[path = "../benches/workloads/mod.rs"]
 mod workloads;
 
-use nnef_flatten::graph::verify::verify;
 use nnef_flatten::{Lower, Options, expand, parse};
 use workloads::ALL;
 
@@ -17,8 +16,8 @@ fn operations(name: &str, text: String) -> Option<usize> {
     // A fragment whose result is a scalar leaves the standard, with a warning; there is no other.
     let told: Vec<_> = expansion.diagnostics.iter().map(|d| &d.message).collect();
     assert!(told.iter().all(|message| message.contains("is scalar, not a tensor")), "{name}: {told:?}");
-    assert_eq!(verify(&expansion.graph), Vec::<String>::new(), "{name}");
-    Some(expansion.graph.operations.len())
+    assert_eq!(expansion.graph.verify(), Vec::<String>::new(), "{name}");
+    Some(expansion.graph.operations().len())
 }
 
 #[test]

@@ -2,7 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nnef_flatten::graph::verify::verify;
 use nnef_flatten::{Options, expand, parse};
 
 fn flatten(text: String) -> Option<String> {
@@ -12,7 +11,7 @@ fn flatten(text: String) -> Option<String> {
         return None;
     }
     let graph = expand(&parsed.document, &options).ok()?.graph;
-    assert_eq!(verify(&graph), Vec::<String>::new());
+    assert_eq!(graph.verify(), Vec::<String>::new());
     let mut flat = Vec::new();
     graph.write_nnef(&mut flat).ok()?;
     String::from_utf8(flat).ok()

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use crate::Lower;
+use crate::write::{NOTATIONS, Notation};
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use nnef_flatten::Lower;
-use nnef_flatten::write::{NOTATIONS, Notation};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,29 +38,29 @@ const USAGE: &str = "nnef-flatten [OPTIONS] INPUT\n       nnef-flatten SUBCOMMAN
 #[command(name = "nnef-flatten", version, after_help = "See --help for examples.", after_long_help = EXAMPLES)]
 #[command(subcommand_help_heading = "Subcommands", subcommand_value_name = "SUBCOMMAND")]
 #[command(override_usage = USAGE, args_override_self = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do instead of flattening.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
     /// A document, `-` for standard input, or a model: a folder with a graph.nnef, a .tar, a .tgz.
-    pub input: Option<PathBuf>,
+    pub(crate) input: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
-    pub output: Output,
+    pub(crate) output: Output,
     /// How documents are read and expanded.
     #[command(flatten)]
-    pub language: Language,
+    pub(crate) language: Language,
     /// How the result is compared with its source.
     #[command(flatten)]
-    pub verification: Verification,
+    pub(crate) verification: Verification,
     /// How findings are reported.
     #[command(flatten)]
-    pub reporting: Reporting,
+    pub(crate) reporting: Reporting,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Make all checks, those of expansion included, and write no output.
     Check {
         /// Documents, `-` for standard input, or models, whose data files are checked, too.
@@ -100,68 +100,68 @@ pub enum Command {
 
 /// Where the result goes, and as what.
 #[derive(Args, Debug)]
-pub struct Output {
+pub(crate) struct Output {
     /// Write the result to this file, whole or not at all; a folder (out/) or archive (.tar, .tgz)
     /// gets the whole model, data included [default: standard output].
     #[arg(short, long, value_name = "PATH")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// The notation of the result [default: by the extension of PATH, else nnef].
     #[arg(long, value_name = "NOTATION")]
-    pub to: Option<To>,
+    pub(crate) to: Option<To>,
     /// How many threads write the result, which does not depend on it [default: all of the machine].
     #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    pub(crate) threads: Option<NonZeroUsize>,
     /// Write to this file, as JSON, from which place and through which calls each operation comes.
     #[arg(long, value_name = "FILE")]
-    pub source_map: Option<PathBuf>,
+    pub(crate) source_map: Option<PathBuf>,
     /// Tell, on standard error, how many operations there are of each kind, parameters and
     /// multiplications.
     #[arg(long)]
-    pub stats: bool,
+    pub(crate) stats: bool,
 }
 
 /// How the result is compared with its source.
 #[derive(Args, Debug)]
-pub struct Verification {
+pub(crate) struct Verification {
     /// Evaluate source and result, and tell the largest difference.
     #[arg(long)]
-    pub verify: bool,
+    pub(crate) verify: bool,
     /// Inputs for --verify: .npz, .npy or JSON; the others are random.
     #[arg(long, value_name = "FILE", requires = "verify")]
-    pub inputs: Option<PathBuf>,
+    pub(crate) inputs: Option<PathBuf>,
     /// The seed of random inputs, and of variables without data [default: 0].
     #[arg(long, value_name = "N", requires = "verify")]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
 /// The arguments of `run`.
 #[derive(Args, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// A document, `-` for standard input, or a model with the data of its variables.
-    pub input: Option<PathBuf>,
+    pub(crate) input: Option<PathBuf>,
     /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
     #[arg(long, value_name = "FILE")]
-    pub inputs: Option<PathBuf>,
+    pub(crate) inputs: Option<PathBuf>,
     /// Write the outputs to this file, whole or not at all [default: standard output].
     #[arg(short, long, value_name = "PATH")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// The form of the outputs [default: by the extension of PATH, else json].
     #[arg(long, value_name = "FORM")]
-    pub to: Option<RunTo>,
+    pub(crate) to: Option<RunTo>,
     /// The most tensor items at a time [default: 536870912].
     #[arg(long, value_name = "N")]
-    pub max_items: Option<u64>,
+    pub(crate) max_items: Option<u64>,
     /// The most elementary steps [default: 200000000000].
     #[arg(long, value_name = "N")]
-    pub max_work: Option<u64>,
+    pub(crate) max_work: Option<u64>,
     /// How documents are read and expanded.
     #[command(flatten)]
-    pub language: Language,
+    pub(crate) language: Language,
 }
 
 /// Forms of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RunTo {
+pub(crate) enum RunTo {
     /// Nested arrays.
     Json,
     /// An archive of numpy.
@@ -172,48 +172,48 @@ pub enum RunTo {
 
 /// How documents are read and expanded.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Language {
+pub(crate) struct Language {
     /// The notation of the input [default: auto].
     #[arg(long, value_name = "NOTATION")]
-    pub from: Option<From>,
+    pub(crate) from: Option<From>,
     /// What to expand: custom fragments (default), all compounds, none, or the operations named.
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
-    pub lower: Option<Lower>,
+    pub(crate) lower: Option<Lower>,
     /// Operations to leave as they are.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
-    pub keep: Vec<String>,
+    pub(crate) keep: Vec<String>,
     /// Accept only what the standard allows: liberties become errors.
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Further declarations, which may replace standard ones; repeatable.
     #[arg(long, value_name = "FILE")]
-    pub fragments: Vec<PathBuf>,
+    pub(crate) fragments: Vec<PathBuf>,
     /// Override the shape of a graph input, as in image=1,3,224,224; repeatable.
     #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
-    pub input_shape: Vec<(String, Vec<i64>)>,
+    pub(crate) input_shape: Vec<(String, Vec<i64>)>,
     /// Evaluate and keep what no output needs.
     #[arg(long)]
-    pub keep_unused: bool,
+    pub(crate) keep_unused: bool,
     /// Unroll loops and scans.
     #[arg(long)]
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// The most trips of a loop whose number of trips depends on run-time data [default: none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_trips: Option<u64>,
+    pub(crate) max_trips: Option<u64>,
     /// Refuse whatever would stay a loop.
     #[arg(long)]
-    pub flat: bool,
+    pub(crate) flat: bool,
     /// The most operations that may be emitted [default: 10000000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_ops: Option<u64>,
+    pub(crate) max_ops: Option<u64>,
     /// The deepest that calls may be nested [default: 1048576].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_depth: Option<u64>,
+    pub(crate) max_depth: Option<u64>,
 }
 
 impl Language {
     /// These options and those given after a subcommand, which win.
-    pub fn merge(mut self, later: Language) -> Language {
+    pub(crate) fn merge(mut self, later: Language) -> Language {
         self.keep.extend(later.keep);
         self.fragments.extend(later.fragments);
         self.input_shape.extend(later.input_shape);
@@ -234,21 +234,21 @@ impl Language {
 
 /// How findings are reported.
 #[derive(Args, Debug)]
-pub struct Reporting {
+pub(crate) struct Reporting {
     /// The form of messages on standard error; json is one object a line.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]
-    pub message_format: MessageFormat,
+    pub(crate) message_format: MessageFormat,
     /// When to use colours; auto heeds the terminal, NO_COLOR, CLICOLOR and TERM.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
-    pub color: clap::ColorChoice,
+    pub(crate) color: clap::ColorChoice,
     /// Say nothing but errors.
     #[arg(short, long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// Notations that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum From {
+pub(crate) enum From {
     /// NNEF, the dialect told by the version line.
     Auto,
     /// NNEF 1.0.
@@ -261,7 +261,7 @@ pub enum From {
 
 /// A notation that can be written.
 #[derive(Clone, Copy, Debug)]
-pub struct To(pub &'static Notation);
+pub(crate) struct To(pub &'static Notation);
 
 impl ValueEnum for To {
     fn value_variants<'a>() -> &'a [Self] {
@@ -276,7 +276,7 @@ impl ValueEnum for To {
 
 /// Forms of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
+pub(crate) enum MessageFormat {
     /// Drawn over the source, for people.
     Human,
     /// One JSON object a line, for programs.

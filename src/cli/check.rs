@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use nnef_flatten::Diagnostics;
-use nnef_flatten::source::Sources;
+use crate::Diagnostics;
+use crate::source::Sources;
 
 use super::args::{From, Language};
 use super::io::Unread;
@@ -11,7 +11,7 @@ use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten, models};
 
 /// Checks every input and says what became of each.
-pub fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> Outcome {
     let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
     for input in inputs {
@@ -58,7 +58,7 @@ impl Texts for Sources {
     }
 }
 
-impl Texts for nnef_flatten::Document {
+impl Texts for crate::Document {
     fn texts(&self) -> &Sources {
         self.sources()
     }

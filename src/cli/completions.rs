@@ -7,7 +7,7 @@ use super::args::Cli;
 use super::{Outcome, Status, io};
 
 /// Writes the completion script of a shell.
-pub fn run(shell: Shell) -> Outcome {
+pub(crate) fn run(shell: Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "nnef-flatten", &mut script);
     io::write_stdout(&mut |out| out.write_all(&script))?;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use nnef_flatten::diagnostics::{Code, suggest};
+use crate::diagnostics::{Code, suggest};
 
 use super::{Failure, Outcome, Status, io};
 
@@ -10,7 +10,7 @@ use super::{Failure, Outcome, Status, io};
 const DOCUMENT: &str = include_str!("../../docs/diagnostics.md");
 
 /// Explains a code, or lists the codes of a rule.
-pub fn run(wanted: &str) -> Outcome {
+pub(crate) fn run(wanted: &str) -> Outcome {
     if let Some(code) = find(wanted) {
         io::write_stdout(&mut |out| explain(out, code))?;
         return Ok(Status::Done);
@@ -64,7 +64,7 @@ fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nnef_flatten::diagnostics::Severity;
+    use crate::diagnostics::Severity;
 
     #[test]
     fn sections_say_what_is_only_a_warning() {

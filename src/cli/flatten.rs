@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
-use nnef_flatten::graph::Dialect;
-use nnef_flatten::picture::Picture;
-use nnef_flatten::source::Sources;
-use nnef_flatten::write::{Notation, Writer, source_map};
-use nnef_flatten::{Document, Graph, Options};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::picture::Picture;
+use crate::source::Sources;
+use crate::write::{Notation, Writer};
+use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
 use super::io::{self, Input, Unread};
@@ -17,7 +17,7 @@ use super::report::Reporter;
 use super::{Failure, Outcome, Status, loops, stats, verify};
 
 /// Flattens one input.
-pub fn run(
+pub(crate) fn run(
     input: &Path,
     language: &Language,
     output: &args::Output,
@@ -122,31 +122,31 @@ fn finish(
 }
 
 /// A document with its graph and warnings, or with the reasons for its refusal.
-pub type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
+pub(crate) type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
-pub fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
+pub(crate) fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
     process_with(input, &Options { migrate, ..options(language)? })
 }
 
 /// The same for those who do not write the graph: loops are expanded whoever asked for it, and the
 /// dialect stays.
-pub fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
+pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
     process_with(input, &Options { expand_loops: true, ..options(language)? })
 }
 
 /// The same with the options of the library.
 fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
-    let parsed = nnef_flatten::parse(&input.name, input.text, options);
+    let parsed = crate::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
         // What could be read may have errors of other kinds, which are better told at once.
-        diagnostics.extend(nnef_flatten::check(&parsed.document, options));
+        diagnostics.extend(crate::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
-    let result = match nnef_flatten::expand(&parsed.document, options) {
+    let result = match crate::expand(&parsed.document, options) {
         Ok(expansion) => {
             diagnostics.extend(expansion.diagnostics);
             if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
@@ -160,7 +160,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
 }
 
 /// The options of the library, with the declaration files read.
-pub fn options(language: &Language) -> Result<Options, Unread> {
+pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
         from: from(language.from),
@@ -189,17 +189,17 @@ pub fn options(language: &Language) -> Result<Options, Unread> {
 }
 
 /// The notation as the library names it.
-pub fn from(from: Option<args::From>) -> nnef_flatten::From {
+pub(crate) fn from(from: Option<args::From>) -> crate::From {
     match from {
         // Networks with loops are no documents; who asks for one to be read as such gets the usual reader.
-        None | Some(args::From::Auto | args::From::Loops) => nnef_flatten::From::Auto,
-        Some(args::From::Nnef) => nnef_flatten::From::Nnef,
-        Some(args::From::NnefDraft) => nnef_flatten::From::NnefDraft,
+        None | Some(args::From::Auto | args::From::Loops) => crate::From::Auto,
+        Some(args::From::Nnef) => crate::From::Nnef,
+        Some(args::From::NnefDraft) => crate::From::NnefDraft,
     }
 }
 
 /// Says why an input was not read.
-pub fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
     match unread {
         Unread::Failure(failure) => Err(failure),
         Unread::Refused(refused) => {
@@ -236,7 +236,7 @@ fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &N
 
 /// Writes where the operations come from, if that is asked for.
 fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
-    let mut map = |out: &mut dyn std::io::Write| source_map::write(graph, sources, out);
+    let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {
         Some(path) if io::is_stream(path) => io::write_stdout(&mut map),
         Some(path) => io::write_file(path, &mut map),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nnef_flatten::Options;
+use crate::Options;
 
 use super::args::From;
 use super::io::{self, Unread};
@@ -11,7 +11,7 @@ use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten};
 
 /// Formats every input; under `check` only names those that would change.
-pub fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
     let options = Options { from: flatten::from(from), ..Options::default() };
     let mut status = Status::Done;
     for input in inputs {
@@ -44,7 +44,7 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
         }
     };
     let before = input.text.clone();
-    let parse = if is_library(&input.text) { nnef_flatten::parse_library } else { nnef_flatten::parse };
+    let parse = if is_library(&input.text) { crate::parse_library } else { crate::parse };
     let parsed = parse(&input.name, input.text, options);
     if parsed.diagnostics.has_errors() {
         // What is merely tolerated is not the business of a formatter.

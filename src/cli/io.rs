@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use nnef_flatten::diagnostics::{Code, Diagnostic};
-use nnef_flatten::source::{Location, Sources, Span};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::{Location, Sources, Span};
 use tempfile::NamedTempFile;
 
 use super::Failure;
@@ -14,16 +14,16 @@ use super::Failure;
 const MAX_INPUT: u64 = 2 << 30;
 
 /// A text that was read.
-pub struct Input {
+pub(crate) struct Input {
     /// The name for messages.
-    pub name: String,
+    pub(crate) name: String,
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Why there is no text.
 #[derive(Debug)]
-pub enum Unread {
+pub(crate) enum Unread {
     /// It could not be read.
     Failure(Failure),
     /// It is not acceptable as text.
@@ -31,23 +31,23 @@ pub enum Unread {
 }
 
 /// Whether a path means the standard stream.
-pub fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// The file an input names: itself, or the document of a model folder.
-pub fn document_path(path: &Path) -> PathBuf {
+pub(crate) fn document_path(path: &Path) -> PathBuf {
     if !is_stream(path) && path.is_dir() { path.join("graph.nnef") } else { path.to_owned() }
 }
 
 /// Reads a document from a file, a model folder, or standard input.
-pub fn read(path: &Path) -> Result<Input, Unread> {
+pub(crate) fn read(path: &Path) -> Result<Input, Unread> {
     let (name, bytes) = read_bytes(&document_path(path))?;
     text(name, bytes)
 }
 
 /// The text that bytes are.
-pub fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
+pub(crate) fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Input { name, text }),
         Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
@@ -55,7 +55,7 @@ pub fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
 }
 
 /// Reads a file or standard input: the name for messages, and the bytes.
-pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
+pub(crate) fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
     let stream = is_stream(path);
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
@@ -70,7 +70,7 @@ pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
 }
 
 /// Reads a stream to its end, which is expected after so many bytes.
-pub fn read_all(name: &str, size: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
+pub(crate) fn read_all(name: &str, size: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
     if size <= MAX_INPUT {
         bytes.reserve(size as usize);
@@ -97,14 +97,14 @@ fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
 }
 
 /// A file that is refused, at a place of its text.
-pub fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
+pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
     let mut sources = Sources::new();
     let file = sources.add(name, text.to_string());
     Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))
 }
 
 /// A failed operation on a named file, in words.
-pub fn failure(name: &str, error: &io::Error) -> Failure {
+pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::BrokenPipe;
     }
@@ -116,10 +116,10 @@ pub fn failure(name: &str, error: &io::Error) -> Failure {
 }
 
 /// What writes a result.
-pub type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Writes a result to standard output through one lock and one buffer.
-pub fn write_stdout(content: Writing) -> Result<(), Failure> {
+pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let result = content(&mut out).and_then(|()| out.flush());
     // What is left after a failure must not be tried again when the buffer is dropped.
@@ -129,7 +129,7 @@ pub fn write_stdout(content: Writing) -> Result<(), Failure> {
 
 /// Writes a result to a file, whole or not at all: into a temporary file beside it, which then
 /// takes its name. Devices and pipes are written directly.
-pub fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
     let fail = |error: io::Error| failure(&path.display().to_string(), &error);
     // A link stays one: what it names is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics};
-use nnef_flatten::eval::{EvalError, Evaluator, NoVariables, verify};
-use nnef_flatten::loops::{self, Network};
-use nnef_flatten::source::{Location, Sources};
-use nnef_flatten::tensor::json::{self, Style};
-use nnef_flatten::tensor::{Tensor, TensorError};
-use nnef_flatten::{Graph, Options};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::{EvalError, Evaluator, NoVariables, difference, random_inputs};
+use crate::loops::{Evaluation, Network};
+use crate::source::{Location, Sources};
+use crate::tensor::json::{self, Style};
+use crate::tensor::{Tensor, TensorError};
+use crate::{Graph, Options};
 
 use super::args::{Language, Verification};
 use super::io::{self, Unread};
@@ -18,7 +18,7 @@ use super::{Failure, Outcome, Status, flatten, tensors};
 /// Reads a network.
 fn read(input: &Path, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
     let input = io::read(input)?;
-    Ok(loops::read(&input.name, input.text, sources, language.strict))
+    Ok(Network::read(&input.name, input.text, sources, language.strict))
 }
 
 /// The options of the library.
@@ -40,11 +40,11 @@ fn options(language: &Language) -> Options {
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
-pub fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
+pub(crate) fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
-    let result = match loops::unroll(&net, &options(language)) {
+    let result = match net.unroll(&options(language)) {
         Ok(expansion) => {
             diagnostics.extend(expansion.diagnostics);
             Ok((expansion.graph, diagnostics))
@@ -63,7 +63,7 @@ const TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a network and its flat graph on the same inputs, given or random, and compares the
 /// outputs. Whether they agree.
-pub fn verify(
+pub(crate) fn verify(
     net: &Network,
     graph: &Graph,
     language: &Language,
@@ -105,7 +105,7 @@ fn compare(
     let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
     let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
     let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
-    let made = verify::inputs(graph, given, seed).map_err(of_graph)?;
+    let made = random_inputs(graph, given, seed).map_err(of_graph)?;
     let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
     for (name, tensor) in made {
         let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
@@ -120,11 +120,11 @@ fn compare(
     {
         return Ok(format!("not verified: on these inputs the trips do not suffice (`{name}` does not hold)"));
     }
-    let outputs = loops::evaluate(net, inputs, options)?.outputs;
+    let outputs = net.evaluate(inputs, options)?.outputs;
     let (mut items, mut largest) = (0, 0.0_f64);
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
         let wanted = value.clone().widened();
-        let apart = verify::difference(&wanted, computed).unwrap_or(f64::INFINITY);
+        let apart = difference(&wanted, computed).unwrap_or(f64::INFINITY);
         if apart > TOLERANCE {
             let message = format!("output `{name}` differs by {apart:e} from what the network computes");
             return Err(fail(Code::VerifyDifference, message));
@@ -135,17 +135,17 @@ fn compare(
 }
 
 /// Reads a network and checks the rules.
-pub fn check(input: &Path, language: &Language) -> Result<(Sources, Diagnostics), Unread> {
+pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, Diagnostics), Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     if let Some(net) = net {
-        diagnostics.extend(loops::check(&net, language.strict));
+        diagnostics.extend(net.check(language.strict));
     }
     Ok((sources, diagnostics))
 }
 
 /// Evaluates a network and writes the values of its outputs.
-pub fn run(
+pub(crate) fn run(
     input: &Path,
     inputs: Option<&Path>,
     language: &Language,
@@ -184,12 +184,12 @@ fn evaluate(
     given: Option<io::Input>,
     language: &Language,
     sources: &mut Sources,
-) -> Result<loops::Evaluation, Diagnostics> {
+) -> Result<Evaluation, Diagnostics> {
     let inputs = match given {
-        Some(given) => loops::read_inputs(&given.name, given.text, sources, net)?,
+        Some(given) => net.read_inputs(&given.name, given.text, sources)?,
         None => Vec::new(),
     };
-    loops::evaluate(net, inputs, &options(language))
+    net.evaluate(inputs, &options(language))
 }
 
 fn write(values: &[(String, Tensor)], path: Option<&Path>) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use super::args::Cli;
 use super::{Outcome, Status, io};
 
 /// Writes the manual page, in roff.
-pub fn run() -> Outcome {
+pub(crate) fn run() -> Outcome {
     let page = clap_mangen::Man::new(Cli::command());
     io::write_stdout(&mut |out| page.render(out))?;
     Ok(Status::Done)

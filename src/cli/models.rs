@@ -6,11 +6,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::model::write::{Content, Target, rewrite, write};
-use nnef_flatten::model::{self, GRAPH, Limits, Model, ModelError, QUANT, check, quant};
-use nnef_flatten::source::{Location, Span};
-use nnef_flatten::{Document, Graph};
+use crate::diagnostics::Diagnostics;
+use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Target, check, quant, rewrite};
+use crate::source::{Location, Span};
+use crate::{Document, Graph};
 
 use super::Failure;
 use super::args::To;
@@ -19,10 +18,10 @@ use super::progress::Progress;
 use super::report::Reporter;
 
 /// A graph and warnings, or why there is none.
-pub type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
+pub(crate) type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
 
 /// What an input is.
-pub enum Origin {
+pub(crate) enum Origin {
     /// A text on standard input or out of a pipe.
     Stream,
     /// A file with a text.
@@ -34,11 +33,11 @@ pub enum Origin {
 }
 
 /// An input.
-pub struct Opened {
+pub(crate) struct Opened {
     /// The text of the graph.
-    pub input: Input,
+    pub(crate) input: Input,
     /// What it comes from.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 /// How many bytes show whether a file is an archive.
@@ -46,7 +45,7 @@ const FIRST: u64 = 512;
 
 /// Opens an input, and reads the text of its graph. What it is follows from its bytes, or from its
 /// name.
-pub fn open(path: &Path) -> Result<Opened, Unread> {
+pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     if !io::is_stream(path) && path.is_dir() {
         let document = io::document_path(path);
         if fs::metadata(&document).is_ok_and(|metadata| !metadata.is_file()) {
@@ -86,9 +85,9 @@ pub fn open(path: &Path) -> Result<Opened, Unread> {
 
 /// Why a model was not read.
 fn unread(error: ModelError) -> Unread {
-    match error {
-        ModelError::Refused(refusal) => Unread::Refused(Box::new(refusal.diagnostic())),
-        other => Unread::Failure(failed(other)),
+    match error.diagnostic() {
+        Ok(refused) => Unread::Refused(Box::new(refused)),
+        Err(other) => Unread::Failure(failed(other)),
     }
 }
 
@@ -101,7 +100,7 @@ fn failed(error: ModelError) -> Failure {
 }
 
 /// The model that an input is, if it is one.
-pub fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
+pub(crate) fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
     let open = |path: &Path| Model::open(path, &Limits::default()).map(|model| Some(Rc::new(model))).map_err(unread);
     match origin {
         Origin::Archive(model) => Ok(Some(Rc::clone(model))),
@@ -112,7 +111,7 @@ pub fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
 
 /// Checks the data and quantizations of a model; the text of the quantizations that a flat graph
 /// has a use for.
-pub fn examine(
+pub(crate) fn examine(
     model: &Model,
     document: &mut Document,
     graph: &Graph,
@@ -132,7 +131,7 @@ pub fn examine(
 }
 
 /// Where a whole model goes, if one is asked for.
-pub fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
+pub(crate) fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
     let Some(target) = output.and_then(Target::of) else { return Ok(None) };
     if to.is_none_or(|to| to.0.dialect.is_some()) {
         return Ok(Some(target));
@@ -142,7 +141,7 @@ pub fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, F
 }
 
 /// A whole model to be written.
-pub struct Whole {
+pub(crate) struct Whole {
     target: Target,
     model: Option<Rc<Model>>,
     quant: Option<String>,
@@ -150,13 +149,13 @@ pub struct Whole {
 
 impl Whole {
     /// A model of nothing but a graph.
-    pub fn without_data(target: Target) -> Self {
+    pub(crate) fn without_data(target: Target) -> Self {
         Whole { target, model: None, quant: None }
     }
 
     /// A model of a flat graph, and of the other files of the model that an input is. A document
     /// that is called `graph.nnef` is that of the model in its folder.
-    pub fn new(
+    pub(crate) fn new(
         target: Target,
         origin: &Origin,
         document: &mut Document,
@@ -183,7 +182,12 @@ impl Whole {
     }
 
     /// Writes it.
-    pub fn write(self, graph: &Graph, threads: Option<NonZeroUsize>, reporter: &mut Reporter) -> Result<(), Failure> {
+    pub(crate) fn write(
+        self,
+        graph: &Graph,
+        threads: Option<NonZeroUsize>,
+        reporter: &mut Reporter,
+    ) -> Result<(), Failure> {
         let variables = check::count_variables(graph);
         if self.model.is_none() && variables > 0 {
             let are = if variables == 1 { "variable has" } else { "variables have" };
@@ -199,12 +203,12 @@ impl Whole {
         };
         let mut progress = Progress::new(reporter.interactive(), content.size());
         let mut content = Content { progress: &mut |bytes| progress.add(bytes), ..content };
-        write(&self.target, &mut content).map_err(failed)
+        self.target.write(&mut content).map_err(failed)
     }
 }
 
 /// Puts another text into the place of the graph of an archive.
-pub fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
+pub(crate) fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
     let quant = model.quant().map_err(failed)?;
     let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
     let mut content =

@@ -11,7 +11,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const WIDTH: u64 = 30;
 
 /// A line that is drawn over and over, and taken away at the end.
-pub struct Progress {
+pub(crate) struct Progress {
     total: u64,
     done: u64,
     next: Option<Instant>,
@@ -20,12 +20,12 @@ pub struct Progress {
 
 impl Progress {
     /// Begins work on so many bytes.
-    pub fn new(shown: bool, total: u64) -> Self {
+    pub(crate) fn new(shown: bool, total: u64) -> Self {
         Progress { total, done: 0, next: shown.then(|| Instant::now() + PATIENCE), drawn: false }
     }
 
     /// So many bytes more are done.
-    pub fn add(&mut self, bytes: u64) {
+    pub(crate) fn add(&mut self, bytes: u64) {
         self.done += bytes;
         let now = Instant::now();
         if self.next.is_some_and(|next| now >= next) {

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, render};
+use crate::source::Sources;
 use anstream::{AutoStream, ColorChoice};
-use nnef_flatten::diagnostics::{Code, Diagnostic, Diagnostics, json, render};
-use nnef_flatten::source::Sources;
 
 use super::args::{MessageFormat, Reporting};
 
 /// Writes findings in the form that was asked for, and counts them. That a message could not be
 /// written is no reason to stop.
-pub struct Reporter {
+pub(crate) struct Reporter {
     out: BufWriter<AutoStream<Stderr>>,
     color: bool,
     format: MessageFormat,
@@ -25,25 +25,25 @@ const SHOWN_PER_CODE: usize = 3;
 
 /// How many findings there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Errors shown.
-    pub errors: usize,
+    pub(crate) errors: usize,
     /// Warnings shown.
-    pub warnings: usize,
+    pub(crate) warnings: usize,
     /// Findings not shown.
-    pub suppressed: usize,
+    pub(crate) suppressed: usize,
 }
 
 impl Counts {
     /// In words; none if there was nothing.
-    pub fn summary(self) -> Option<String> {
+    pub(crate) fn summary(self) -> Option<String> {
         render::summary(self.errors, self.warnings, self.suppressed)
     }
 }
 
 impl Reporter {
     /// A reporter as the options say.
-    pub fn new(options: &Reporting) -> Self {
+    pub(crate) fn new(options: &Reporting) -> Self {
         let choice = match options.color {
             clap::ColorChoice::Always => ColorChoice::Always,
             clap::ColorChoice::Never => ColorChoice::Never,
@@ -60,7 +60,7 @@ impl Reporter {
     }
 
     /// Reports one finding.
-    pub fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
+    pub(crate) fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
         if diagnostic.is_error() {
             self.total.errors += 1;
         } else if self.quiet {
@@ -75,13 +75,13 @@ impl Reporter {
             self.total.warnings += 1;
         }
         let _ = match self.format {
-            MessageFormat::Human => render::write_human(&mut self.out, sources, diagnostic, self.color),
-            MessageFormat::Json => json::write_json(&mut self.out, sources, diagnostic),
+            MessageFormat::Human => diagnostic.write_human(&mut self.out, sources, self.color),
+            MessageFormat::Json => diagnostic.write_json(&mut self.out, sources),
         };
     }
 
     /// Reports all findings on a document, in the order of their places, and says how many.
-    pub fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
+    pub(crate) fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
         let before = self.total;
         let suppressed = diagnostics.suppressed();
         let hidden = self.quiet && !diagnostics.has_errors();
@@ -99,19 +99,19 @@ impl Reporter {
     }
 
     /// Whether somebody may be looking who wants to know how far long work has come.
-    pub fn interactive(&self) -> bool {
+    pub(crate) fn interactive(&self) -> bool {
         self.format == MessageFormat::Human && !self.quiet && io::stderr().is_terminal()
     }
 
     /// Says something for people, such as what became of a file.
-    pub fn remark(&mut self, text: &str) {
+    pub(crate) fn remark(&mut self, text: &str) {
         if self.format == MessageFormat::Human && !self.quiet {
             let _ = writeln!(self.out, "{text}");
         }
     }
 
     /// Tells what was asked for, in the form that was asked for.
-    pub fn tell(&mut self, text: &str, object: &serde_json::Value) {
+    pub(crate) fn tell(&mut self, text: &str, object: &serde_json::Value) {
         let _ = match self.format {
             MessageFormat::Human => self.out.write_all(text.as_bytes()),
             MessageFormat::Json => writeln!(self.out, "{object}"),
@@ -119,7 +119,7 @@ impl Reporter {
     }
 
     /// Says how many findings there were in all, to people.
-    pub fn summary(&mut self) {
+    pub(crate) fn summary(&mut self) {
         if let Some(summary) = self.total.summary() {
             self.remark(&summary);
         }
@@ -127,13 +127,13 @@ impl Reporter {
     }
 
     /// A complaint about a file, between findings.
-    pub fn complain(&mut self, message: &str) {
+    pub(crate) fn complain(&mut self, message: &str) {
         let _ = self.out.flush();
         complain(message);
     }
 }
 
 /// Says why the program could not do what was asked.
-pub fn complain(message: &str) {
+pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "nnef-flatten: {message}");
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use nnef_flatten::eval::{Evaluator, Limits};
-use nnef_flatten::tensor::Tensor;
+use crate::eval::{Evaluator, Limits};
+use crate::tensor::Tensor;
 
 use super::args::{self, Language};
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten, io, loops, models, tensors};
 
 /// Evaluates one input, as its notation wants it.
-pub fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
     match language.from {
         None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
             document(input, arguments, language, reporter)
@@ -26,7 +26,7 @@ pub fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &
 }
 
 /// The limits that arguments set.
-pub fn limits(arguments: &args::Run) -> Limits {
+pub(crate) fn limits(arguments: &args::Run) -> Limits {
     let default = Limits::default();
     Limits {
         max_items: arguments.max_items.unwrap_or(default.max_items),

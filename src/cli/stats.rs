@@ -1,7 +1,7 @@
 //! `--stats`: numbers on the graph, beside those of the graph as it was written.
 
-use nnef_flatten::graph::stats::Stats;
-use nnef_flatten::{Document, Graph, Lower};
+use crate::graph::stats::Stats;
+use crate::{Document, Graph, Lower};
 use serde_json::json;
 
 use super::args::Language;
@@ -9,12 +9,18 @@ use super::flatten;
 use super::report::Reporter;
 
 /// Tells the numbers of a graph, and those of its document with nothing expanded.
-pub fn tell(document: Option<&Document>, graph: &Graph, language: &Language, migrate: bool, reporter: &mut Reporter) {
+pub(crate) fn tell(
+    document: Option<&Document>,
+    graph: &Graph,
+    language: &Language,
+    migrate: bool,
+    reporter: &mut Reporter,
+) {
     let before = document.and_then(|document| {
         let mut options = flatten::options(language).ok()?;
         (options.lower, options.migrate) = (Lower::None, migrate);
         options.keep.clear();
-        let expansion = nnef_flatten::expand(document, &options).ok()?;
+        let expansion = crate::expand(document, &options).ok()?;
         Some(Stats::new(&expansion.graph))
     });
     let after = Stats::new(graph);

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use nnef_flatten::diagnostics::Code;
-use nnef_flatten::eval::{Folder, NoVariables, Variables};
-use nnef_flatten::model::ModelVariables;
-use nnef_flatten::source::Span;
-use nnef_flatten::tensor::{Tensor, TensorError, json, npy, npz};
+use crate::diagnostics::Code;
+use crate::eval::{Folder, NoVariables, Variables};
+use crate::model::ModelVariables;
+use crate::source::Span;
+use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
 use super::args::RunTo;
@@ -15,15 +15,15 @@ use super::io::{self, Unread};
 use super::models::Origin;
 
 /// Tensors by name.
-pub type Named = Vec<(String, Tensor)>;
+pub(crate) type Named = Vec<(String, Tensor)>;
 
 /// Reads named tensors. What the file is follows from its bytes; an array without a name is for
 /// the single name of `names`.
-pub fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
+pub(crate) fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
     let (file, bytes) = io::read_bytes(path)?;
     let refuse = |error: TensorError| io::refused(file.clone(), "", Span::default(), Code::TensorFile, error.0);
     if npz::is_npz(&bytes) {
-        return npz::read(&bytes).map_err(refuse);
+        return Tensor::from_npz(&bytes).map_err(refuse);
     }
     if !npy::is_npy(&bytes) {
         let text = String::from_utf8_lossy(&bytes);
@@ -31,7 +31,7 @@ pub fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
         return json::read(&text).map_err(misfit);
     }
     match names {
-        [name] => Ok(vec![(name.clone(), npy::read(&bytes).map_err(refuse)?)]),
+        [name] => Ok(vec![(name.clone(), Tensor::from_npy(&bytes).map_err(refuse)?)]),
         names => {
             let message = format!("the file has one array, and the graph {} inputs: use .npz or JSON", names.len());
             Err(io::refused(file, "", Span::default(), Code::TensorFile, message))
@@ -40,7 +40,7 @@ pub fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
 }
 
 /// Writes named tensors to a file, or to standard output.
-pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunTo>) -> Result<(), Failure> {
+pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunTo>) -> Result<(), Failure> {
     let by_extension = || match path.and_then(Path::extension).and_then(OsStr::to_str) {
         Some(extension) if extension.eq_ignore_ascii_case("npz") => RunTo::Npz,
         Some(extension) if extension.eq_ignore_ascii_case("npy") => RunTo::Npy,
@@ -49,8 +49,8 @@ pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunT
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
     let bytes = match (to.unwrap_or_else(by_extension), tensors) {
         (RunTo::Json, _) => None,
-        (RunTo::Npz, _) => Some(npz::write(named()).map_err(|error| Failure::Message(error.0))?),
-        (RunTo::Npy, [(_, tensor)]) => Some(npy::write(tensor)),
+        (RunTo::Npz, _) => Some(Tensor::to_npz(named()).map_err(|error| Failure::Message(error.0))?),
+        (RunTo::Npy, [(_, tensor)]) => Some(tensor.to_npy()),
         (RunTo::Npy, tensors) => {
             let count = tensors.len();
             return Err(Failure::Message(format!("an .npy file has one array, and the graph {count} outputs")));
@@ -67,7 +67,7 @@ pub fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunT
 }
 
 /// The data of the variables of an input: beside the document; none for standard input.
-pub fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
+pub(crate) fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
     match origin {
         Origin::Stream => Box::new(NoVariables),
         Origin::Document(path) => Box::new(Folder::new(path.parent().unwrap_or(Path::new("")))),

@@ -1,10 +1,9 @@
 //! `--verify`: source and flat graph on the same inputs.
 
-use nnef_flatten::diagnostics::{Code, Diagnostic};
-use nnef_flatten::eval::Evaluator;
-use nnef_flatten::eval::verify::{OrRandom, compare, inputs};
-use nnef_flatten::source::Location;
-use nnef_flatten::{Document, Graph, Lower, Options};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::eval::{Evaluator, OrRandom, compare, random_inputs};
+use crate::source::Location;
+use crate::{Document, Graph, Lower, Options};
 
 use super::args::{Language, Verification};
 use super::io::Unread;
@@ -17,7 +16,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Compares a flat graph with its source, which is evaluated down to primitives. Whether they
 /// agree.
-pub fn verify(
+pub(crate) fn verify(
     origin: &Origin,
     document: &Document,
     graph: &Graph,
@@ -38,7 +37,7 @@ pub fn verify(
     // The printed bodies of these two fit no operands; see `Evaluator`.
     let keep = ["avg_roi_align", "max_roi_align"].map(str::to_owned).to_vec();
     let options = Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options };
-    let source = match nnef_flatten::expand(document, &options) {
+    let source = match crate::expand(document, &options) {
         Ok(expansion) => expansion.graph,
         Err(errors) => {
             reporter.all(document.sources(), errors);
@@ -47,7 +46,7 @@ pub fn verify(
         }
     };
     let variables = OrRandom { variables: &*tensors::variables(origin), seed };
-    let found = inputs(&source, &given, seed)
+    let found = random_inputs(&source, &given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
         .and_then(|inputs| compare(&Evaluator::default(), [&source, graph], &inputs, &variables));
     let problem = match found {
@@ -70,7 +69,7 @@ pub fn verify(
 }
 
 /// What to say when source and flat graph agree.
-pub fn verified(items: usize, largest: f64) -> String {
+pub(crate) fn verified(items: usize, largest: f64) -> String {
     let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
     format!("verified: {items} items of the outputs, the largest difference is {largest}")
 }

@@ -29,7 +29,7 @@ fn division_by_zero() -> Failure {
 }
 
 /// Applies a unary operator.
-pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
+pub(crate) fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
     let text = op.info().text;
     Ok(match (op, value) {
         (UnaryOp::Plus, Value::Int(_) | Value::Scalar(_)) => value.clone(),
@@ -45,7 +45,7 @@ pub fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
 }
 
 /// Applies a binary operator; `&&` and `||` are here without their laziness.
-pub fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
+pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     if let Some(value) = of_numbers(op, a, b) {
         return Ok(value);
     }
@@ -94,7 +94,7 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
 
 /// The integer that an operator gives of two; none where there is no such number.
 #[inline(always)]
-pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+pub(crate) fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
@@ -107,7 +107,7 @@ pub fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
 
 /// What an operator gives of two numbers; none where they are none, or there is no such value.
 #[inline]
-pub fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
+pub(crate) fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => of_integers(op, *a, *b),
         (Value::Scalar(a), Value::Scalar(b)) => match scalar(op, *a, *b) {
@@ -125,7 +125,7 @@ pub fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
 
 /// What an operator gives of two integers; none where there is no such value.
 #[inline]
-pub fn of_integers(op: BinaryOp, a: i64, b: i64) -> Option<Value> {
+pub(crate) fn of_integers(op: BinaryOp, a: i64, b: i64) -> Option<Value> {
     match integer(op, a, b) {
         Some(result) => Some(Value::Int(result)),
         None => holds(op, a.cmp(&b)).map(Value::Logical),
@@ -144,7 +144,7 @@ fn integer_power(a: i64, b: i64) -> Option<i64> {
 
 /// The scalar that an operator gives of two; none where there is no such number.
 #[inline(always)]
-pub fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
+pub(crate) fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
     match op {
         BinaryOp::Add => Some(a + b),
         BinaryOp::Sub => Some(a - b),
@@ -157,7 +157,7 @@ pub fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
 
 /// Whether a comparison holds between values in this order; none if the operator does not compare.
 #[inline]
-pub fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
+pub(crate) fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
     Some(match op {
         BinaryOp::Lt => ordering.is_lt(),
         BinaryOp::Le => ordering.is_le(),
@@ -211,7 +211,7 @@ fn member(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
 
 /// Whether two values are the same, item by item; none where tensors or symbols, of which this is
 /// not known, are among what is compared.
-pub fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<bool>> {
+pub(crate) fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<bool>> {
     Ok(Some(match (a, b) {
         (Value::Tensor(_), _) | (_, Value::Tensor(_)) => return Ok(None),
         (Value::Int(a), Value::Int(b)) => a == b,
@@ -240,7 +240,7 @@ pub fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<bool>> {
 }
 
 /// The item at an index of an array, a string or a tuple.
-pub fn index(base: &Value, index: &Value) -> Outcome<Value> {
+pub(crate) fn index(base: &Value, index: &Value) -> Outcome<Value> {
     let (Value::Array(list) | Value::String(list) | Value::Tuple(list)) = base else {
         return Err(mistyped("[..]", &[base, index]));
     };
@@ -262,7 +262,7 @@ fn out_of_range(i: i64, len: usize) -> Failure {
 }
 
 /// Leaves of a value the items `begin..end`, open ends being those of the value; begin ≥ end gives none.
-pub fn slice(base: &mut Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
+pub(crate) fn slice(base: &mut Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
     let (Value::Array(list) | Value::String(list)) = base else { return Err(mistyped("[..:..]", &[base])) };
     let bound = |value: Option<&Value>, otherwise: usize| match value {
         None => Ok(otherwise),

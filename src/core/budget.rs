@@ -25,30 +25,30 @@ const MAX_SLOTS: usize = 1 << 28;
 
 /// What went wrong, without a place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// Which rule.
-    pub code: Code,
+    pub(crate) code: Code,
     /// The sentence.
-    pub message: String,
+    pub(crate) message: String,
     /// What to do about it.
-    pub help: Option<String>,
+    pub(crate) help: Option<String>,
 }
 
 impl Failure {
     /// A failure without advice.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Failure { code, message: message.into(), help: None }
     }
 
     /// Adds advice.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
 /// What an evaluation gives.
-pub type Outcome<T> = Result<T, Failure>;
+pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The limits of an expansion, and what it took so far.
 #[derive(Debug)]
@@ -187,29 +187,29 @@ pub(super) fn out_of_fuel() -> Failure {
 
 /// Counts the bytes of live cells, and the cells that were ever made or compared.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub(crate) struct Meter {
     live: Cell<u64>,
     work: Cell<u64>,
 }
 
 impl Meter {
     /// The bytes of all live cells.
-    pub fn live(&self) -> u64 {
+    pub(crate) fn live(&self) -> u64 {
         self.live.get()
     }
 
     /// The cells that were made or looked at by operations that take time for each.
-    pub fn work(&self) -> u64 {
+    pub(crate) fn work(&self) -> u64 {
         self.work.get()
     }
 
     /// Counts bytes that stay alive, as those of the flat graph.
-    pub fn keep(&self, bytes: u64) {
+    pub(crate) fn keep(&self, bytes: u64) {
         self.live.set(self.live.get().saturating_add(bytes));
     }
 
     /// Counts cells that are looked at.
-    pub fn spend(&self, cells: u64) {
+    pub(crate) fn spend(&self, cells: u64) {
         self.work.set(self.work.get().saturating_add(cells));
     }
 

@@ -8,7 +8,7 @@ use crate::graph::operators::Builtin;
 use crate::source::literals::scalar_text;
 
 /// Applies a built-in function; `shape_of` is a matter of the machine.
-pub fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcome<Value> {
+pub(crate) fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcome<Value> {
     if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
         budget.spend(text.len())?;
     }
@@ -32,7 +32,7 @@ fn mistyped(function: Builtin, value: &Value) -> Failure {
 }
 
 /// The failure of asking for what is not known before the graph runs.
-pub fn unknown(function: &str) -> Failure {
+pub(crate) fn unknown(function: &str) -> Failure {
     Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
 }
 

@@ -13,7 +13,7 @@ const MAX_ITEMS: usize = 10_000_000;
 
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
 /// arrays of anything but numbers and logicals.
-pub fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
+pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
     while matches!(level.first(), Some(Value::Array(_))) {
@@ -41,7 +41,7 @@ pub fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<
 }
 
 /// Items packed for the `value` of `constant`, and their type.
-pub fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
+pub(crate) fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
     let ints: Option<Vec<i64>> = items.iter().map(Value::as_int).collect();
     if let Some(ints) = ints.filter(|ints| !ints.is_empty()) {
         return (graph::Value::Integers(ints.into()), Some(Primitive::Integer));

@@ -1,10 +1,9 @@
-//! The instructions that work on compile-time values: slots, operators, subscripts, loops.
+//! The instructions that work on compile-time values: slots, operators, subscripts.
 
 use super::arithmetic;
 use super::budget::{Failure, Outcome};
 use super::builtins;
 use super::frame::Slot;
-use super::iteration::{Collected, Comprehension};
 use super::list::List;
 use super::machine::Machine;
 use super::program::Conversion;
@@ -37,28 +36,23 @@ impl Machine {
         }
     }
 
+    /// Pushes a slot, or runs the block that fills it and comes back.
     #[inline]
     pub(super) fn load(&mut self, slot: u32) {
         let value = match self.slot(slot) {
             Slot::Ready(Value::Tensor(tensor)) => Value::Tensor(*tensor),
             Slot::Ready(value) => value.clone(),
-            // The compiler lets no other slot be loaded.
-            _ => Value::Logical(false),
-        };
-        self.stack.push(value);
-    }
-
-    /// Pushes a slot, or runs the block that fills it and comes back.
-    pub(super) fn force(&mut self, slot: u32) {
-        match self.slot(slot) {
-            Slot::Deferred(block) => {
-                let block = *block as usize;
+            &mut Slot::Deferred(block) => {
+                let block = block as usize;
                 let entry = self.program.blocks[block].entry;
                 let again = std::mem::replace(&mut self.pc, entry) - 1;
                 self.forces.push(again);
+                return;
             }
-            _ => self.load(slot),
-        }
+            // The compiler lets no slot without a value be loaded.
+            Slot::Empty => Value::Logical(false),
+        };
+        self.stack.push(value);
     }
 
     pub(super) fn unary(&mut self, op: UnaryOp) -> Outcome<()> {
@@ -170,41 +164,6 @@ impl Machine {
         }
         for i in (0..list.len()).rev() {
             self.stack.extend(list.get(i));
-        }
-        Ok(())
-    }
-
-    pub(super) fn iter_begin(&mut self, count: u32) -> Outcome<()> {
-        // There is one array at least, so the number of turns is known.
-        let iteration = self.iteration(count as usize, "comprehension")?;
-        self.iterations.comprehensions.push(Comprehension { iteration, items: Collected::new() });
-        Ok(())
-    }
-
-    pub(super) fn iter_next(&mut self, index: u32) -> Outcome<()> {
-        let site = self.program.loops[index as usize];
-        let first = (self.base + site.slot) as usize;
-        let Some(Comprehension { iteration, .. }) = self.iterations.comprehensions.last_mut() else { return Ok(()) };
-        if iteration.is_over() {
-            self.pc = site.exit;
-            return Ok(());
-        }
-        iteration.enter(&[], &mut self.slots[first..]);
-        iteration.advance();
-        Ok(())
-    }
-
-    pub(super) fn iter_yield(&mut self) {
-        let value = self.pop();
-        if let Some(running) = self.iterations.comprehensions.last_mut() {
-            running.items.push(value);
-        }
-    }
-
-    pub(super) fn iter_end(&mut self) -> Outcome<()> {
-        if let Some(running) = self.iterations.comprehensions.pop() {
-            let array = self.comprehended(running.items)?;
-            self.stack.push(array);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! What comprehensions and loops have in common: a comprehension is a loop that hands nothing on
-//! from one turn to the next. Arrays are run over side by side, and what the turns give is
+//! from one trip to the next. Arrays are run over side by side, and what the trips give is
 //! collected.
 
 use smallvec::SmallVec;
@@ -17,55 +17,47 @@ use crate::graph::TensorId;
 /// What is running of each kind, the innermost one last.
 #[derive(Debug, Default)]
 pub(super) struct Iterations {
-    pub(super) comprehensions: Vec<Comprehension>,
     pub(super) scans: Vec<Unrolling>,
     pub(super) loops: Vec<LoopRun>,
-}
-
-/// A comprehension that is running.
-#[derive(Debug)]
-pub(super) struct Comprehension {
-    pub(super) iteration: Iteration,
-    pub(super) items: Collected,
 }
 
 /// Turns over arrays of one length, or as many as somebody else says.
 #[derive(Debug)]
 pub(super) struct Iteration {
     lists: SmallVec<[List; 2]>,
-    /// How many turns there are at most; none where only a condition ends them.
+    /// How many trips there are at most; none where only a condition ends them.
     len: Option<u64>,
-    turn: u64,
+    trip: u64,
 }
 
 impl Iteration {
-    /// The number of turns, as far as it is bound.
+    /// The number of trips, as far as it is bound.
     pub(super) fn len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Sets the number of turns, which is no more than the arrays have items.
+    /// Sets the number of trips, which is no more than the arrays have items.
     pub(super) fn limit(&mut self, len: u64) {
         self.len = Some(len);
     }
 
-    /// The turn, from 0.
-    pub(super) fn turn(&self) -> u64 {
-        self.turn
+    /// The trip, from 0.
+    pub(super) fn trip(&self) -> u64 {
+        self.trip
     }
 
-    /// Whether all turns are done.
+    /// Whether all trips are done.
     pub(super) fn is_over(&self) -> bool {
-        self.len.is_some_and(|len| self.turn >= len)
+        self.len.is_some_and(|len| self.trip >= len)
     }
 
-    /// Puts the items of this turn into slots; of arrays that are reversed those from the other
+    /// Puts the items of this trip into slots; of arrays that are reversed those from the other
     /// end.
     pub(super) fn enter(&self, reversed: &[bool], slots: &mut [Slot]) {
         for (i, (list, slot)) in self.lists.iter().zip(slots).enumerate() {
             let place = match reversed.get(i) {
-                Some(true) => self.len.unwrap_or(0).saturating_sub(self.turn + 1),
-                _ => self.turn,
+                Some(true) => self.len.unwrap_or(0).saturating_sub(self.trip + 1),
+                _ => self.trip,
             };
             if let Some(item) = list.get(place as usize) {
                 slot.set(Slot::Ready(item));
@@ -73,13 +65,13 @@ impl Iteration {
         }
     }
 
-    /// Ends a turn.
+    /// Ends a trip.
     pub(super) fn advance(&mut self) {
-        self.turn += 1;
+        self.trip += 1;
     }
 }
 
-/// What the turns of a comprehension gave so far, as an array keeps it: words, as long as all are
+/// What trips gave so far, as an array keeps it: words, as long as all are
 /// tensors.
 #[derive(Debug)]
 pub(super) enum Collected {
@@ -90,6 +82,13 @@ pub(super) enum Collected {
 impl Collected {
     pub(super) fn new() -> Self {
         Collected::Tensors(Vec::new())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Collected::Tensors(tensors) => tensors.len(),
+            Collected::Values(values) => values.len(),
+        }
     }
 
     #[inline]
@@ -106,15 +105,15 @@ impl Collected {
 }
 
 impl Machine {
-    /// What the turns of a comprehension gave, as an array.
-    pub(super) fn comprehended(&mut self, items: Collected) -> Outcome<Value> {
+    /// What the trips gave, as an array.
+    pub(super) fn collected(&mut self, items: Collected) -> Outcome<Value> {
         match items {
             Collected::Tensors(tensors) if !tensors.is_empty() => {
                 self.budget.allow(tensors.len(), tensors.len() as u64 * 24)?;
                 Ok(Value::Array(List::from_tensors(tensors, Some(&self.budget.meter))))
             }
-            Collected::Tensors(_) => self.collected(Vec::new()),
-            Collected::Values(values) => self.collected(values),
+            Collected::Tensors(_) => self.array_of(Vec::new()),
+            Collected::Values(values) => self.array_of(values),
         }
     }
 
@@ -143,11 +142,10 @@ impl Machine {
                 format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
-        Ok(Iteration { lists, len: len.map(|len| len as u64), turn: 0 })
+        Ok(Iteration { lists, len: len.map(|len| len as u64), trip: 0 })
     }
 
-    /// What the turns gave, as an array.
-    pub(super) fn collected(&mut self, items: Vec<Value>) -> Outcome<Value> {
+    fn array_of(&mut self, items: Vec<Value>) -> Outcome<Value> {
         self.budget.allow(items.len(), items.len() as u64 * 24)?;
         Ok(Value::Array(List::from_values(items, Some(&self.budget.meter))))
     }

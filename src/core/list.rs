@@ -146,7 +146,7 @@ impl Drop for Buffer {
 
 /// A window into a shared buffer.
 #[derive(Clone, Debug)]
-pub struct List {
+pub(crate) struct List {
     buffer: Rc<Buffer>,
     start: i32,
     len: u32,
@@ -165,7 +165,7 @@ impl List {
 
     /// A list of values, packed where they are alike. Without a meter it is a literal: it is not
     /// counted, and never grows.
-    pub fn from_values(values: Vec<Value>, meter: Option<&Rc<Meter>>) -> List {
+    pub(crate) fn from_values(values: Vec<Value>, meter: Option<&Rc<Meter>>) -> List {
         macro_rules! pack {
             ($variant:ident, $cells:ident) => {
                 if values.iter().all(|value| matches!(value, Value::$variant(_))) {
@@ -188,42 +188,42 @@ impl List {
     }
 
     /// A list of integers.
-    pub fn from_ints(items: impl IntoIterator<Item = i64>, meter: Option<&Rc<Meter>>) -> List {
+    pub(crate) fn from_ints(items: impl IntoIterator<Item = i64>, meter: Option<&Rc<Meter>>) -> List {
         List::new(Cells::Ints(items.into_iter().collect()), meter)
     }
 
     /// A list of scalars.
-    pub fn from_scalars(items: impl IntoIterator<Item = f64>, meter: Option<&Rc<Meter>>) -> List {
+    pub(crate) fn from_scalars(items: impl IntoIterator<Item = f64>, meter: Option<&Rc<Meter>>) -> List {
         List::new(Cells::Scalars(items.into_iter().collect()), meter)
     }
 
     /// A literal of integers.
-    pub fn of_ints(items: &[i64]) -> List {
+    pub(crate) fn of_ints(items: &[i64]) -> List {
         List::new(Cells::FixedInts(items.into()), None)
     }
 
     /// A literal of scalars.
-    pub fn of_scalars(items: &[f64]) -> List {
+    pub(crate) fn of_scalars(items: &[f64]) -> List {
         List::new(Cells::FixedScalars(items.into()), None)
     }
 
     /// A long literal, whose numbers it shares.
-    pub fn of_numbers(numbers: &Numbers) -> List {
+    pub(crate) fn of_numbers(numbers: &Numbers) -> List {
         List::new(Cells::of_numbers(numbers.clone()), None)
     }
 
     /// A list of numbers that were computed all at once.
-    pub fn of_results(numbers: Numbers, meter: &Rc<Meter>) -> List {
+    pub(crate) fn of_results(numbers: Numbers, meter: &Rc<Meter>) -> List {
         List::new(Cells::of_numbers(numbers), Some(meter))
     }
 
     /// A list of tensors.
-    pub fn from_tensors(items: impl IntoIterator<Item = TensorId>, meter: Option<&Rc<Meter>>) -> List {
+    pub(crate) fn from_tensors(items: impl IntoIterator<Item = TensorId>, meter: Option<&Rc<Meter>>) -> List {
         List::new(Cells::Tensors(items.into_iter().collect()), meter)
     }
 
     /// A string, whose items are characters.
-    pub fn from_text(text: &str, meter: Option<&Rc<Meter>>) -> List {
+    pub(crate) fn from_text(text: &str, meter: Option<&Rc<Meter>>) -> List {
         let cells = match (text.is_ascii(), meter) {
             (true, None) => Cells::FixedText(text.into()),
             (true, Some(_)) => Cells::Bytes(text.bytes().collect()),
@@ -238,12 +238,12 @@ impl List {
     }
 
     /// The number of items.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
@@ -253,7 +253,7 @@ impl List {
     }
 
     /// An item.
-    pub fn get(&self, i: usize) -> Option<Value> {
+    pub(crate) fn get(&self, i: usize) -> Option<Value> {
         if i >= self.len() {
             return None;
         }
@@ -261,21 +261,21 @@ impl List {
     }
 
     /// The items `begin..end`, which must lie within the list.
-    pub fn slice(&self, begin: usize, end: usize) -> List {
+    pub(crate) fn slice(&self, begin: usize, end: usize) -> List {
         let mut list = self.clone();
         list.narrow(begin, end);
         list
     }
 
     /// Keeps nothing but the items `begin..end`, which must lie within the list.
-    pub fn narrow(&mut self, begin: usize, end: usize) {
+    pub(crate) fn narrow(&mut self, begin: usize, end: usize) {
         let end = end.min(self.len());
         let begin = begin.min(end);
         (self.start, self.len) = (self.start + begin as i32, (end - begin) as u32);
     }
 
     /// Calls a function with each item.
-    pub fn for_each(&self, mut f: impl FnMut(Value)) {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(Value)) {
         for i in 0..self.len() {
             if let Some(value) = self.get(i) {
                 f(value);
@@ -284,14 +284,14 @@ impl List {
     }
 
     /// The items.
-    pub fn to_values(&self) -> Vec<Value> {
+    pub(crate) fn to_values(&self) -> Vec<Value> {
         let mut values = Vec::with_capacity(self.len());
         self.for_each(|value| values.push(value));
         values
     }
 
     /// The array as the graph keeps it, where its items are numbers or tensors and packed as such.
-    pub fn packed(&self) -> Option<graph::Value> {
+    pub(crate) fn packed(&self) -> Option<graph::Value> {
         if self.is_empty() {
             return Some(graph::Value::Integers([].into()));
         }
@@ -310,7 +310,7 @@ impl List {
 
     /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
     /// least.
-    pub fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
+    pub(crate) fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
         let range = self.base()..self.base() + self.len();
         match &*self.buffer.cells.borrow() {
             Cells::Tensors(items) if !self.is_empty() => Some(f(items.range(range).copied())),
@@ -319,7 +319,7 @@ impl List {
     }
 
     /// The characters of a string.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let range = self.base()..self.base() + self.len();
         match &*self.buffer.cells.borrow() {
             Cells::Bytes(items) => items.range(range).map(|&byte| char::from(byte)).collect(),
@@ -330,7 +330,7 @@ impl List {
     }
 
     /// The characters of a string, in memory that they may share with a literal.
-    pub fn to_shared_text(&self) -> Arc<str> {
+    pub(crate) fn to_shared_text(&self) -> Arc<str> {
         match &*self.buffer.cells.borrow() {
             Cells::FixedText(text) if text.len() == self.len() => Arc::clone(text),
             _ => self.text().into(),
@@ -346,7 +346,7 @@ impl List {
     }
 
     /// This list and then the other.
-    pub fn concat(&self, other: &List, meter: &Rc<Meter>) -> List {
+    pub(crate) fn concat(&self, other: &List, meter: &Rc<Meter>) -> List {
         if other.is_empty() {
             return self.clone();
         }
@@ -439,7 +439,7 @@ impl List {
     }
 
     /// This list `times` times.
-    pub fn repeat(&self, times: usize, meter: &Rc<Meter>) -> List {
+    pub(crate) fn repeat(&self, times: usize, meter: &Rc<Meter>) -> List {
         if times == 1 {
             return self.clone();
         }
@@ -458,12 +458,12 @@ impl List {
     }
 
     /// The bytes that `items` further items like these weigh.
-    pub fn weight_of(&self, items: usize) -> u64 {
+    pub(crate) fn weight_of(&self, items: usize) -> u64 {
         (items as u64).saturating_mul(self.buffer.cells.borrow().weight())
     }
 
     /// The address of the buffer and the window, equal only for the same list.
-    pub fn identity(&self) -> (usize, i32, u32) {
+    pub(crate) fn identity(&self) -> (usize, i32, u32) {
         (Rc::as_ptr(&self.buffer) as usize, self.start, self.len)
     }
 }

@@ -1,4 +1,5 @@
-//! Loops while they are expanded: trips one after the other, in the frame of the body around them.
+//! Loops and comprehensions while they are expanded: trips one after the other, in the frame of the
+//! body around them. A comprehension is a loop without recurrences, conditions and names of its own.
 //!
 //! A condition that is known decides there and then. One that is a tensor cannot end the
 //! expansion: all trips up to a bound are made, and what they give is chosen by `select`. With
@@ -11,10 +12,10 @@ use smallvec::SmallVec;
 use super::budget::{Failure, Outcome};
 use super::calls::first_name;
 use super::frame::Slot;
-use super::iteration::Iteration;
+use super::iteration::{Collected, Iteration};
 use super::list::List;
 use super::machine::Machine;
-use super::program::{Hint, Looping};
+use super::program::{Hint, Loop};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -38,23 +39,24 @@ pub(super) struct LoopRun {
     active: Option<Value>,
     /// The last values as they would be if the loop ended here.
     last: Vec<Value>,
-    collected: Vec<Vec<Value>>,
+    collected: SmallVec<[Collected; 1]>,
 }
 
 impl Machine {
-    fn looping(&self, index: u32) -> &Looping {
-        &self.program.looping[index as usize]
+    fn looping(&self, index: u32) -> &Loop {
+        &self.program.loops[index as usize]
     }
 
     pub(super) fn loop_begin(&mut self, index: u32) -> Outcome<()> {
         let site = self.looping(index).clone();
-        if !site.unroll && !self.settings.expand_loops {
+        if !site.unroll && !site.comprehension && !self.settings.expand_loops {
             let message = "NNEF 1.0 has no loops, and nobody asked for this one to be expanded";
             let help = "expand it with --unroll, or write `unroll` instead of `do`";
             return Err(Failure::new(Code::NotFlattenable, message).help(help));
         }
         let count = if site.counted { Some(self.loop_count()?) } else { None };
-        let mut iteration = self.iteration(site.reversed.len(), "loop")?;
+        let mut iteration =
+            self.iteration(site.reversed.len(), if site.comprehension { "comprehension" } else { "loop" })?;
         match (count, iteration.len()) {
             (Some(count), Some(items)) if count > items => {
                 let message = format!("the loop has {count} trips, what it runs over {items} items");
@@ -69,7 +71,7 @@ impl Machine {
         }
         let outer = self.frame().path;
         let path = self.loop_path(site.hint).unwrap_or(outer);
-        let collected = vec![Vec::new(); site.results.saturating_sub(site.recurrences) as usize];
+        let collected = (site.recurrences..site.results).map(|_| Collected::new()).collect();
         self.iterations.loops.push(LoopRun { iteration, outer, path, named: None, active: None, last, collected });
         Ok(())
     }
@@ -106,9 +108,9 @@ impl Machine {
     }
 
     pub(super) fn loop_next(&mut self, index: u32) -> Outcome<()> {
-        let site = &self.program.looping[index as usize];
-        let Some(LoopRun { iteration, .. }) = self.iterations.loops.last() else { return Ok(()) };
-        let trip = iteration.turn();
+        let site = &self.program.loops[index as usize];
+        let Some(LoopRun { iteration, .. }) = self.iterations.loops.last_mut() else { return Ok(()) };
+        let trip = iteration.trip();
         if iteration.is_over() {
             self.pc = site.exit;
             return Ok(());
@@ -122,7 +124,10 @@ impl Machine {
         if site.index {
             self.slots[first + site.reversed.len()] = Slot::Ready(Value::Int(trip as i64));
         }
-        self.name_trip(trip);
+        iteration.advance();
+        if !site.comprehension {
+            self.name_trip(trip);
+        }
         Ok(())
     }
 
@@ -186,6 +191,13 @@ impl Machine {
     }
 
     pub(super) fn loop_turn(&mut self, index: u32) -> Outcome<()> {
+        if self.looping(index).comprehension {
+            let item = self.pop();
+            if let Some(items) = self.iterations.loops.last_mut().and_then(|run| run.collected.first_mut()) {
+                items.push(item);
+            }
+            return Ok(());
+        }
         let (slot, wanted) = (self.looping(index).slot, self.looping(index).results as usize);
         let values = match self.pop() {
             Value::Tuple(list) if list.len() == wanted => list.to_values(),
@@ -213,7 +225,6 @@ impl Machine {
                 items.push(chosen);
             }
         }
-        run.iteration.advance();
         self.iterations.loops.push(run);
         Ok(())
     }

@@ -25,25 +25,25 @@ use crate::source::{FileId, Location, Span};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// Whether warnings are errors.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Whether the rules of the draft hold: data-types, no type arguments, ranks of two at least.
-    pub draft: bool,
+    pub(crate) draft: bool,
     /// Whether scans are unrolled.
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// Whether loops are expanded that need not be.
-    pub expand_loops: bool,
+    pub(crate) expand_loops: bool,
     /// Whether those that stay are refused.
-    pub flat: bool,
+    pub(crate) flat: bool,
     /// The most trips of a loop that ends by a condition.
-    pub max_trips: Option<u64>,
+    pub(crate) max_trips: Option<u64>,
     /// The most open calls.
-    pub max_depth: u64,
+    pub(crate) max_depth: u64,
     /// The most operations.
-    pub max_ops: u64,
+    pub(crate) max_ops: u64,
     /// Units that are not expanded whatever refers to them.
-    pub kept: Vec<UnitId>,
+    pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
-    pub input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    pub(crate) input_shapes: FxHashMap<Name, Arc<[i64]>>,
 }
 
 /// The state of an expansion.
@@ -293,7 +293,6 @@ impl Machine {
             match self.program.instrs[pc] {
                 Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
                 Instr::Load(slot) => self.load(slot),
-                Instr::Force(slot) => self.force(slot),
                 Instr::Store(slot) => {
                     let value = self.pop();
                     self.put(slot, value);
@@ -306,15 +305,10 @@ impl Machine {
                         self.pc = to;
                     }
                 }
-                Instr::AndJump(to) => self.short_circuit(to, false)?,
-                Instr::OrJump(to) => self.short_circuit(to, true)?,
-                Instr::Array(count) => {
+                Instr::JumpIf { on, to } => self.short_circuit(to, on)?,
+                Instr::Collect { count, tuple } => {
                     let list = self.collect(count)?;
-                    self.stack.push(Value::Array(list));
-                }
-                Instr::Tuple(count) => {
-                    let list = self.collect(count)?;
-                    self.stack.push(Value::Tuple(list));
+                    self.stack.push(if tuple { Value::Tuple(list) } else { Value::Array(list) });
                 }
                 Instr::Index => self.index()?,
                 Instr::Slice { begin, end } => self.slice(begin, end)?,
@@ -334,10 +328,6 @@ impl Machine {
                 }
                 Instr::Trip => self.trip()?,
                 Instr::Unpack(count) => self.unpack(count)?,
-                Instr::IterBegin(count) => self.iter_begin(count)?,
-                Instr::IterNext(index) => self.iter_next(index)?,
-                Instr::Yield => self.iter_yield(),
-                Instr::IterEnd => self.iter_end()?,
                 Instr::LoopBegin(index) => self.loop_begin(index)?,
                 Instr::LoopNext(index) => self.loop_next(index)?,
                 Instr::LoopWhile(index) => self.loop_while(index)?,
@@ -355,7 +345,7 @@ impl Machine {
                         *self.slot(slot) = Slot::Deferred(block);
                     }
                 }
-                Instr::ForceReturn => {
+                Instr::EndOfBlock => {
                     if let Some(pc) = self.forces.pop() {
                         self.pc = pc;
                     }

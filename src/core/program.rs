@@ -21,10 +21,8 @@ use crate::source::names::Name;
 pub(crate) enum Instr {
     /// Push a constant.
     Const(u32),
-    /// Push a slot that has its value.
+    /// Push a slot; where its statement is evaluated on demand and was not yet, evaluate it first.
     Load(u32),
-    /// Push a slot, evaluating it first where nobody did.
-    Force(u32),
     /// Pop into a slot.
     Store(u32),
     /// Apply an operator to compile-time values.
@@ -35,14 +33,20 @@ pub(crate) enum Instr {
     Jump(u32),
     /// Pop a logical; go on there unless it holds.
     JumpUnless(u32),
-    /// Go on there if the logical on top is false, else pop it.
-    AndJump(u32),
-    /// Go on there if the logical on top is true, else pop it.
-    OrJump(u32),
-    /// Pop so many items and push their array.
-    Array(u32),
-    /// Pop so many items and push their tuple.
-    Tuple(u32),
+    /// Go on there if the logical on top is this one, else pop it.
+    JumpIf {
+        /// The logical that decides.
+        on: bool,
+        /// The next instruction, then.
+        to: u32,
+    },
+    /// Pop so many items and push their array or tuple.
+    Collect {
+        /// The number of items.
+        count: u32,
+        /// Whether it is a tuple.
+        tuple: bool,
+    },
     /// Pop an index and what it subscripts.
     Index,
     /// Pop the bounds that are given and what they subscript.
@@ -66,14 +70,6 @@ pub(crate) enum Instr {
     Trip,
     /// Pop an array or tuple of so many items and push them, the first one on top.
     Unpack(u32),
-    /// Pop so many arrays and start to run over them.
-    IterBegin(u32),
-    /// Put the next items into the slots of a loop, or leave it.
-    IterNext(u32),
-    /// Pop an item of the comprehension's result.
-    Yield,
-    /// Push the result of the comprehension.
-    IterEnd,
     /// Pop the count, the arrays and the initial values of a loop and start it.
     LoopBegin(u32),
     /// Put the next items and the number of the trip into the slots of a loop, or leave it.
@@ -90,8 +86,8 @@ pub(crate) enum Instr {
     Conform(u32),
     /// Note that the slots of a deferred statement are evaluated by its block.
     Defer(u32),
-    /// End of a deferred block: back to the `Force` that needed it.
-    ForceReturn,
+    /// End of a deferred block: back to the [`Instr::Load`] that needed it.
+    EndOfBlock,
     /// Start of a statement of a graph: names of what it makes start with this one.
     Statement(NameId),
     /// Pop the value of a name of the graph.
@@ -130,27 +126,27 @@ pub(crate) enum Hint {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// What is called; none for an operation that is not declared.
-    pub unit: Option<UnitId>,
+    pub(crate) unit: Option<UnitId>,
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// The call in the source.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The type argument; `?` is that of the running fragment.
-    pub generic: Option<Primitive>,
+    pub(crate) generic: Option<Primitive>,
     /// Whether the type argument was written.
-    pub explicit: bool,
+    pub(crate) explicit: bool,
     /// Where the results go.
-    pub hint: Hint,
+    pub(crate) hint: Hint,
     /// Which of the calls without a name it is, for its name.
-    pub ordinal: u32,
+    pub(crate) ordinal: u32,
     /// The parameters of the arguments, in [`Program::keys`].
-    pub keys: (u32, u32),
+    pub(crate) keys: (u32, u32),
     /// The first argument in [`Program::operands`]; none where arguments are popped.
-    pub operands: Option<FirstOperand>,
+    pub(crate) operands: Option<FirstOperand>,
     /// The slot of the one tensor that it gives; none where it is pushed.
-    pub slot: Option<NonZeroU32>,
+    pub(crate) slot: Option<NonZeroU32>,
     /// Whether nothing reads the slots of the body any more that calls; see [`super::release`].
-    pub releases: bool,
+    pub(crate) releases: bool,
 }
 
 impl Site {
@@ -187,56 +183,50 @@ impl FirstOperand {
     }
 }
 
-/// A comprehension's loop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Loop {
-    /// The slot of the first iterator.
-    pub slot: u32,
-    /// Where to go when the items are used up.
-    pub exit: u32,
-}
-
-/// A loop of a body.
+/// What runs a part of a body again and again: a loop, or a comprehension.
 #[derive(Clone, Debug)]
-pub(crate) struct Looping {
+pub(crate) struct Loop {
+    /// Whether it is a comprehension: what makes names does not know its trips, each of which gives
+    /// one item or none.
+    pub(crate) comprehension: bool,
     /// The slot of its first variable: recurrences, iterators, the number of the trip.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// The number of recurrences.
-    pub recurrences: u32,
+    pub(crate) recurrences: u32,
     /// For each iterator whether it begins with the last item.
-    pub reversed: Vec<bool>,
+    pub(crate) reversed: SmallVec<[bool; 4]>,
     /// Whether the number of the trip is asked for.
-    pub index: bool,
+    pub(crate) index: bool,
     /// Whether there is a count.
-    pub counted: bool,
+    pub(crate) counted: bool,
     /// How many values each trip gives.
-    pub results: u32,
+    pub(crate) results: u32,
     /// Whether it is expanded whatever the options say.
-    pub unroll: bool,
+    pub(crate) unroll: bool,
     /// Where to go at the end.
-    pub exit: u32,
+    pub(crate) exit: u32,
     /// Where the results go.
-    pub hint: Hint,
+    pub(crate) hint: Hint,
 }
 
 /// A statement that is evaluated when one of its slots is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     /// Its code.
-    pub entry: u32,
+    pub(crate) entry: u32,
     /// The slots that it fills.
-    pub slots: Vec<u32>,
+    pub(crate) slots: Vec<u32>,
 }
 
 /// A name of a graph and the slot of its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// The slot.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// The tensor's name.
-    pub id: NameId,
+    pub(crate) id: NameId,
     /// The name in the document.
-    pub name: Name,
+    pub(crate) name: Name,
 }
 
 /// An argument that is not on the stack.
@@ -266,28 +256,28 @@ pub(crate) enum Conversion {
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     /// What a call needs to know.
-    pub head: Head,
+    pub(crate) head: Head,
     /// The slots of its results.
-    pub results: SmallVec<[u32; 2]>,
+    pub(crate) results: SmallVec<[u32; 2]>,
 }
 
 /// What a call needs to know of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// Its first instruction.
-    pub entry: u32,
+    pub(crate) entry: u32,
     /// The number of its slots.
-    pub slots: u32,
+    pub(crate) slots: u32,
     /// The number of its parameters, which are its first slots.
-    pub params: u32,
+    pub(crate) params: u32,
     /// The number of its results.
-    pub results: u32,
+    pub(crate) results: u32,
     /// One more than the slot of its result, if it has one.
-    pub result: Option<NonZeroU32>,
+    pub(crate) result: Option<NonZeroU32>,
     /// Whether tensors occur in its results.
-    pub makes_tensors: bool,
+    pub(crate) makes_tensors: bool,
     /// Whether it belongs to the standard library.
-    pub standard: bool,
+    pub(crate) standard: bool,
 }
 
 /// How much code there is.
@@ -298,7 +288,6 @@ pub(crate) struct Marks {
     keys: usize,
     hints: usize,
     loops: usize,
-    looping: usize,
     blocks: usize,
     pub(super) bindings: usize,
     conversions: usize,
@@ -315,7 +304,6 @@ impl Program {
             keys: self.keys.len(),
             hints: self.hints.len(),
             loops: self.loops.len(),
-            looping: self.looping.len(),
             blocks: self.blocks.len(),
             bindings: self.bindings.len(),
             conversions: self.conversions.len(),
@@ -338,7 +326,6 @@ impl Program {
         self.keys.truncate(marks.keys);
         self.hints.truncate(marks.hints);
         self.loops.truncate(marks.loops);
-        self.looping.truncate(marks.looping);
         self.blocks.truncate(marks.blocks);
         self.bindings.truncate(marks.bindings);
         self.conversions.truncate(marks.conversions);
@@ -351,27 +338,25 @@ impl Program {
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// The instructions of all bodies.
-    pub instrs: Vec<Instr>,
+    pub(crate) instrs: Vec<Instr>,
     /// The place in the source of each instruction.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// Calls.
-    pub sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// Parameters of the arguments at sites.
-    pub keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
     /// Items of [`Hint::Items`].
-    pub hints: Vec<Hint>,
-    /// Loops of comprehensions.
-    pub loops: Vec<Loop>,
-    /// Loops.
-    pub looping: Vec<Looping>,
+    pub(crate) hints: Vec<Hint>,
+    /// Loops and comprehensions.
+    pub(crate) loops: Vec<Loop>,
     /// Deferred statements.
-    pub blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// Names of graphs.
-    pub bindings: Vec<Binding>,
+    pub(crate) bindings: Vec<Binding>,
     /// What [`Instr::Conform`] makes of values.
-    pub conversions: Vec<Conversion>,
+    pub(crate) conversions: Vec<Conversion>,
     /// Constants.
-    pub constants: Vec<Value>,
+    pub(crate) constants: Vec<Value>,
     /// Operands that are not on the stack.
-    pub operands: Vec<Operand>,
+    pub(crate) operands: Vec<Operand>,
 }

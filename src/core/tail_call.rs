@@ -53,8 +53,7 @@ impl Program {
                     Instr::Const(_)
                     | Instr::Unary(_)
                     | Instr::Binary(_)
-                    | Instr::Array(_)
-                    | Instr::Tuple(_)
+                    | Instr::Collect { .. }
                     | Instr::Index
                     | Instr::Slice { .. }
                     | Instr::Builtin(_)

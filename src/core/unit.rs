@@ -31,11 +31,11 @@ impl UnitId {
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Whether tensors occur in its type.
-    pub tensor: bool,
+    pub(crate) tensor: bool,
     /// The value where no argument is given.
-    pub default: Option<graph::Value>,
+    pub(crate) default: Option<graph::Value>,
 }
 
 /// What a result of an operation is. [`Primitive::Generic`] stands for the type argument.
@@ -51,30 +51,30 @@ pub(crate) enum Form {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitResult {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// What it is.
-    pub form: Form,
+    pub(crate) form: Form,
 }
 
 /// The signature of an operation, or of a body that can be called.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its parameters.
-    pub params: Vec<Param>,
+    pub(crate) params: Vec<Param>,
     /// Its results.
-    pub results: SmallVec<[UnitResult; 1]>,
+    pub(crate) results: SmallVec<[UnitResult; 1]>,
     /// Whether it has a type argument.
-    pub generic: bool,
+    pub(crate) generic: bool,
     /// Whether it belongs to the standard library.
-    pub standard: bool,
+    pub(crate) standard: bool,
     /// Whether it has a body.
-    pub has_body: bool,
+    pub(crate) has_body: bool,
     /// Whether it has as many results as the left side of the call.
-    pub open_results: bool,
+    pub(crate) open_results: bool,
     /// The file that its places are of.
-    pub file: FileId,
+    pub(crate) file: FileId,
 }
 
 impl Unit {

@@ -11,7 +11,7 @@ use crate::graph::{self, Common, Graph, Kept, TensorId};
 
 /// A value while expanding. 24 bytes; clones are cheap.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub(crate) enum Value {
     /// An integer.
     Int(i64),
     /// A scalar.
@@ -32,14 +32,14 @@ pub enum Value {
 
 /// Nesting of arrays in an attribute of the flat graph. Deeper ones are refused, because what
 /// reads them recurses.
-pub const MAX_VALUE_DEPTH: usize = 1000;
+pub(crate) const MAX_VALUE_DEPTH: usize = 1000;
 
 /// What an array of the graph weighs without its items.
 const LIST_BYTES: u64 = 64;
 
 impl Value {
     /// What it is, for messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Int(_) => "an integer",
             Value::Scalar(_) => "a scalar",
@@ -55,17 +55,17 @@ impl Value {
     /// Whether there is nothing to drop. So it is with most values: who knows it needs not ask the
     /// code that drops what they may be.
     #[inline]
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Value::Tensor(_) | Value::Int(_) | Value::Scalar(_) | Value::Logical(_))
     }
 
     /// A dimension symbol.
-    pub fn symbol(name: &str) -> Value {
+    pub(crate) fn symbol(name: &str) -> Value {
         Value::Symbol(Arc::new(Symbolic::symbol(name)))
     }
 
     /// The integer, if it is one.
-    pub fn as_int(&self) -> Option<i64> {
+    pub(crate) fn as_int(&self) -> Option<i64> {
         match self {
             Value::Int(i) => Some(*i),
             _ => None,
@@ -73,7 +73,7 @@ impl Value {
     }
 
     /// Whether it is computed from an extent that is not known.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, Value::Symbol(symbolic) if symbolic.is_unknown())
     }
 
@@ -110,7 +110,7 @@ impl Value {
 
     /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
     /// arrays that share their parts here do not share them there.
-    pub fn freeze(&self, budget: &Budget) -> Outcome<graph::Value> {
+    pub(crate) fn freeze(&self, budget: &Budget) -> Outcome<graph::Value> {
         self.freeze_within(budget, 0)
     }
 

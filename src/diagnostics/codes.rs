@@ -8,17 +8,17 @@ use super::Severity;
 
 /// One row of the table.
 #[derive(Debug)]
-pub struct CodeInfo {
+pub(crate) struct CodeInfo {
     /// The stable code, `E0401`.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// The rule it enforces: a row of `docs/rules.md`; none for limits of this program.
-    pub rule: Option<&'static str>,
+    pub(crate) rule: Option<&'static str>,
     /// The severity in the default mode.
-    pub default: Severity,
+    pub(crate) default: Severity,
     /// The severity under `--strict`.
-    pub strict: Severity,
+    pub(crate) strict: Severity,
     /// What is wrong, in a few words.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
 }
 
 macro_rules! severity {
@@ -59,7 +59,7 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$(Code::$name),*];
 
             /// The row of this code.
-            pub fn info(self) -> &'static CodeInfo {
+            pub(crate) fn info(self) -> &'static CodeInfo {
                 &TABLE[self as usize]
             }
         }
@@ -305,6 +305,21 @@ impl Code {
     /// The stable text of the code.
     pub fn as_str(self) -> &'static str {
         self.info().code
+    }
+
+    /// The rule it enforces: a row of `docs/rules.md`; none for limits of this program.
+    pub fn rule(self) -> Option<&'static str> {
+        self.info().rule
+    }
+
+    /// What is wrong, in a few words.
+    pub fn title(self) -> &'static str {
+        self.info().title
+    }
+
+    /// The severity in the default mode or under `--strict`.
+    pub fn severity(self, strict: bool) -> Severity {
+        if strict { self.info().strict } else { self.info().default }
     }
 
     /// Finds a code by its text, upper or lower case.

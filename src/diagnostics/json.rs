@@ -7,13 +7,23 @@ use serde_json::{Value, json};
 use super::{Diagnostic, Severity};
 use crate::source::{Location, Sources};
 
-/// Writes one diagnostic as one line.
-///
-/// The fields are `severity`, `code`, `rule`, `message`, `file`, `line`, `column`, `end_line`,
-/// `end_column`, `label`, `help`, `labels`, `expansion` and `elided`. Lines and columns count from
-/// 1, columns count characters. Where calls were left out of the middle of the expansion, `elided`
-/// says how many and before which of its items; otherwise it is null.
-pub fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) -> io::Result<()> {
+impl Diagnostic {
+    /// Writes the diagnostic as one line of JSON.
+    ///
+    /// The fields are `severity`, `code`, `rule`, `message`, `file`, `line`, `column`, `end_line`,
+    /// `end_column`, `label`, `help`, `labels`, `expansion` and `elided`. Lines and columns count from
+    /// 1, columns count characters. Where calls were left out of the middle of the expansion, `elided`
+    /// says how many and before which of its items; otherwise it is null.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write_json(&self, out: &mut impl Write, sources: &Sources) -> io::Result<()> {
+        write_json(out, sources, self)
+    }
+}
+
+fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) -> io::Result<()> {
     let info = diagnostic.code.info();
     let start = sources.start(diagnostic.at);
     let end = sources.end(diagnostic.at);

@@ -4,16 +4,16 @@
 //! rendered ([`render`], behind the feature of that name) or written as JSON ([`json`]).
 
 mod codes;
-pub mod json;
+pub(crate) mod json;
 #[cfg(feature = "render")]
-pub mod render;
-pub mod suggest;
+pub(crate) mod render;
+pub(crate) mod suggest;
 pub(crate) mod trace;
 
 use rustc_hash::FxHashMap;
 
 use crate::source::Location;
-pub use codes::{Code, CodeInfo};
+pub use codes::Code;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,10 +68,10 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A finding with the default severity of its code.
-    pub fn new(code: Code, at: Location, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, at: Location, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
-            severity: code.info().default,
+            severity: code.severity(false),
             message: message.into(),
             at,
             label: None,
@@ -83,25 +83,25 @@ impl Diagnostic {
     }
 
     /// Says something right at the place.
-    pub fn label(mut self, message: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, message: impl Into<String>) -> Self {
         self.label = Some(message.into());
         self
     }
 
     /// Points at another place.
-    pub fn see(mut self, at: Location, message: impl Into<String>) -> Self {
+    pub(crate) fn see(mut self, at: Location, message: impl Into<String>) -> Self {
         self.labels.push(Label { at, message: message.into() });
         self
     }
 
     /// Says what to do.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Says what to do, if something is known.
-    pub fn help_if(mut self, help: Option<String>) -> Self {
+    pub(crate) fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
@@ -134,15 +134,14 @@ impl Diagnostics {
     }
 
     /// Whether tolerated deviations are errors.
-    pub fn strict(&self) -> bool {
+    pub(crate) fn strict(&self) -> bool {
         self.strict
     }
 
     /// Adds a finding with the severity that its code has in this mode. Findings past a limit
     /// are only counted, so that memory stays bounded; errors still refuse the document.
-    pub fn report(&mut self, mut diagnostic: Diagnostic) {
-        let info = diagnostic.code.info();
-        diagnostic.severity = if self.strict { info.strict } else { info.default };
+    pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic.severity = diagnostic.code.severity(self.strict);
         if diagnostic.is_error() {
             self.errors += 1;
             if self.errors > MAX_ERRORS {
@@ -166,9 +165,8 @@ impl Diagnostics {
     }
 
     /// Whether another finding of a code is only counted, so that nothing need be said about it.
-    pub fn only_counts(&self, code: Code) -> bool {
-        let info = code.info();
-        match if self.strict { info.strict } else { info.default } {
+    pub(crate) fn only_counts(&self, code: Code) -> bool {
+        match code.severity(self.strict) {
             Severity::Error => self.errors >= MAX_ERRORS,
             _ => self.per_code.get(&code).is_some_and(|count| *count >= WARNINGS_PER_CODE),
         }

@@ -7,7 +7,7 @@ const MAX_KNOWN: usize = 10_000;
 ///
 /// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
 /// less than all letters; a difference only in case or underscores always counts.
-pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     known
         .into_iter()
@@ -22,7 +22,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Op
 }
 
 /// The sentence for a help line.
-pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
 

@@ -8,7 +8,7 @@ const TOLD: usize = 8;
 
 /// Adds a chain of `depth` calls, of which `frame` tells the fragment and the call, the innermost
 /// one being number 0. The middle of a long chain is left out.
-pub fn attach(diagnostic: &mut Diagnostic, depth: usize, frame: impl Fn(usize) -> (String, Location)) {
+pub(crate) fn attach(diagnostic: &mut Diagnostic, depth: usize, frame: impl Fn(usize) -> (String, Location)) {
     let tell = |i| {
         let (fragment, at) = frame(i);
         TraceFrame { fragment, at }

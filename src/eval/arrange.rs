@@ -10,7 +10,7 @@ fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
 }
 
 /// Another shape, with 0 for extents that stay and -1 for the one that follows.
-pub fn reshape(call: &Call) -> Outcome {
+pub(crate) fn reshape(call: &Call) -> Outcome {
     let wanted = call.ints("shape")?;
     let input = call.tensor_to("input", wanted.len())?;
     let given = input.shape();
@@ -49,7 +49,7 @@ pub fn reshape(call: &Call) -> Outcome {
 }
 
 /// The same, without axes of extent 1.
-pub fn squeeze(call: &Call) -> Outcome {
+pub(crate) fn squeeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let rank = input.rank();
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +63,7 @@ pub fn squeeze(call: &Call) -> Outcome {
 }
 
 /// The same, with further axes of extent 1 where they are in the result.
-pub fn unsqueeze(call: &Call) -> Outcome {
+pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let mut axes = call.ints("axes")?;
     axes.sort_unstable();
@@ -84,7 +84,7 @@ pub fn unsqueeze(call: &Call) -> Outcome {
 }
 
 /// The axes in another order; those that are not named stay at the end.
-pub fn transpose(call: &Call) -> Outcome {
+pub(crate) fn transpose(call: &Call) -> Outcome {
     let name = if call.value("perm").is_some() { "perm" } else { "axes" };
     let mut order = call.naturals(name)?;
     let input = call.tensor_to("input", order.len())?;

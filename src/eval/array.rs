@@ -9,19 +9,19 @@ use crate::tensor::{Element, Tensor, TensorError};
 /// # Errors
 ///
 /// The number of items is not that of the shape.
-pub fn array<T>(shape: &[usize], items: Vec<T>) -> Result<ArrayD<T>, TensorError> {
+pub(crate) fn array<T>(shape: &[usize], items: Vec<T>) -> Result<ArrayD<T>, TensorError> {
     let count = items.len();
     let unfilled = |_| TensorError::new(format!("{count} items do not fill the shape {shape:?}"));
     ArrayD::from_shape_vec(IxDyn(shape), items).map_err(unfilled)
 }
 
 /// The items of a tensor, if they are of this type.
-pub fn view<T: Element>(tensor: &Tensor) -> Option<ArrayViewD<'_, T>> {
+pub(crate) fn view<T: Element>(tensor: &Tensor) -> Option<ArrayViewD<'_, T>> {
     ArrayViewD::from_shape(IxDyn(tensor.shape()), tensor.items()?).ok()
 }
 
 /// The items of a tensor as real numbers: logicals count as 0 and 1.
-pub fn scalars(tensor: &Tensor) -> ArrayD<f64> {
+pub(crate) fn scalars(tensor: &Tensor) -> ArrayD<f64> {
     match view(tensor) {
         Some(scalars) => scalars.to_owned(),
         // The items of a tensor fill its shape.
@@ -34,7 +34,7 @@ pub fn scalars(tensor: &Tensor) -> ArrayD<f64> {
 /// # Errors
 ///
 /// The tensor would be too large.
-pub fn pack<T: Element>(array: ArrayD<T>) -> Result<Tensor, TensorError> {
+pub(crate) fn pack<T: Element>(array: ArrayD<T>) -> Result<Tensor, TensorError> {
     let shape = array.shape().to_vec();
     if !array.is_standard_layout() {
         return Tensor::of(&shape, array.iter().copied().collect());

@@ -11,7 +11,7 @@ use crate::tensor::{Element, Tensor};
 /// # Errors
 ///
 /// Two extents differ, and neither is 1.
-pub fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault> {
+pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault> {
     let extent = |axis: usize| {
         let at = |shape: &[usize]| shape.get(axis).copied().unwrap_or(1);
         match (at(a), at(b)) {
@@ -29,7 +29,7 @@ pub fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault>
 }
 
 /// Computes item by item on two operands, with a function that may not be defined everywhere.
-pub fn repeated<A: Element, B: Element, R: Element>(
+pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     call: &Call,
     a: &Tensor,
     b: &Tensor,
@@ -46,6 +46,6 @@ pub fn repeated<A: Element, B: Element, R: Element>(
 }
 
 /// The same for scalars, with a function that is defined everywhere.
-pub fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, Fault> {
+pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, Fault> {
     repeated(call, a, b, |x: f64, y: f64| Ok(f(x, y)))
 }

@@ -23,7 +23,7 @@ impl Default for Limits {
 
 /// What is left of the limits.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     limits: Limits,
     alive: Cell<u64>,
     work: Cell<u64>,
@@ -31,7 +31,7 @@ pub struct Budget {
 
 impl Budget {
     /// The whole of some limits.
-    pub fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Budget { limits, alive: Cell::new(0), work: Cell::new(0) }
     }
 
@@ -41,7 +41,7 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too much.
-    pub fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
+    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
         let count = volume(shape);
         let left = self.limits.max_items.saturating_sub(self.alive.get());
         match count.filter(|&count| count as u64 <= left) {
@@ -62,7 +62,7 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too many.
-    pub fn work(&self, steps: u64) -> Result<(), Fault> {
+    pub(crate) fn work(&self, steps: u64) -> Result<(), Fault> {
         let work = self.work.get().saturating_add(steps);
         self.work.set(work);
         if work > self.limits.max_work {
@@ -77,7 +77,7 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too many.
-    pub fn product(&self, a: usize, b: usize) -> Result<(), Fault> {
+    pub(crate) fn product(&self, a: usize, b: usize) -> Result<(), Fault> {
         self.work((a as u64).saturating_mul(b as u64))
     }
 

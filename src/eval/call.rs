@@ -15,7 +15,7 @@ use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
 /// What an operation gives: its tensors in order.
-pub type Outcome = Result<Vec<Tensor>, Fault>;
+pub(crate) type Outcome = Result<Vec<Tensor>, Fault>;
 
 /// An operation whose operands have been evaluated.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ pub(super) fn element_type(primitive: Primitive) -> Option<DType> {
 
 impl<'a> Call<'a> {
     /// The graph that the operation belongs to.
-    pub fn graph(&self) -> &'a Graph {
+    pub(crate) fn graph(&self) -> &'a Graph {
         self.run.graph
     }
 
@@ -46,38 +46,38 @@ impl<'a> Call<'a> {
     }
 
     /// What is left of the limits.
-    pub fn budget(&self) -> &'a Budget {
+    pub(crate) fn budget(&self) -> &'a Budget {
         self.run.budget
     }
 
     /// Whether the graph is of the provisional dialect, whose shapes go on with extents of 1.
-    pub fn draft(&self) -> bool {
+    pub(crate) fn draft(&self) -> bool {
         self.graph().dialect == Dialect::Draft
     }
 
     /// The type argument of the operation.
-    pub fn element_type(&self) -> Option<DType> {
+    pub(crate) fn element_type(&self) -> Option<DType> {
         self.operation.dtype().and_then(element_type)
     }
 
     /// The tensors that the operation gives.
-    pub fn outputs(&self) -> Vec<TensorId> {
+    pub(crate) fn outputs(&self) -> Vec<TensorId> {
         self.graph().tensors_of(self.operation).collect()
     }
 
     /// The argument of a name, or its default.
-    pub fn value(&self, name: &str) -> Option<Value> {
+    pub(crate) fn value(&self, name: &str) -> Option<Value> {
         self.graph().argument(self.operation, name).map(Operand::to_value)
     }
 
     /// The same for an argument that is no tensor.
-    pub fn attribute(&self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'a Value> {
         self.graph().attribute(self.operation, name)
     }
 
     /// The argument of a name or, where a vendor's declaration has other names or there is none, at
     /// a position.
-    pub fn value_at(&self, position: usize, name: &str) -> Option<Value> {
+    pub(crate) fn value_at(&self, position: usize, name: &str) -> Option<Value> {
         let arguments = || self.graph().arguments(self.operation);
         let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
         let positional = || arguments().filter(|(key, _)| *key == Key::Positional).nth(position);
@@ -93,7 +93,7 @@ impl<'a> Call<'a> {
     }
 
     /// The tensor that a value stands for: numbers are tensors of rank 0.
-    pub fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, Fault> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
             Value::Tensor(tensor) => self.run.tensor(*tensor),
@@ -118,7 +118,7 @@ impl<'a> Call<'a> {
     }
 
     /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
-    pub fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
         let tensor = self.tensor(name)?;
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
             return Ok(tensor);
@@ -179,7 +179,7 @@ impl<'a> Call<'a> {
     }
 
     /// An integer; a tensor of one whole number will do.
-    pub fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
+    pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
         let tensor = Tensor::clone(&*self.tensor_of(value)?);
         let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
         let one = tensor.into_type(DType::Int64).ok().and_then(|tensor| tensor.as_integer()).filter(|_| number);
@@ -200,7 +200,7 @@ impl<'a> Call<'a> {
     }
 
     /// The integers of an array.
-    pub fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, Fault> {
+    pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, Fault> {
         match value {
             Value::Integers(items) => Ok(items.to_vec()),
             Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
@@ -215,14 +215,14 @@ impl<'a> Call<'a> {
     }
 
     /// Axes or extents: an array of integers of which none is negative.
-    pub fn naturals(&self, name: &str) -> Result<Vec<usize>, Fault> {
+    pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, Fault> {
         let natural =
             |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
         self.ints(name)?.into_iter().map(natural).collect()
     }
 
     /// An attribute that is an array of pairs.
-    pub fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
+    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
         let wrong = || self.wrong(name, "an array of pairs");
         let pair = |item: &Value| match self.ints_of(name, item)?[..] {
             [before, after] => Ok((before, after)),
@@ -262,12 +262,12 @@ impl<'a> Call<'a> {
     }
 
     /// One axis, below a rank.
-    pub fn axis(&self, name: &str, rank: usize) -> Result<usize, Fault> {
+    pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, Fault> {
         self.check_axis(self.int(name)?, rank)
     }
 
     /// Makes sure that an axis exists. Vendors count axes from the end with negative numbers.
-    pub fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
+    pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         found.ok_or_else(|| Fault::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name())))
     }

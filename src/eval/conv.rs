@@ -52,12 +52,12 @@ fn biases(call: &Call, count: usize) -> Result<Vec<f64>, Fault> {
 }
 
 /// A correlation of the input with a filter.
-pub fn conv(call: &Call) -> Outcome {
+pub(crate) fn conv(call: &Call) -> Outcome {
     convolve(call, Direction::Down)
 }
 
 /// The transpose of a correlation.
-pub fn deconv(call: &Call) -> Outcome {
+pub(crate) fn deconv(call: &Call) -> Outcome {
     convolve(call, Direction::Up)
 }
 

@@ -163,7 +163,7 @@ fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, Fault> {
 }
 
 /// Evaluates a compound of the standard library by its definition.
-pub fn by_definition(call: &Call) -> Outcome {
+pub(crate) fn by_definition(call: &Call) -> Outcome {
     let (text, given) = document(call)?;
     let graph = expanded(call, &text)?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {

@@ -34,14 +34,14 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// The function of an element-wise operation.
-pub fn find(name: &str) -> Option<Kernel> {
+pub(crate) fn find(name: &str) -> Option<Kernel> {
     let own = UNARY.iter().find(|(known, _)| *known == name);
     // In 32 bits nothing is evaluated here.
     own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
 }
 
 /// Evaluates an operation of [`find`].
-pub fn elementwise(call: &Call) -> Outcome {
+pub(crate) fn elementwise(call: &Call) -> Outcome {
     match find(call.name()) {
         Some(Kernel::Float(_, f)) => apply(call, f),
         Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
@@ -76,7 +76,7 @@ fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
 }
 
 /// The same items.
-pub fn copy(call: &Call) -> Outcome {
+pub(crate) fn copy(call: &Call) -> Outcome {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
@@ -121,7 +121,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
 }
 
 /// One of two values for each item (4.2.3).
-pub fn select(call: &Call) -> Outcome {
+pub(crate) fn select(call: &Call) -> Outcome {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
@@ -139,7 +139,7 @@ pub fn select(call: &Call) -> Outcome {
 
 /// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
 /// but 0 is true (4.5.8 and 3.3.7).
-pub fn cast(call: &Call) -> Outcome {
+pub(crate) fn cast(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
     let wanted = wanted.ok_or_else(|| Fault::argument("it is not known what type to cast to".to_string()))?;
@@ -147,7 +147,7 @@ pub fn cast(call: &Call) -> Outcome {
 }
 
 /// The conversion of [`cast`].
-pub fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
+pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
     call.budget().room(input.shape())?;
     let whole = |item: &f64| {
         // 2^63 is the first number beyond the range, and -2^63 the last within it.

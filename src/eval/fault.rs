@@ -18,22 +18,22 @@ pub struct Fault {
 
 impl Fault {
     /// A failure of some kind.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Fault { code, message: message.into() }
     }
 
     /// Operands whose shapes do not fit together, or an attribute that does not fit a shape.
-    pub fn shapes(message: impl Into<String>) -> Self {
+    pub(crate) fn shapes(message: impl Into<String>) -> Self {
         Fault::new(Code::EvalShapes, message)
     }
 
     /// A value that an operation is not defined for.
-    pub fn value(message: impl Into<String>) -> Self {
+    pub(crate) fn value(message: impl Into<String>) -> Self {
         Fault::new(Code::EvalValue, message)
     }
 
     /// An argument of another kind than the operation takes.
-    pub fn argument(message: impl Into<String>) -> Self {
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
         Fault::new(Code::EvalArgument, message)
     }
 }
@@ -50,12 +50,12 @@ pub struct EvalError {
     /// What failed.
     pub fault: Fault,
     /// Where; none for what concerns no single operation.
-    pub operation: Option<OperationId>,
+    pub(crate) operation: Option<OperationId>,
 }
 
 impl EvalError {
     /// The failure as a finding at the place of the operation, with the calls that lead there.
-    pub fn diagnostic(&self, graph: &Graph) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, graph: &Graph) -> Diagnostic {
         let operation = self.operation.or_else(|| {
             // What concerns no operation is told at the first one: there is no better place.
             (!graph.operations.is_empty()).then_some(OperationId::at(0))

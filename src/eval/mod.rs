@@ -43,7 +43,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod vendor;
-pub mod verify;
+mod verify;
 mod window;
 
 use std::cell::RefCell;
@@ -51,22 +51,25 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-pub use budget::{Budget, Limits};
-pub use call::{Call, Outcome};
-pub use fault::{EvalError, Fault};
+pub(crate) use budget::Budget;
+pub use budget::Limits;
+pub use call::Call;
+pub(crate) use call::Outcome;
+pub use fault::EvalError;
+pub use fault::Fault;
 pub use folder::Folder;
 use run::Run;
-pub use table::OPERATIONS;
+pub use verify::{Difference, OrRandom, compare, difference, random_inputs};
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
 /// The highest rank that operations are evaluated for.
-pub const MAX_RANK: usize = crate::tensor::MAX_RANK;
+pub(crate) const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
 /// Computes what an operation gives.
-pub type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
+pub(crate) type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
 
 /// Where the data of variables come from.
 pub trait Variables {
@@ -89,7 +92,7 @@ impl Variables for NoVariables {
     }
 }
 
-impl Variables for FxHashMap<String, Tensor> {
+impl Variables for std::collections::BTreeMap<String, Tensor> {
     fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         Ok(self.get(label).cloned())
     }

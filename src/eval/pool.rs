@@ -78,17 +78,17 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
 }
 
 /// A box filter.
-pub fn box_filter(call: &Call) -> Outcome {
+pub(crate) fn box_filter(call: &Call) -> Outcome {
     summed(call, Direction::Down, call.flag("normalize")?)
 }
 
 /// The transpose of a box filter.
-pub fn debox(call: &Call) -> Outcome {
+pub(crate) fn debox(call: &Call) -> Outcome {
     summed(call, Direction::Up, call.flag("normalize")?)
 }
 
 /// A box filter that gives means.
-pub fn avg_pool(call: &Call) -> Outcome {
+pub(crate) fn avg_pool(call: &Call) -> Outcome {
     summed(call, Direction::Down, true)
 }
 
@@ -108,17 +108,17 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), Fault> {
 }
 
 /// The places of the greatest items within windows.
-pub fn argmax_pool(call: &Call) -> Outcome {
+pub(crate) fn argmax_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.1])
 }
 
 /// The greatest items within windows.
-pub fn max_pool(call: &Call) -> Outcome {
+pub(crate) fn max_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.0])
 }
 
 /// Both.
-pub fn max_pool_with_index(call: &Call) -> Outcome {
+pub(crate) fn max_pool_with_index(call: &Call) -> Outcome {
     let (values, places) = greatest(call)?;
     Ok(vec![values, places])
 }
@@ -137,7 +137,7 @@ fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, Fault> 
 }
 
 /// Reads at indices within windows.
-pub fn sample(call: &Call) -> Outcome {
+pub(crate) fn sample(call: &Call) -> Outcome {
     let pool = Pool::read(call, Direction::Down)?;
     let index = index(call, &pool, &pool.windows.output())?;
     let mut output = Vec::new();
@@ -150,7 +150,7 @@ pub fn sample(call: &Call) -> Outcome {
 }
 
 /// Writes at indices within windows; what meets at an item is summed up.
-pub fn desample(call: &Call) -> Outcome {
+pub(crate) fn desample(call: &Call) -> Outcome {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;
     let mut output = Vec::new();

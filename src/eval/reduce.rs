@@ -26,7 +26,7 @@ fn rank_asked(call: &Call) -> Result<usize, Fault> {
 }
 
 /// Reduces a tensor along axes: each group of items, in row-major order, to one.
-pub fn reduce<T: Element, R: Element>(
+pub(crate) fn reduce<T: Element, R: Element>(
     call: &Call,
     x: &Tensor,
     axes: &[usize],
@@ -41,12 +41,12 @@ pub fn reduce<T: Element, R: Element>(
 }
 
 /// The sum, or the mean.
-pub fn sum_reduce(call: &Call) -> Outcome {
+pub(crate) fn sum_reduce(call: &Call) -> Outcome {
     summed(call, call.flag("normalize")?)
 }
 
 /// The mean (4.4).
-pub fn mean_reduce(call: &Call) -> Outcome {
+pub(crate) fn mean_reduce(call: &Call) -> Outcome {
     summed(call, true)
 }
 
@@ -71,7 +71,7 @@ fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
 }
 
 /// Whether a number is greater; what is no number is greater than any.
-pub fn greater(a: f64, b: f64) -> bool {
+pub(crate) fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
 
@@ -99,22 +99,22 @@ fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> b
 }
 
 /// The greatest item.
-pub fn max_reduce(call: &Call) -> Outcome {
+pub(crate) fn max_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, false)
 }
 
 /// The least item.
-pub fn min_reduce(call: &Call) -> Outcome {
+pub(crate) fn min_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, false)
 }
 
 /// The place of the greatest item in the row-major order of the reduced axes.
-pub fn argmax_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmax_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, true)
 }
 
 /// The place of the least item in the row-major order of the reduced axes.
-pub fn argmin_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, true)
 }
 
@@ -125,17 +125,17 @@ fn logical(call: &Call, f: fn(&[bool]) -> bool) -> Outcome {
 }
 
 /// Whether any item is true.
-pub fn any_reduce(call: &Call) -> Outcome {
+pub(crate) fn any_reduce(call: &Call) -> Outcome {
     logical(call, |items| items.contains(&true))
 }
 
 /// Whether all items are true.
-pub fn all_reduce(call: &Call) -> Outcome {
+pub(crate) fn all_reduce(call: &Call) -> Outcome {
     logical(call, |items| !items.contains(&false))
 }
 
 /// Exponentials along axes that sum up to 1 (4.9.1), or their logarithms.
-pub fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> Outcome {
+pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> Outcome {
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
@@ -146,7 +146,7 @@ pub fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> Outc
 }
 
 /// The standard softmax.
-pub fn softmax(call: &Call) -> Outcome {
+pub(crate) fn softmax(call: &Call) -> Outcome {
     let x = call.numbers_to("x", rank_asked(call)?)?;
     softmax_along(call, &x, &axes(call, x.rank())?, false)
 }

@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 
 /// How positions of the output correspond to positions of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum Method {
     /// The first items meet.
     Asymmetric,
     /// The edges of the first and of the last items meet.
@@ -20,12 +20,12 @@ pub enum Method {
 
 impl Method {
     /// The method of an operation.
-    pub fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
         Self::named(call.string("method")?)
     }
 
     /// The method of a name.
-    pub fn named(name: &str) -> Result<Self, Fault> {
+    pub(crate) fn named(name: &str) -> Result<Self, Fault> {
         Ok(match name {
             "asymmetric" => Method::Asymmetric,
             "symmetric" => Method::Symmetric,
@@ -36,7 +36,7 @@ impl Method {
 
     /// The position within `extent` items, which need not be a whole number, of the `i`th of
     /// `count` items that stand for them.
-    pub fn position(self, i: usize, count: usize, extent: f64) -> f64 {
+    pub(crate) fn position(self, i: usize, count: usize, extent: f64) -> f64 {
         let (i, count) = (i as f64, count as f64);
         match self {
             Method::Asymmetric => i * extent / count,
@@ -49,10 +49,10 @@ impl Method {
 
 /// Places along an axis with their weights, which sum up to 1. Items of the border count as 0
 /// where it has a constant.
-pub type Taps = [(Option<usize>, f64); 2];
+pub(crate) type Taps = [(Option<usize>, f64); 2];
 
 /// The items that a position lies between.
-pub fn taps(position: f64, extent: usize, border: Border) -> Taps {
+pub(crate) fn taps(position: f64, extent: usize, border: Border) -> Taps {
     let below = position.floor();
     let weight = position - below;
     let place = |at: f64| border.place(at as i64, extent);
@@ -60,7 +60,7 @@ pub fn taps(position: f64, extent: usize, border: Border) -> Taps {
 }
 
 /// The interpolated item of a plane: the product of the weights along all axes.
-pub fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
+pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
     let mut sum = 0.0;
     // Each axis takes one of two items, so the bits of a number name all choices.
     for corner in 0..1usize << taps.len() {
@@ -79,7 +79,7 @@ pub fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
 }
 
 /// Up-sampling by whole factors along the spatial axes.
-pub fn multilinear_upsample(call: &Call) -> Outcome {
+pub(crate) fn multilinear_upsample(call: &Call) -> Outcome {
     let factor = call.naturals("factor")?;
     let input = call.scalars_to("input", factor.len() + 2)?;
     let name = call.name();

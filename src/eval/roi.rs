@@ -125,12 +125,12 @@ fn greatest(items: &[f64]) -> f64 {
 }
 
 /// The mean of each cell.
-pub fn avg_roi_pool(call: &Call) -> Outcome {
+pub(crate) fn avg_roi_pool(call: &Call) -> Outcome {
     pool(call, mean)
 }
 
 /// The greatest item of each cell.
-pub fn max_roi_pool(call: &Call) -> Outcome {
+pub(crate) fn max_roi_pool(call: &Call) -> Outcome {
     pool(call, greatest)
 }
 
@@ -146,7 +146,7 @@ fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, ind
 }
 
 /// Regions brought to one size by interpolation.
-pub fn roi_resample(call: &Call) -> Outcome {
+pub(crate) fn roi_resample(call: &Call) -> Outcome {
     let method = Method::read(call)?;
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
@@ -180,11 +180,11 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
 }
 
 /// The mean over each cell of a finely resampled region.
-pub fn avg_roi_align(call: &Call) -> Outcome {
+pub(crate) fn avg_roi_align(call: &Call) -> Outcome {
     align(call, mean)
 }
 
 /// The greatest item of each cell of a finely resampled region.
-pub fn max_roi_align(call: &Call) -> Outcome {
+pub(crate) fn max_roi_align(call: &Call) -> Outcome {
     align(call, greatest)
 }

@@ -17,7 +17,7 @@ use crate::tensor::Tensor;
 const MAX_DEPTH: u32 = 32;
 
 /// The state of an evaluation: what has been computed of a graph.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub(super) graph: &'a Graph,
     pub(super) evaluator: &'a Evaluator,
     pub(super) budget: &'a Budget,

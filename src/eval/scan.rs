@@ -66,7 +66,7 @@ fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<State, Fa
 }
 
 /// Runs the body for each step.
-pub fn scan(call: &Call) -> Outcome {
+pub(crate) fn scan(call: &Call) -> Outcome {
     let of = Scan::read(|place, name| call.value_at(place, name)).map_err(Fault::argument)?;
     let body = body(call, &of.body)?;
     if of.skip != 0 {

@@ -22,7 +22,7 @@ fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, Fault> {
 }
 
 /// Puts tensors together along an axis that they have.
-pub fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
     let parts = unified(parts)?;
     if parts.is_empty() {
         return Err(Fault::shapes("there are no tensors to put together"));
@@ -34,7 +34,7 @@ pub fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
 }
 
 /// Puts tensors of one shape together along a new axis.
-pub fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
         return Err(Fault::shapes("tensors of different shapes cannot be stacked"));
     }
@@ -50,7 +50,7 @@ fn operands(call: &Call) -> Result<Vec<Tensor>, Fault> {
 }
 
 /// Along an axis that the tensors have.
-pub fn concat(call: &Call) -> Outcome {
+pub(crate) fn concat(call: &Call) -> Outcome {
     let mut parts = operands(call)?;
     let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
     if call.draft() {
@@ -63,14 +63,14 @@ pub fn concat(call: &Call) -> Outcome {
 }
 
 /// Along a new axis.
-pub fn stack(call: &Call) -> Outcome {
+pub(crate) fn stack(call: &Call) -> Outcome {
     let parts = operands(call)?;
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
     Ok(vec![stacked(&parts, axis)?])
 }
 
 /// Sections in given proportions.
-pub fn split(call: &Call) -> Outcome {
+pub(crate) fn split(call: &Call) -> Outcome {
     let ratios = call.naturals("ratios")?;
     let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1));
     let value = call.tensor_to("value", asked)?;
@@ -91,7 +91,7 @@ pub fn split(call: &Call) -> Outcome {
 }
 
 /// The tensors along an axis, without it.
-pub fn unstack(call: &Call) -> Outcome {
+pub(crate) fn unstack(call: &Call) -> Outcome {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;
     call.budget().work(value.len() as u64)?;

@@ -33,7 +33,7 @@ fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<
 }
 
 /// A section along some axes.
-pub fn slice(call: &Call) -> Outcome {
+pub(crate) fn slice(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let (axes, begin, end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
     let stride = call.ints("stride")?;
@@ -58,7 +58,7 @@ pub fn slice(call: &Call) -> Outcome {
 }
 
 /// Items around, or fewer where the padding is negative.
-pub fn pad(call: &Call) -> Outcome {
+pub(crate) fn pad(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let padding = call.pairs("padding")?;
     let (border, fill) = (Border::read(call)?, call.number("value")?);
@@ -89,7 +89,7 @@ pub fn pad(call: &Call) -> Outcome {
 }
 
 /// The items several times.
-pub fn tile(call: &Call) -> Outcome {
+pub(crate) fn tile(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let repeats = call.naturals("repeats")?;
     let extents: Option<Vec<usize>> =
@@ -109,7 +109,7 @@ pub fn tile(call: &Call) -> Outcome {
 
 /// Items at indices along an axis, whose place the axes of the indices take. Negative indices count
 /// from the end for vendors only, so they are refused here.
-pub fn gather(call: &Call) -> Outcome {
+pub(crate) fn gather(call: &Call) -> Outcome {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];

@@ -68,7 +68,7 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
 }
 
 /// An input of the graph.
-pub fn external(call: &Call) -> Outcome {
+pub(crate) fn external(call: &Call) -> Outcome {
     let output = output(call)?;
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
@@ -92,7 +92,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
 }
 
 /// A tensor of values that the document has.
-pub fn constant(call: &Call) -> Outcome {
+pub(crate) fn constant(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
     let tensor = match call.attribute("value") {
@@ -137,7 +137,7 @@ fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -
 }
 
 /// A variable, whose data lie outside of the document.
-pub fn variable(call: &Call) -> Outcome {
+pub(crate) fn variable(call: &Call) -> Outcome {
     let label = call.string("label")?;
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
@@ -150,7 +150,7 @@ pub fn variable(call: &Call) -> Outcome {
 }
 
 /// The next value of a variable.
-pub fn update(call: &Call) -> Outcome {
+pub(crate) fn update(call: &Call) -> Outcome {
     let (old, new) = (call.tensor("variable")?, call.tensor("value")?);
     if old.shape() != new.shape() {
         let (old, new) = (old.shape(), new.shape());

@@ -4,11 +4,11 @@ use super::call::{Call, Outcome};
 use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, sections, selection, sources};
 
 /// A function that evaluates an operation.
-pub type Function = fn(&Call) -> Outcome;
+pub(crate) type Function = fn(&Call) -> Outcome;
 
 /// What the standard operations compute that are more than a function of items. Compounds that
 /// nothing here computes are evaluated by their definitions.
-pub const OPERATIONS: &[(&str, Function)] = &[
+pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     // Sources, 4.1 and 4.8.
     ("external", sources::external),
     ("constant", sources::constant),
@@ -66,7 +66,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
 ];
 
 /// What a standard operation computes, if the table says so.
-pub fn standard(name: &str) -> Option<Function> {
+pub(crate) fn standard(name: &str) -> Option<Function> {
     let row = OPERATIONS.iter().find(|(known, _)| *known == name);
     let known = || elementwise::find(name).map(|_| elementwise::elementwise as Function);
     row.map(|(_, function)| *function).or_else(known)

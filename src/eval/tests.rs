@@ -43,7 +43,7 @@ fn check(given: &str, body: &str, wanted: &str) {
     let found = run(given, body);
     let wanted = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
     let wanted = if found.dtype() == DType::Float64 { wanted.into_type(DType::Float64).unwrap() } else { wanted };
-    let apart = super::verify::difference(&found, &wanted);
+    let apart = super::difference(&found, &wanted);
     assert!(apart.is_some_and(|apart| apart < 1e-9), "{body}\nis {found:?}\nnot {wanted:?}");
 }
 
@@ -149,7 +149,7 @@ fn variables_are_read_and_updated() {
         x = external(shape = [2]); v = variable(shape = [2], label = 'v'); y = update(v, x + v); }";
     let graph = graph(text, &Options::default());
     let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
-    let mut variables = rustc_hash::FxHashMap::default();
+    let mut variables = std::collections::BTreeMap::default();
     let run = |variables: &_| Evaluator::default().run(&graph, &x, variables);
     assert_eq!(run(&variables).unwrap_err().fault.code, Code::EvalVariable);
     variables.insert("v".to_string(), Tensor::scalars(&[1, 2], vec![5.0, 5.0]).unwrap());

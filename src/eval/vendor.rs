@@ -23,7 +23,7 @@ const VENDOR: &[(&str, Function)] = &[
 ];
 
 /// What an operation that is not of the standard computes.
-pub fn operation(name: &str) -> Option<Function> {
+pub(crate) fn operation(name: &str) -> Option<Function> {
     let find = |name: &str| VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
     find(name).or_else(|| {
         let (base, variant) = name.rsplit_once("_v")?;

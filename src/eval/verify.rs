@@ -9,11 +9,11 @@ use crate::tensor::{DType, Tensor, TensorError};
 
 /// Random numbers that are the same for the same seed everywhere (splitmix64).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The sequence of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
 
@@ -26,7 +26,7 @@ impl Random {
     }
 
     /// A number from 0 to 1.
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -36,7 +36,7 @@ impl Random {
     /// # Errors
     ///
     /// The shape is too large.
-    pub fn tensor(&mut self, of: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
+    pub(crate) fn tensor(&mut self, of: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
         let count = crate::tensor::volume(shape).filter(|&count| count <= 1 << 29);
         let count = count.ok_or_else(|| TensorError::new(format!("shape {shape:?} is too large")))?;
         match of {
@@ -56,7 +56,7 @@ impl Random {
 /// # Errors
 ///
 /// The shape of an input that is not given is not known.
-pub fn inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
+pub fn random_inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
     let mut inputs = given.to_vec();
     for (i, input) in graph.inputs.iter().enumerate() {
         let name = graph.tensor_name(*input);

@@ -10,7 +10,7 @@ use crate::tensor::volume;
 
 /// What lies around a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Border {
+pub(crate) enum Border {
     /// Nothing.
     Ignore,
     /// A constant.
@@ -25,7 +25,7 @@ pub enum Border {
 
 impl Border {
     /// The border of an operation.
-    pub fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
         Ok(match call.string("border")? {
             "ignore" => Border::Ignore,
             "constant" => Border::Constant,
@@ -39,7 +39,7 @@ impl Border {
     /// The place of the item that stands at `i` along an axis; none where the border has it.
     ///
     /// A mirror reflects as often as it takes, where the text has one reflection only.
-    pub fn place(self, i: i64, extent: usize) -> Option<usize> {
+    pub(crate) fn place(self, i: i64, extent: usize) -> Option<usize> {
         if extent == 0 {
             return None;
         }
@@ -67,7 +67,7 @@ impl Border {
 
 /// Whether windows lead to the smaller space or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// From the up-scaled to the down-scaled space: `conv`, `box`, …
     Down,
     /// From the down-scaled to the up-scaled space: `deconv`, `debox`, …
@@ -87,7 +87,7 @@ struct AxisWindow {
 
 /// The windows over some axes.
 #[derive(Clone, Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     axes: Vec<AxisWindow>,
     direction: Direction,
     border: Border,
@@ -95,12 +95,12 @@ pub struct Windows {
 
 /// An item of the window, and the item of the input that it lies on, by their places in row-major
 /// order; none where only a constant border or nothing is there.
-pub type Pair = (usize, Option<usize>);
+pub(crate) type Pair = (usize, Option<usize>);
 
 impl Windows {
     /// Reads the parameters of an operation whose windows of a size lie over an input, and finds
     /// the extents of the output. `reference` is the shape that an up-scaling arrives at.
-    pub fn read(
+    pub(crate) fn read(
         call: &Call,
         input: &[usize],
         size: &[usize],
@@ -134,22 +134,22 @@ impl Windows {
     }
 
     /// The extents of the output.
-    pub fn output(&self) -> Vec<usize> {
+    pub(crate) fn output(&self) -> Vec<usize> {
         self.axes.iter().map(|axis| axis.output).collect()
     }
 
     /// The number of items of a window.
-    pub fn volume(&self) -> usize {
+    pub(crate) fn volume(&self) -> usize {
         volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
     }
 
     /// Whether the output is the larger or the smaller space.
-    pub fn direction(&self) -> Direction {
+    pub(crate) fn direction(&self) -> Direction {
         self.direction
     }
 
     /// What lies around the input.
-    pub fn border(&self) -> Border {
+    pub(crate) fn border(&self) -> Border {
         self.border
     }
 
@@ -179,7 +179,11 @@ impl Windows {
     /// # Errors
     ///
     /// It would take too many steps or too much memory; what the function refuses.
-    pub fn each(&self, call: &Call, mut f: impl FnMut(usize, &[Pair]) -> Result<(), Fault>) -> Result<(), Fault> {
+    pub(crate) fn each(
+        &self,
+        call: &Call,
+        mut f: impl FnMut(usize, &[Pair]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let output = self.output();
         let count = call.budget().room(&output)?;
         let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.size).collect();
@@ -207,7 +211,7 @@ impl Windows {
 }
 
 /// The next index in row-major order.
-pub fn advance(index: &mut [usize], shape: &[usize]) {
+pub(crate) fn advance(index: &mut [usize], shape: &[usize]) {
     for (at, extent) in index.iter_mut().zip(shape).rev() {
         *at += 1;
         if *at < *extent {

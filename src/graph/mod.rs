@@ -1,21 +1,22 @@
 //! The flat graph: operations on tensors, in an order in which they can be computed.
 
 mod building;
-pub mod names;
+pub(crate) mod names;
 mod operation;
-pub mod operators;
+pub(crate) mod operators;
 pub(crate) mod origin;
 mod packed;
 mod primitive;
-pub mod prune;
-pub mod scan;
+pub(crate) mod prune;
+pub(crate) mod scan;
 mod shape_table;
-pub mod shapes;
-pub mod standard;
-pub mod stats;
-pub mod symbolic;
-pub mod value;
-pub mod verify;
+pub(crate) mod shapes;
+pub(crate) mod standard;
+pub(crate) mod stats;
+pub(crate) mod symbolic;
+pub(crate) mod value;
+mod verify;
+mod walk;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -29,10 +30,12 @@ use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
 use packed::{Packed, Signatures};
-pub use primitive::{Dialect, Primitive};
-pub use shape_table::ShapeId;
+pub use primitive::Dialect;
+pub use primitive::Primitive;
+pub(crate) use shape_table::ShapeId;
 use shape_table::ShapeTable;
-pub use shapes::{Extent, Shape};
+pub use shapes::Extent;
+pub use shapes::Shape;
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].
@@ -41,7 +44,7 @@ pub struct TensorId(pub(crate) u32);
 
 /// Identifies an operation of a [`Graph`]. An `Option` of it takes no more than it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OperationId(NonZeroU32);
+pub(crate) struct OperationId(NonZeroU32);
 
 impl OperationId {
     /// The operation at a position.
@@ -51,22 +54,22 @@ impl OperationId {
 
     /// The position in its table.
     #[inline]
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 }
 
 /// Identifies a kind of operation of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct KindId(pub(crate) u32);
+pub(crate) struct KindId(pub(crate) u32);
 
 /// Identifies a chain of calls through which operations came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OriginId(pub(crate) u32);
+pub(crate) struct OriginId(pub(crate) u32);
 
 impl OriginId {
     /// No call: the operation stands in the graph's own body.
-    pub const NONE: OriginId = OriginId(u32::MAX);
+    pub(crate) const NONE: OriginId = OriginId(u32::MAX);
 }
 
 macro_rules! indexed {
@@ -74,7 +77,7 @@ macro_rules! indexed {
         $(impl $id {
             /// The position in its table.
             #[inline]
-            pub fn index(self) -> usize {
+            pub(crate) fn index(self) -> usize {
                 self.0 as usize
             }
         })*
@@ -84,50 +87,50 @@ indexed!(TensorId, KindId, OriginId);
 
 /// A tensor.
 #[derive(Clone, Debug)]
-pub struct Tensor {
+pub(crate) struct Tensor {
     /// Its name.
-    pub name: NameId,
+    pub(crate) name: NameId,
     /// The type of its elements, where known.
-    pub dtype: Option<Primitive>,
+    pub(crate) dtype: Option<Primitive>,
     /// Its extents, where their number is known: [`Graph::shape`] has them.
-    pub shape: Option<ShapeId>,
+    pub(crate) shape: Option<ShapeId>,
     /// The operation that makes it.
-    pub producer: Option<OperationId>,
+    pub(crate) producer: Option<OperationId>,
 }
 
 const _: () = assert!(size_of::<Tensor>() == 16);
 
 /// What an operation is: its name and signature.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// The name of the operation.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its parameters; none are known of an operation that is not declared.
-    pub params: Vec<KindParam>,
+    pub(crate) params: Vec<KindParam>,
     /// The names of its results.
-    pub results: Vec<Name>,
+    pub(crate) results: Vec<Name>,
     /// Whether it is declared at all.
-    pub declared: bool,
+    pub(crate) declared: bool,
     /// Whether it belongs to the standard library.
-    pub standard: bool,
+    pub(crate) standard: bool,
     /// Whether it is generic.
-    pub generic: bool,
+    pub(crate) generic: bool,
 }
 
 /// A parameter of a kind of operation.
 #[derive(Clone, Debug)]
-pub struct KindParam {
+pub(crate) struct KindParam {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Whether it takes tensors.
-    pub tensor: bool,
+    pub(crate) tensor: bool,
     /// Its default.
-    pub default: Option<Value>,
+    pub(crate) default: Option<Value>,
 }
 
 /// For which parameter an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
+pub(crate) enum Key {
     /// A parameter of the kind.
     Param(u32),
     /// The next position of an operation that is not declared.
@@ -138,11 +141,11 @@ pub enum Key {
 
 /// An argument to be given to an operation; parameters without one have their default.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Argument {
+pub(crate) struct Argument {
     /// The parameter.
-    pub key: Key,
+    pub(crate) key: Key,
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 /// The value of an argument. Tensors, which are most arguments, are not kept as [`Value`]s.
@@ -175,7 +178,7 @@ impl<'g> Operand<'g> {
     }
 
     /// Calls a function with every tensor that occurs in the value.
-    pub fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
+    pub(crate) fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
         match self {
             Operand::Tensor(tensor) => f(tensor),
             Operand::Tensors(tensors) => tensors.iter().copied().for_each(f),
@@ -214,13 +217,13 @@ impl<'g> Output<'g> {
 
 /// A call on the way from the graph to an operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// The call around this one.
-    pub parent: OriginId,
+    pub(crate) parent: OriginId,
     /// The fragment that was called.
-    pub fragment: Name,
+    pub(crate) fragment: Name,
     /// Where.
-    pub at: Location,
+    pub(crate) at: Location,
 }
 
 /// A fragment that stays in the output.
@@ -237,33 +240,33 @@ pub enum KeptFragment {
 pub struct Graph {
     pub(crate) symbols: Arc<Names>,
     /// The dialect whose operations it is made of.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its inputs.
-    pub inputs: Vec<TensorId>,
+    pub(crate) inputs: Vec<TensorId>,
     /// Its outputs.
-    pub outputs: Vec<TensorId>,
+    pub(crate) outputs: Vec<TensorId>,
     /// Its tensors.
-    pub tensors: Vec<Tensor>,
+    pub(crate) tensors: Vec<Tensor>,
     /// Its operations, each after those it depends on.
-    pub operations: Vec<Operation>,
+    pub(crate) operations: Vec<Operation>,
     packed: Packed,
     signatures: Signatures,
     shapes: ShapeTable,
     /// The kinds of operations that occur.
-    pub kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// The calls through which operations came about: each with the call around it.
     origins: Vec<(OriginId, u32)>,
     /// The places of these calls. Many calls stand in one place: that of a fragment called often.
     call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
     /// The comments at the head of the document, line by line; empty lines among them.
-    pub comments: Vec<String>,
+    pub(crate) comments: Vec<String>,
     /// What stood between `extension` and `;` in the directives that the output keeps.
-    pub extensions: Vec<String>,
+    pub(crate) extensions: Vec<String>,
     /// The fragments that the output keeps.
-    pub fragments: Vec<KeptFragment>,
+    pub(crate) fragments: Vec<KeptFragment>,
 }
 
 impl Graph {
@@ -295,7 +298,7 @@ impl Graph {
     }
 
     /// A call through which operations came about; none for [`OriginId::NONE`].
-    pub fn origin(&self, id: OriginId) -> Option<Origin> {
+    pub(crate) fn origin(&self, id: OriginId) -> Option<Origin> {
         let (parent, place) = *self.origins.get(id.index())?;
         let (fragment, at) = self.call_places[place as usize];
         Some(Origin { parent, fragment, at })
@@ -356,7 +359,7 @@ impl Graph {
     }
 
     /// The arguments that an operation was given, each with what it is for.
-    pub fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
+    pub(crate) fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
         let keys = self.signatures.keys(operation.signature());
         let operands = operation.operands..operation.operands + keys.len() as u32;
         keys.iter().copied().zip(self.packed.operands(operands))
@@ -415,12 +418,12 @@ impl Graph {
 
     /// The number of an operation's kind.
     #[inline]
-    pub fn kind_id(&self, operation: &Operation) -> KindId {
+    pub(crate) fn kind_id(&self, operation: &Operation) -> KindId {
         self.signatures.counts(operation.signature()).0
     }
 
     /// The kind of an operation.
-    pub fn kind(&self, operation: &Operation) -> &Kind {
+    pub(crate) fn kind(&self, operation: &Operation) -> &Kind {
         &self.kinds[self.kind_id(operation).index()]
     }
 
@@ -442,7 +445,7 @@ impl Graph {
     }
 
     /// The text of a name.
-    pub fn text_of(&self, name: Name) -> &str {
+    pub(crate) fn text_of(&self, name: Name) -> &str {
         self.symbols.text(name)
     }
 
@@ -452,7 +455,7 @@ impl Graph {
     }
 
     /// The same by a name of the graph's table.
-    pub fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
+    pub(crate) fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
         let kind = self.kind(operation);
         let named = |(key, _): &(Key, Operand)| match key {
             Key::Param(i) => kind.params[*i as usize].name == name,

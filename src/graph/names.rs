@@ -13,18 +13,18 @@ mod distinct;
 mod hash;
 mod spell;
 
-pub use spell::Speller;
+pub(crate) use spell::Speller;
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NameId(u32);
+pub(crate) struct NameId(u32);
 
 impl NameId {
     /// The prefix of names that have none.
-    pub const ROOT: NameId = NameId(u32::MAX);
+    pub(crate) const ROOT: NameId = NameId(u32::MAX);
 
     /// The position in the table of names.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -35,15 +35,15 @@ const MAX_PARTS: u32 = 12;
 /// Bits of [`Entry::bits`].
 mod bits {
     /// The number of parts.
-    pub const PARTS: u32 = 0xf;
+    pub(crate) const PARTS: u32 = 0xf;
     /// Written in the document: kept to the letter.
-    pub const USER: u32 = 1 << 4;
+    pub(crate) const USER: u32 = 1 << 4;
     /// From inside a standard operation: yields to other names.
-    pub const INNER: u32 = 1 << 5;
+    pub(crate) const INNER: u32 = 1 << 5;
     /// Holds a tensor, so that it must be unique.
-    pub const USED: u32 = 1 << 6;
+    pub(crate) const USED: u32 = 1 << 6;
     /// Has a suffix, because the path alone is not unique.
-    pub const SUFFIXED: u32 = 1 << 7;
+    pub(crate) const SUFFIXED: u32 = 1 << 7;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Entry {
 
 /// The table of tensor names.
 #[derive(Clone, Debug, Default)]
-pub struct TensorNames {
+pub(crate) struct TensorNames {
     entries: Vec<Entry>,
     /// Added by `resolve` where the path alone is not unique.
     suffixed: Vec<Suffixed>,
@@ -97,13 +97,13 @@ impl TensorNames {
     }
 
     /// A name of the document.
-    pub fn user(&mut self, segment: Name) -> NameId {
+    pub(crate) fn user(&mut self, segment: Name) -> NameId {
         self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.
     #[inline]
-    pub fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
+    pub(crate) fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
         let (mut parent, mut parts) = (parent, self.parts(parent));
         if parts >= MAX_PARTS {
             while parts > 1 {
@@ -116,7 +116,7 @@ impl TensorNames {
     }
 
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
-    pub fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
+    pub(crate) fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
         let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.0 as usize);
         if last {
             self.entries[id.0 as usize].ordinal = ordinal;
@@ -134,38 +134,38 @@ impl TensorNames {
     }
 
     /// Whether a name stands in the document.
-    pub fn is_user(&self, id: NameId) -> bool {
+    pub(crate) fn is_user(&self, id: NameId) -> bool {
         self.entries.get(id.0 as usize).is_some_and(|entry| entry.is(bits::USER))
     }
 
     /// The document's name, if it is one.
-    pub fn user_name(&self, id: NameId) -> Option<Name> {
+    pub(crate) fn user_name(&self, id: NameId) -> Option<Name> {
         self.entries.get(id.0 as usize).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
     /// What a tensor is called where it is assigned, in the graph or in a fragment; none if it has
     /// no name there.
-    pub fn source_name(&self, id: NameId) -> Option<Name> {
+    pub(crate) fn source_name(&self, id: NameId) -> Option<Name> {
         let entry = self.entries.get(id.0 as usize)?;
         (self.numbers(entry).ordinal == 0).then_some(entry.segment)
     }
 
     /// Turns a fresh name into one of the document; what was named after it follows.
-    pub fn rename(&mut self, id: NameId, name: Name) {
+    pub(crate) fn rename(&mut self, id: NameId, name: Name) {
         let entry = &mut self.entries[id.0 as usize];
         let rest = entry.bits & !(bits::PARTS | bits::SUFFIXED);
         *entry = Entry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
     }
 
     /// Notes that a tensor has this name.
-    pub fn mark_used(&mut self, id: NameId) {
+    pub(crate) fn mark_used(&mut self, id: NameId) {
         let entry = &mut self.entries[id.0 as usize];
         self.used += usize::from(!entry.is(bits::USED));
         entry.bits |= bits::USED;
     }
 
     /// Forgets which names tensors have.
-    pub fn unmark(&mut self) {
+    pub(crate) fn unmark(&mut self) {
         if std::mem::take(&mut self.used) > 0 {
             self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
         }
@@ -173,7 +173,7 @@ impl TensorNames {
 
     /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
     /// last those from inside standard operations, each in the order of their making.
-    pub fn resolve(&mut self, names: &Names) {
+    pub(crate) fn resolve(&mut self, names: &Names) {
         let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
         if self.entries.iter().any(fresh) {
             self.drop_suffixes();
@@ -200,7 +200,7 @@ impl TensorNames {
     }
 
     /// Adds a name to a text.
-    pub fn write(&self, names: &Names, id: NameId, out: &mut String) {
+    pub(crate) fn write(&self, names: &Names, id: NameId, out: &mut String) {
         let Some(entry) = self.entries.get(id.index()) else { return };
         if entry.parent != NameId::ROOT {
             self.write(names, entry.parent, out);

@@ -14,9 +14,9 @@ pub struct Operation {
     /// Its result, or where its results begin in the table of the graph if it has not just one.
     pub(super) result: TensorId,
     /// The call in the source from which it comes.
-    pub at: Location,
+    pub(crate) at: Location,
     /// The calls around that one.
-    pub origin: OriginId,
+    pub(crate) origin: OriginId,
 }
 
 const _: () = assert!(size_of::<Operation>() == 28);
@@ -44,6 +44,11 @@ impl Operation {
         self.form = Form::new(signature, self.type_argument());
     }
 
+    /// The call in the source from which it comes.
+    pub fn location(&self) -> Location {
+        self.at
+    }
+
     /// The type argument of a generic operation, where known.
     #[inline]
     pub fn dtype(&self) -> Option<Primitive> {
@@ -52,7 +57,7 @@ impl Operation {
 
     /// Whether the type argument was written.
     #[inline]
-    pub fn has_explicit_dtype(&self) -> bool {
+    pub(crate) fn has_explicit_dtype(&self) -> bool {
         self.type_argument().1
     }
 

@@ -6,7 +6,7 @@ use super::Primitive;
 
 /// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
+pub(crate) enum UnaryOp {
     /// `+`
     Plus,
     /// `-`
@@ -17,7 +17,7 @@ pub enum UnaryOp {
 
 /// Binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
+pub(crate) enum BinaryOp {
     /// `in`
     In,
     /// `&&`
@@ -50,7 +50,7 @@ pub enum BinaryOp {
 
 /// Built-in functions (3.3.3), with the type names used as casts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
+pub(crate) enum Builtin {
     /// `shape_of`
     ShapeOf,
     /// `length_of`
@@ -69,7 +69,7 @@ pub enum Builtin {
 
 /// What operands a binary operator takes when none is a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// Two integers or two scalars; `+` and `*` also join and repeat arrays and strings.
     Arithmetic,
     /// Two integers or two scalars, giving a logical.
@@ -84,43 +84,43 @@ pub enum Class {
 
 /// A row of the table of binary operators.
 #[derive(Debug)]
-pub struct BinaryInfo {
+pub(crate) struct BinaryInfo {
     /// The operator.
-    pub op: BinaryOp,
+    pub(crate) op: BinaryOp,
     /// Its spelling.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// Binding strength; all operators associate to the left.
-    pub precedence: u8,
+    pub(crate) precedence: u8,
     /// Its operands.
-    pub class: Class,
+    pub(crate) class: Class,
     /// The operation on tensors, if there is one.
-    pub tensor: Option<&'static str>,
+    pub(crate) tensor: Option<&'static str>,
 }
 
 /// A row of the table of unary operators.
 #[derive(Debug)]
-pub struct UnaryInfo {
+pub(crate) struct UnaryInfo {
     /// The operator.
-    pub op: UnaryOp,
+    pub(crate) op: UnaryOp,
     /// Its spelling.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// The operation on tensors.
-    pub tensor: &'static str,
+    pub(crate) tensor: &'static str,
 }
 
 /// A row of the table of built-in functions.
 #[derive(Debug)]
-pub struct BuiltinInfo {
+pub(crate) struct BuiltinInfo {
     /// The function.
-    pub function: Builtin,
+    pub(crate) function: Builtin,
     /// Its name in NNEF 1.0.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// The type of its value; none for the functions that give integer arrays.
-    pub result: Option<Primitive>,
+    pub(crate) result: Option<Primitive>,
 }
 
 /// The binding strength of the unary operators: tighter than every binary one.
-pub const UNARY_PRECEDENCE: u8 = 7;
+pub(crate) const UNARY_PRECEDENCE: u8 = 7;
 
 const fn binary(
     op: BinaryOp,
@@ -133,7 +133,7 @@ const fn binary(
 }
 
 /// The binary operators, loosest first.
-pub static BINARY: [BinaryInfo; 14] = [
+pub(crate) static BINARY: [BinaryInfo; 14] = [
     binary(BinaryOp::In, "in", 1, Class::Membership, None),
     binary(BinaryOp::And, "&&", 2, Class::Logic, Some("and")),
     binary(BinaryOp::Or, "||", 2, Class::Logic, Some("or")),
@@ -151,14 +151,14 @@ pub static BINARY: [BinaryInfo; 14] = [
 ];
 
 /// The unary operators; they bind tighter than every binary one.
-pub static UNARY: [UnaryInfo; 3] = [
+pub(crate) static UNARY: [UnaryInfo; 3] = [
     UnaryInfo { op: UnaryOp::Plus, text: "+", tensor: "copy" },
     UnaryInfo { op: UnaryOp::Minus, text: "-", tensor: "neg" },
     UnaryInfo { op: UnaryOp::Not, text: "!", tensor: "not" },
 ];
 
 /// The built-in functions.
-pub static BUILTINS: [BuiltinInfo; 7] = [
+pub(crate) static BUILTINS: [BuiltinInfo; 7] = [
     BuiltinInfo { function: Builtin::ShapeOf, text: "shape_of", result: None },
     BuiltinInfo { function: Builtin::LengthOf, text: "length_of", result: Some(Primitive::Integer) },
     BuiltinInfo { function: Builtin::RangeOf, text: "range_of", result: None },
@@ -170,21 +170,21 @@ pub static BUILTINS: [BuiltinInfo; 7] = [
 
 impl BinaryOp {
     /// The row of this operator.
-    pub fn info(self) -> &'static BinaryInfo {
+    pub(crate) fn info(self) -> &'static BinaryInfo {
         &BINARY[self as usize]
     }
 }
 
 impl UnaryOp {
     /// The row of this operator.
-    pub fn info(self) -> &'static UnaryInfo {
+    pub(crate) fn info(self) -> &'static UnaryInfo {
         &UNARY[self as usize]
     }
 }
 
 impl Builtin {
     /// The row of this function.
-    pub fn info(self) -> &'static BuiltinInfo {
+    pub(crate) fn info(self) -> &'static BuiltinInfo {
         &BUILTINS[self as usize]
     }
 }

@@ -63,27 +63,27 @@ impl Kept {
 
 impl Packed {
     #[inline]
-    pub fn push_tensor(&mut self, tensor: TensorId) {
+    pub(crate) fn push_tensor(&mut self, tensor: TensorId) {
         room::push(&mut self.operands, tensor.0);
     }
 
-    pub fn drop_operands(&mut self, count: usize) {
+    pub(crate) fn drop_operands(&mut self, count: usize) {
         self.operands.truncate(self.operands.len() - count);
     }
 
     /// Forgets arguments that were added later.
-    pub fn truncate(&mut self, operands: u32) {
+    pub(crate) fn truncate(&mut self, operands: u32) {
         self.operands.truncate(operands as usize);
     }
 
-    pub fn push_value(&mut self, value: Value) -> Kept {
+    pub(crate) fn push_value(&mut self, value: Value) -> Kept {
         let kept = self.keep(value);
         self.push_again(kept);
         kept
     }
 
     /// Keeps a value that is to be an argument.
-    pub fn keep(&mut self, value: Value) -> Kept {
+    pub(crate) fn keep(&mut self, value: Value) -> Kept {
         Kept(match value {
             Value::Tensor(tensor) => tensor.0,
             Value::Array(items) if is_list(&items) => return self.keep_tensors(items.iter().filter_map(tensor_of)),
@@ -93,7 +93,7 @@ impl Packed {
 
     /// Keeps an array of tensors that is to be an argument.
     #[inline]
-    pub fn keep_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) -> Kept {
+    pub(crate) fn keep_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) -> Kept {
         let start = self.lists.len();
         self.lists.push(TensorId(0));
         self.lists.extend(tensors);
@@ -106,7 +106,7 @@ impl Packed {
     }
 
     #[inline]
-    pub fn push_again(&mut self, kept: Kept) {
+    pub(crate) fn push_again(&mut self, kept: Kept) {
         room::push(&mut self.operands, kept.0);
     }
 
@@ -132,11 +132,11 @@ impl Packed {
     }
 
     #[inline]
-    pub fn push_result(&mut self, tensor: TensorId) {
+    pub(crate) fn push_result(&mut self, tensor: TensorId) {
         self.results.push(tensor);
     }
 
-    pub fn push_output(&mut self, output: Output) {
+    pub(crate) fn push_output(&mut self, output: Output) {
         match output {
             Output::Tensor(tensor) => self.push_result(*tensor),
             Output::Array(tensors) => {
@@ -148,7 +148,7 @@ impl Packed {
 
     /// Where the last so many arguments begin, and where the last so many results. One alone is
     /// taken out and given itself: an operation has room for it.
-    pub fn take_last(&mut self, operands: u32, results: u32) -> (u32, TensorId) {
+    pub(crate) fn take_last(&mut self, operands: u32, results: u32) -> (u32, TensorId) {
         let result = match (results, self.results.last()) {
             (1, Some(&result)) => {
                 self.results.truncate(self.results.len() - 1);
@@ -162,19 +162,19 @@ impl Packed {
     /// The words of so many results of an operation, of which [`Packed::take_last`] gave one or
     /// where they begin.
     #[inline]
-    pub fn results<'p>(&'p self, result: &'p TensorId, count: u32) -> &'p [TensorId] {
+    pub(crate) fn results<'p>(&'p self, result: &'p TensorId, count: u32) -> &'p [TensorId] {
         match count {
             1 => std::slice::from_ref(result),
             _ => &self.results[result.index()..][..count as usize],
         }
     }
 
-    pub fn operands_len(&self) -> u32 {
+    pub(crate) fn operands_len(&self) -> u32 {
         self.operands.len() as u32
     }
 
     /// Whether there is a result of no tensors.
-    pub fn has_empty_array(&self) -> bool {
+    pub(crate) fn has_empty_array(&self) -> bool {
         self.arrays.iter().any(|tensors| tensors.is_empty())
     }
 
@@ -192,29 +192,29 @@ impl Packed {
         &self.lists[start + 1..][..self.lists[start].index()]
     }
 
-    pub fn operand(&self, at: u32) -> Operand<'_> {
+    pub(crate) fn operand(&self, at: u32) -> Operand<'_> {
         self.unpack(self.operands[at as usize])
     }
 
     #[inline]
-    pub fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
+    pub(crate) fn operands(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = Operand<'_>> + Clone {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
     }
 
     /// Arguments, each as it can be given again.
-    pub fn kept(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
+    pub(crate) fn kept(&self, range: Range<u32>) -> impl ExactSizeIterator<Item = (Kept, Operand<'_>)> {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| (Kept(word), self.unpack(word)))
     }
 
     /// The arguments pushed last.
     #[inline]
-    pub fn last_operands(&self, count: u32) -> impl Iterator<Item = Operand<'_>> {
+    pub(crate) fn last_operands(&self, count: u32) -> impl Iterator<Item = Operand<'_>> {
         self.operands[self.operands.len() - count as usize..].iter().map(|&word| self.unpack(word))
     }
 
     /// Results, by their words.
     #[inline]
-    pub fn outputs<'p>(&'p self, results: &'p [TensorId]) -> impl ExactSizeIterator<Item = Output<'p>> + Clone {
+    pub(crate) fn outputs<'p>(&'p self, results: &'p [TensorId]) -> impl ExactSizeIterator<Item = Output<'p>> + Clone {
         results.iter().map(|result| match result.0 & TABLE {
             0 => Output::Tensor(result),
             _ => Output::Array(&self.arrays[(result.0 & !TABLE) as usize]),
@@ -223,7 +223,7 @@ impl Packed {
 
     /// Calls a function with the tensors among arguments.
     #[inline]
-    pub fn each_operand_tensor(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
+    pub(crate) fn each_operand_tensor(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
         for &word in &self.operands[range.start as usize..range.end as usize] {
             match word & TABLE {
                 0 => f(TensorId(word)),
@@ -234,7 +234,7 @@ impl Packed {
 
     /// Calls a function with the tensors of results, which are given by their words.
     #[inline]
-    pub fn each_result(&self, results: &[TensorId], f: &mut impl FnMut(TensorId)) {
+    pub(crate) fn each_result(&self, results: &[TensorId], f: &mut impl FnMut(TensorId)) {
         for &result in results {
             match result.0 & TABLE {
                 0 => f(result),
@@ -244,7 +244,7 @@ impl Packed {
     }
 
     /// Adds arguments and results of another table, with other tensors in them.
-    pub fn copy(
+    pub(crate) fn copy(
         &mut self,
         from: &Packed,
         operands: Range<u32>,
@@ -312,7 +312,7 @@ impl SignatureId {
 
     /// The position in the table of signatures.
     #[inline]
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -335,7 +335,7 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    pub fn intern(&mut self, kind: KindId, keys: &[Key], results: u32) -> SignatureId {
+    pub(crate) fn intern(&mut self, kind: KindId, keys: &[Key], results: u32) -> SignatureId {
         if self.recent.len() <= kind.index() {
             self.recent.resize(kind.index() + 1, None);
         }
@@ -358,18 +358,18 @@ impl Signatures {
 
     /// The kind, and how many arguments and results there are.
     #[inline]
-    pub fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
+    pub(crate) fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
         let signature = &self.table[id.0 as usize];
         (signature.kind, signature.keys.1, signature.results)
     }
 
     /// Whether there is one without results.
-    pub fn any_without_results(&self) -> bool {
+    pub(crate) fn any_without_results(&self) -> bool {
         self.table.iter().any(|signature| signature.results == 0)
     }
 
     #[inline]
-    pub fn keys(&self, id: SignatureId) -> &[Key] {
+    pub(crate) fn keys(&self, id: SignatureId) -> &[Key] {
         let (start, len) = self.table[id.0 as usize].keys;
         &self.keys[start as usize..(start + len) as usize]
     }

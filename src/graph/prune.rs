@@ -4,7 +4,7 @@ use super::{Graph, Tensor, TensorId};
 use crate::graph::standard::UPDATE;
 
 /// Keeps what the outputs, the tensors named in the document, and updates of variables depend on.
-pub fn prune(graph: &mut Graph) {
+pub(crate) fn prune(graph: &mut Graph) {
     if all_used(graph) {
         return;
     }

@@ -11,13 +11,13 @@
 use super::Value;
 
 /// The name of the operation.
-pub const NAME: &str = "tract_core_scan";
+pub(crate) const NAME: &str = "tract_core_scan";
 
 /// Its parameters, by position.
 const PARAMS: &[&str] = &["body", "scan", "full", "state", "output", "skip"];
 
 /// A value of which arguments are made: of a graph, or while expanding.
-pub trait Item: Clone {
+pub(crate) trait Item: Clone {
     /// The items of an array or tuple.
     fn items(&self) -> Option<Vec<Self>>;
     /// The text of a string.
@@ -53,66 +53,66 @@ impl Item for Value {
 }
 
 /// The integer that a scalar is.
-pub fn whole(item: f64) -> Option<i64> {
+pub(crate) fn whole(item: f64) -> Option<i64> {
     (item.fract() == 0.0 && item.abs() < 9e15).then_some(item as i64)
 }
 
 /// An input that steps see in sections.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scanned<V> {
+pub(crate) struct Scanned<V> {
     /// The parameter of the body.
-    pub param: String,
+    pub(crate) param: String,
     /// The tensor.
-    pub tensor: V,
+    pub(crate) tensor: V,
     /// Along which axis.
-    pub axis: usize,
+    pub(crate) axis: usize,
     /// The extent of a section; negative where the last one comes first. Never 0.
-    pub chunk: i64,
+    pub(crate) chunk: i64,
 }
 
 /// Something that steps hand on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State<V> {
+pub(crate) struct State<V> {
     /// The parameter of the body.
-    pub param: String,
+    pub(crate) param: String,
     /// What the first step sees.
-    pub initial: V,
+    pub(crate) initial: V,
     /// The result of the body that the next step sees.
-    pub result: String,
+    pub(crate) result: String,
 }
 
 /// What is collected from a result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Collected {
+pub(crate) struct Collected {
     /// The result of the body.
-    pub result: String,
+    pub(crate) result: String,
     /// Whether only that of the last step counts. There is no axis then.
-    pub last: bool,
+    pub(crate) last: bool,
     /// Along which axis.
-    pub axis: usize,
+    pub(crate) axis: usize,
     /// Whether the last step comes first.
-    pub reverse: bool,
+    pub(crate) reverse: bool,
 }
 
 /// All arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scan<V> {
+pub(crate) struct Scan<V> {
     /// The fragment.
-    pub body: String,
+    pub(crate) body: String,
     /// Inputs in sections.
-    pub scanned: Vec<Scanned<V>>,
+    pub(crate) scanned: Vec<Scanned<V>>,
     /// Inputs as a whole: parameter and tensor.
-    pub full: Vec<(String, V)>,
+    pub(crate) full: Vec<(String, V)>,
     /// What steps hand on.
-    pub states: Vec<State<V>>,
+    pub(crate) states: Vec<State<V>>,
     /// What it gives.
-    pub outputs: Vec<Collected>,
+    pub(crate) outputs: Vec<Collected>,
     /// How many steps are left out.
-    pub skip: i64,
+    pub(crate) skip: i64,
 }
 
 /// The words for an argument that is not as it has to be.
-pub fn malformed(what: &str) -> String {
+pub(crate) fn malformed(what: &str) -> String {
     format!("`{what}` of `{NAME}` is malformed")
 }
 
@@ -122,7 +122,7 @@ impl<V: Item> Scan<V> {
     /// # Errors
     ///
     /// A sentence on what is wrong.
-    pub fn read(argument: impl Fn(usize, &str) -> Option<V>) -> Result<Self, String> {
+    pub(crate) fn read(argument: impl Fn(usize, &str) -> Option<V>) -> Result<Self, String> {
         let of = |place: usize| argument(place, PARAMS[place]);
         let tuples = |place: usize| match of(place) {
             None => Ok(Vec::new()),
@@ -193,7 +193,7 @@ fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
 
 /// Whether a name written in a string is that of a parameter or a result. Exporters write the name
 /// that a tensor has in their graph, which may have characters that identifiers do not have.
-pub fn is_named(written: &str, declared: &str) -> bool {
+pub(crate) fn is_named(written: &str, declared: &str) -> bool {
     written == declared || escaped(written) == declared
 }
 
@@ -213,7 +213,7 @@ fn escaped(name: &str) -> String {
 /// # Errors
 ///
 /// A sentence on what is wrong.
-pub fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usize, String> {
+pub(crate) fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usize, String> {
     let count = |(scanned, extent): (&Scanned<V>, &usize)| {
         let chunk = usize::try_from(scanned.chunk.unsigned_abs()).ok()?;
         (extent % chunk == 0).then_some(extent / chunk)

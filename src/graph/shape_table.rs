@@ -10,7 +10,7 @@ use super::Shape;
 
 /// Identifies a shape of a [`super::Graph`]. An `Option` of it takes no more than it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ShapeId(NonZeroU32);
+pub(crate) struct ShapeId(NonZeroU32);
 
 impl ShapeId {
     fn at(index: usize) -> Self {
@@ -36,12 +36,12 @@ pub(super) struct ShapeTable {
 }
 
 impl ShapeTable {
-    pub fn get(&self, id: ShapeId) -> Option<&Shape> {
+    pub(crate) fn get(&self, id: ShapeId) -> Option<&Shape> {
         self.shapes.get_index(id.index())
     }
 
     /// The number of a shape.
-    pub fn intern(&mut self, shape: Shape) -> ShapeId {
+    pub(crate) fn intern(&mut self, shape: Shape) -> ShapeId {
         if let Some(last) = self.last
             && self.get(last) == Some(&shape)
         {

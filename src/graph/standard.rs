@@ -1,44 +1,44 @@
 //! Operations and extensions that the rules speak of by name.
 
 /// Introduces a graph input.
-pub const EXTERNAL: &str = "external";
+pub(crate) const EXTERNAL: &str = "external";
 /// Operations that introduce a graph input: that of the standard, and what tract writes for it.
-pub const INPUTS: &[&str] = &[EXTERNAL, "tract_core_external"];
+pub(crate) const INPUTS: &[&str] = &[EXTERNAL, "tract_core_external"];
 /// Introduces a stored tensor.
-pub const VARIABLE: &str = "variable";
+pub(crate) const VARIABLE: &str = "variable";
 /// Introduces a tensor of given values.
-pub const CONSTANT: &str = "constant";
+pub(crate) const CONSTANT: &str = "constant";
 /// Overwrites a variable.
-pub const UPDATE: &str = "update";
+pub(crate) const UPDATE: &str = "update";
 /// Stands for a second name of a tensor.
-pub const COPY: &str = "copy";
+pub(crate) const COPY: &str = "copy";
 /// Takes a part of a tensor.
-pub const SLICE: &str = "slice";
+pub(crate) const SLICE: &str = "slice";
 /// Drops axes of extent 1.
-pub const SQUEEZE: &str = "squeeze";
+pub(crate) const SQUEEZE: &str = "squeeze";
 
 /// Puts tensors together along an axis.
-pub const CONCAT: &str = "concat";
+pub(crate) const CONCAT: &str = "concat";
 
 /// What the trips of a loop are called in names.
-pub const TRIP: &str = "trip";
+pub(crate) const TRIP: &str = "trip";
 /// The input of a graph that needs none: NNEF 1.0 demands one.
-pub const UNUSED_INPUT: &str = "unused";
+pub(crate) const UNUSED_INPUT: &str = "unused";
 
 /// The extension that allows fragments.
-pub const FRAGMENT_DEFINITIONS: &str = "KHR_enable_fragment_definitions";
+pub(crate) const FRAGMENT_DEFINITIONS: &str = "KHR_enable_fragment_definitions";
 /// The extension that allows compound expressions.
-pub const OPERATOR_EXPRESSIONS: &str = "KHR_enable_operator_expressions";
+pub(crate) const OPERATOR_EXPRESSIONS: &str = "KHR_enable_operator_expressions";
 
 /// The extension of this program that allows loops in bodies.
-pub const FLATTEN_LOOPS: &str = "flatten_loops";
+pub(crate) const FLATTEN_LOOPS: &str = "flatten_loops";
 
 /// Fragments that hold metadata as their body: kept as they are, never expanded or checked.
-pub const METADATA_FRAGMENTS: &[&str] = &["tract_core_properties"];
+pub(crate) const METADATA_FRAGMENTS: &[&str] = &["tract_core_properties"];
 
 /// How a vendor extension declares dimension symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symbols {
+pub(crate) enum Symbols {
     /// Its arguments are symbols.
     Arguments,
     /// It declares this one.
@@ -46,5 +46,5 @@ pub enum Symbols {
 }
 
 /// Vendor extensions that declare symbols standing for unknown extents.
-pub const SYMBOL_EXTENSIONS: &[(&str, Symbols)] =
+pub(crate) const SYMBOL_EXTENSIONS: &[(&str, Symbols)] =
     &[("tract_symbol", Symbols::Arguments), ("tract_pulse_streaming_symbol", Symbols::Fixed("S"))];

@@ -9,22 +9,22 @@ use crate::graph::Primitive;
 
 /// Numbers on a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// How many operations there are of each kind.
-    pub operations: BTreeMap<String, u64>,
+    pub(crate) operations: BTreeMap<String, u64>,
     /// The items of all variables.
-    pub parameters: u64,
+    pub(crate) parameters: u64,
     /// Their bytes: four for a scalar or an integer, one for a logical.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// How many products of weights are added up; see [`PRODUCTS`].
-    pub multiply_adds: u64,
+    pub(crate) multiply_adds: u64,
     /// How many variables and products have shapes that are not known, and are not counted.
-    pub unknown: u64,
+    pub(crate) unknown: u64,
 }
 
 impl Stats {
     /// Counts.
-    pub fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph) -> Self {
         let mut stats = Stats::default();
         let mut kinds = vec![0u64; graph.kinds.len()];
         for operation in &graph.operations {
@@ -58,12 +58,12 @@ impl Stats {
     }
 
     /// How many operations there are.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.operations.values().sum()
     }
 
     /// As JSON; `before` is what the graph consisted of before it was flattened, where known.
-    pub fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
+    pub(crate) fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
             "total": { "before": before.map(Stats::total), "after": self.total() },
@@ -75,7 +75,7 @@ impl Stats {
     }
 
     /// As a table for people.
-    pub fn to_text(&self, before: Option<&Stats>) -> String {
+    pub(crate) fn to_text(&self, before: Option<&Stats>) -> String {
         let mut kinds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let none = Stats::default();
         for (name, count) in &before.unwrap_or(&none).operations {
@@ -120,7 +120,7 @@ fn grouped(number: u64) -> String {
 type Count = fn(&Graph, &Operation) -> Option<u64>;
 
 /// The operations that are sums of products.
-pub const PRODUCTS: &[(&str, Count)] = &[
+pub(crate) const PRODUCTS: &[(&str, Count)] = &[
     ("conv", for_each_result),
     ("planewise_conv", for_each_result),
     ("deconv", for_each_input),

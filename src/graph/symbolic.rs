@@ -18,32 +18,32 @@ const ATOM: u8 = u8::MAX;
 
 impl Symbolic {
     /// A symbol.
-    pub fn symbol(name: &str) -> Self {
+    pub(crate) fn symbol(name: &str) -> Self {
         Symbolic { text: name.to_string(), precedence: ATOM, unknown: false }
     }
 
     /// An extent that is not known and has no name: the flat graph cannot speak of it.
-    pub fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Symbolic { text: "?".to_string(), precedence: ATOM, unknown: true }
     }
 
     /// Whether an extent without a name occurs in it.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.unknown
     }
 
     /// An integer beside a symbol.
-    pub fn integer(value: i64) -> Self {
+    pub(crate) fn integer(value: i64) -> Self {
         Symbolic { text: value.to_string(), precedence: ATOM, unknown: false }
     }
 
     /// The text, in the syntax of NNEF.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// `a op b`; none for what is no arithmetic, and for expressions that grow too long.
-    pub fn binary(op: BinaryOp, a: &Symbolic, b: &Symbolic) -> Option<Self> {
+    pub(crate) fn binary(op: BinaryOp, a: &Symbolic, b: &Symbolic) -> Option<Self> {
         let info = op.info();
         if info.class != Class::Arithmetic || a.text.len() + b.text.len() > MAX_TEXT {
             return None;
@@ -56,7 +56,7 @@ impl Symbolic {
     }
 
     /// `-a`
-    pub fn negated(&self) -> Option<Self> {
+    pub(crate) fn negated(&self) -> Option<Self> {
         let text = format!("-{}", self.within(self.precedence != ATOM));
         (text.len() <= MAX_TEXT).then_some(Symbolic { text, precedence: ATOM - 1, unknown: self.unknown })
     }

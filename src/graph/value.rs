@@ -32,7 +32,7 @@ pub enum Value {
 
 impl Value {
     /// Calls a function with every tensor that occurs in the value.
-    pub fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
+    pub(crate) fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
         match self {
             Value::Tensor(tensor) => f(*tensor),
             Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_tensor(f)),
@@ -41,7 +41,7 @@ impl Value {
     }
 
     /// Whether a tensor occurs in the value.
-    pub fn has_tensor(&self) -> bool {
+    pub(crate) fn has_tensor(&self) -> bool {
         match self {
             Value::Tensor(_) => true,
             Value::Array(items) | Value::Tuple(items) => items.iter().any(Value::has_tensor),
@@ -50,7 +50,7 @@ impl Value {
     }
 
     /// Replaces every tensor that occurs in the value.
-    pub fn map_tensors(&mut self, f: &mut impl FnMut(TensorId) -> TensorId) {
+    pub(crate) fn map_tensors(&mut self, f: &mut impl FnMut(TensorId) -> TensorId) {
         match self {
             Value::Tensor(tensor) => *tensor = f(*tensor),
             Value::Array(items) | Value::Tuple(items) if items.iter().any(Value::has_tensor) => {
@@ -63,7 +63,7 @@ impl Value {
     }
 
     /// Calls a function with every string that occurs in the value.
-    pub fn each_string(&self, f: &mut impl FnMut(&str)) {
+    pub(crate) fn each_string(&self, f: &mut impl FnMut(&str)) {
         match self {
             Value::String(text) => f(text),
             Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_string(f)),

@@ -4,11 +4,17 @@ use std::collections::BTreeSet;
 
 use super::Graph;
 
-/// What is wrong with a graph; nothing, unless the program is.
-///
-/// Every tensor is made by one operation (or is an input of a kept fragment) before it is used,
-/// names are distinct and are identifiers, and outputs exist.
-pub fn verify(graph: &Graph) -> Vec<String> {
+impl Graph {
+    /// What is wrong with the graph; nothing, unless the program is.
+    ///
+    /// Every tensor is made by one operation (or is an input of a kept fragment) before it is used,
+    /// names are distinct and are identifiers, and outputs exist.
+    pub fn verify(&self) -> Vec<String> {
+        verify(self)
+    }
+}
+
+fn verify(graph: &Graph) -> Vec<String> {
     let mut wrong = Vec::new();
     let free_inputs = graph.inputs.iter().filter(|input| graph.tensors[input.index()].producer.is_none());
     let mut made: Vec<bool> = vec![false; graph.tensors.len()];

@@ -8,54 +8,54 @@ use crate::source::Span;
 
 /// Why something cannot be computed.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What kind.
-    pub code: Code,
+    pub(crate) code: Code,
     /// Where.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The sentence.
-    pub message: String,
+    pub(crate) message: String,
     /// In which trips.
-    pub trips: Vec<(LoopId, u64)>,
+    pub(crate) trips: Vec<(LoopId, u64)>,
 }
 
 /// A value, or why there is none.
-pub type Slot<V> = Result<V, Arc<Failure>>;
+pub(crate) type Slot<V> = Result<V, Arc<Failure>>;
 
 /// What is being computed.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub(crate) struct Site<'a> {
     /// The network.
-    pub net: &'a Network,
+    pub(crate) net: &'a Network,
     /// The layer.
-    pub layer: LayerId,
+    pub(crate) layer: LayerId,
     /// The running trips, the outermost first.
-    pub trips: &'a [(LoopId, u64)],
+    pub(crate) trips: &'a [(LoopId, u64)],
 }
 
 impl Site<'_> {
     /// A failure here.
-    pub fn fail(&self, code: Code, message: impl Into<String>) -> Arc<Failure> {
+    pub(crate) fn fail(&self, code: Code, message: impl Into<String>) -> Arc<Failure> {
         let at = self.net.layer(self.layer).at;
         Arc::new(Failure { code, at, message: message.into(), trips: self.trips.to_vec() })
     }
 
     /// The name of the layer's result.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.net.layer(self.layer).output.map_or("", |output| self.net.name_of(output))
     }
 }
 
 /// A loop output that collects elements.
-pub struct Collecting<'a> {
+pub(crate) struct Collecting<'a> {
     /// Where.
-    pub site: Site<'a>,
+    pub(crate) site: Site<'a>,
     /// The place of the new axis.
-    pub axis: usize,
+    pub(crate) axis: usize,
     /// The extent of the new axis.
-    pub length: usize,
+    pub(crate) length: usize,
     /// Whether the last element comes first.
-    pub reverse: bool,
+    pub(crate) reverse: bool,
     /// The type of elements, where known.
-    pub element: Option<&'a Type>,
+    pub(crate) element: Option<&'a Type>,
 }

@@ -21,13 +21,13 @@ use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A tensor of the graph.
 #[derive(Clone, Debug)]
-pub struct Flat {
+pub(crate) struct Flat {
     /// The tensor.
-    pub id: graph::TensorId,
+    pub(crate) id: graph::TensorId,
     /// The type of its elements, before they became those of NNEF.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// Its extents.
-    pub shape: Dims,
+    pub(crate) shape: Dims,
 }
 
 /// What was made already.
@@ -37,7 +37,7 @@ type Constants = FxHashMap<(DType, Dims, Vec<u64>), Flat>;
 const SMALL: usize = 64;
 
 /// Makes a graph.
-pub struct Emitter<'n> {
+pub(crate) struct Emitter<'n> {
     net: &'n Network,
     graph: Graph,
     declarations: Declarations<'n>,
@@ -55,7 +55,7 @@ pub struct Emitter<'n> {
 }
 
 /// The primitive type that stands for a type of elements.
-pub fn primitive(dtype: DType) -> Primitive {
+pub(crate) fn primitive(dtype: DType) -> Primitive {
     match dtype {
         DType::Float32 | DType::Float64 => Primitive::Scalar,
         DType::Int32 | DType::Int64 => Primitive::Integer,
@@ -64,7 +64,7 @@ pub fn primitive(dtype: DType) -> Primitive {
 }
 
 /// A scalar as it is written: the shortest decimal that reads back in the precision of the tensor.
-pub fn scalar(data: &Data, at: usize) -> f64 {
+pub(crate) fn scalar(data: &Data, at: usize) -> f64 {
     match data {
         Data::Float32(items) => items[at].to_string().parse().unwrap_or(f64::from(items[at])),
         other => other.float(at),
@@ -73,7 +73,7 @@ pub fn scalar(data: &Data, at: usize) -> f64 {
 
 impl<'n> Emitter<'n> {
     /// An emitter of an empty graph, with a name for each tensor of the network.
-    pub fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
         let mut names = Names::new();
         let name = names.intern(&respelled(&net.name));
         let mut graph = Graph::new(name, Arc::new(names));
@@ -112,12 +112,12 @@ impl<'n> Emitter<'n> {
     }
 
     /// The name of a tensor of the network outside of all loops.
-    pub fn root(&self, tensor: TensorId) -> NameId {
+    pub(crate) fn root(&self, tensor: TensorId) -> NameId {
         self.roots.get(tensor.index()).copied().flatten().unwrap_or(NameId::ROOT)
     }
 
     /// The name of what is made at a site, in some of the running trips.
-    pub fn name(&mut self, site: &Site, depth: usize) -> NameId {
+    pub(crate) fn name(&mut self, site: &Site, depth: usize) -> NameId {
         let mut name = match site.net.layer(site.layer).output {
             Some(output) => self.root(output),
             None => self.loop_name(site),
@@ -142,7 +142,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// A name with the number of a trip.
-    pub fn numbered(&mut self, name: NameId, number: u64) -> NameId {
+    pub(crate) fn numbered(&mut self, name: NameId, number: u64) -> NameId {
         while self.numbers.len() as u64 <= number {
             let text = self.numbers.len().to_string();
             let segment = self.segment(&text);
@@ -153,18 +153,18 @@ impl<'n> Emitter<'n> {
     }
 
     /// A name with a word.
-    pub fn under(&mut self, name: NameId, word: &str) -> NameId {
+    pub(crate) fn under(&mut self, name: NameId, word: &str) -> NameId {
         let segment = self.segment(word);
         self.graph.names.child(name, segment, 0, false)
     }
 
     /// A name that stands for itself.
-    pub fn fresh(&mut self, word: &str) -> NameId {
+    pub(crate) fn fresh(&mut self, word: &str) -> NameId {
         self.under(NameId::ROOT, word)
     }
 
     /// The name of a tensor of the graph.
-    pub fn name_of(&self, tensor: &Flat) -> NameId {
+    pub(crate) fn name_of(&self, tensor: &Flat) -> NameId {
         self.graph.tensors[tensor.id.index()].name
     }
 
@@ -180,7 +180,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// Emits an operation that gives several tensors of one type, as an array or alone.
-    pub fn emit_all(
+    pub(crate) fn emit_all(
         &mut self,
         site: (Span, &str),
         operation: &'static str,
@@ -235,7 +235,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// Emits an operation with one result.
-    pub fn emit(
+    pub(crate) fn emit(
         &mut self,
         site: (Span, &str),
         operation: &'static str,
@@ -251,7 +251,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// Emits an input.
-    pub fn external(&mut self, tensor: TensorId, dtype: DType, shape: &[usize]) -> Slot<Flat> {
+    pub(crate) fn external(&mut self, tensor: TensorId, dtype: DType, shape: &[usize]) -> Slot<Flat> {
         let info = &self.net.tensors[tensor.index()];
         let extents: Arc<[i64]> = shape.iter().map(|&extent| extent as i64).collect();
         let arguments = vec![("shape", Value::Integers(extents))];
@@ -262,7 +262,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// A constant as a tensor; equal ones share it unless they are given a name.
-    pub fn constant(&mut self, site: (Span, &str), value: &Arc<Tensor>, name: Option<NameId>) -> Slot<Flat> {
+    pub(crate) fn constant(&mut self, site: (Span, &str), value: &Arc<Tensor>, name: Option<NameId>) -> Slot<Flat> {
         let data = value.data();
         let small = data.len() <= SMALL;
         let key = || {
@@ -295,7 +295,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// Makes a tensor an output of the graph, under a name of its own.
-    pub fn output(&mut self, site: (Span, &str), flat: &Flat, name: NameId) -> Slot<()> {
+    pub(crate) fn output(&mut self, site: (Span, &str), flat: &Flat, name: NameId) -> Slot<()> {
         let own = self.name_of(flat) == name;
         let flat = if own {
             flat.clone()
@@ -307,7 +307,7 @@ impl<'n> Emitter<'n> {
     }
 
     /// The finished graph.
-    pub fn finish(mut self) -> Slot<Graph> {
+    pub(crate) fn finish(mut self) -> Slot<Graph> {
         if self.graph.inputs.is_empty() {
             let name = self.fresh(UNUSED_INPUT);
             let arguments = vec![("shape", Value::Integers([1].into()))];

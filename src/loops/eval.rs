@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 use crate::tensor::{Dims, Tensor};
 
 /// Computes an operation on numbers; also for constants of a flat graph.
-pub fn compute(
+pub(crate) fn compute(
     site: &Site,
     (op, attributes, known): (Op, &Attributes, Option<&Type>),
     inputs: &[&Tensor],
@@ -31,27 +31,27 @@ fn refuse(site: &Site, op: Op, message: &str) -> Arc<Failure> {
 }
 
 /// What is at an index of an axis.
-pub fn element(site: &Site, of: (TensorId, &Tensor), axis: usize, index: i64) -> Slot<Tensor> {
+pub(crate) fn element(site: &Site, of: (TensorId, &Tensor), axis: usize, index: i64) -> Slot<Tensor> {
     let found = usize::try_from(index).ok().and_then(|index| of.1.element(axis, index));
     found.ok_or_else(|| out_of_range(site, of.0, index, of.1.shape().get(axis).copied().unwrap_or(0)))
 }
 
 /// That an iterator left its axis.
-pub fn out_of_range(site: &Site, of: TensorId, index: i64, extent: usize) -> Arc<Failure> {
+pub(crate) fn out_of_range(site: &Site, of: TensorId, index: i64, extent: usize) -> Arc<Failure> {
     let (name, tensor) = (site.name(), site.net.name_of(of));
     let message = format!("iterator `{name}` asks for index {index} of an axis of `{tensor}` that has {extent}");
     site.fail(Code::IteratorRange, message)
 }
 
 /// That a loop output is too short for the trips.
-pub fn too_short(collecting: &Collecting) -> Arc<Failure> {
+pub(crate) fn too_short(collecting: &Collecting) -> Arc<Failure> {
     let message =
         format!("loop output `{}` has length {}, and there are more trips", collecting.site.name(), collecting.length);
     collecting.site.fail(Code::OutputTooShort, message)
 }
 
 /// The shape of the elements of a loop output without any, if it is known.
-pub fn element_type<'a>(collecting: &Collecting<'a>) -> Slot<(&'a Type, Dims)> {
+pub(crate) fn element_type<'a>(collecting: &Collecting<'a>) -> Slot<(&'a Type, Dims)> {
     let dims = collecting.element.and_then(|ty| Some((ty, ty.dims.iter().copied().collect::<Option<Dims>>()?)));
     dims.ok_or_else(|| {
         let message = format!("without any trip the shape of `{}` is not known", collecting.site.name());
@@ -60,7 +60,7 @@ pub fn element_type<'a>(collecting: &Collecting<'a>) -> Slot<(&'a Type, Dims)> {
 }
 
 /// That the shape of an element differs from that of those before.
-pub fn other_shape(collecting: &Collecting) -> Arc<Failure> {
+pub(crate) fn other_shape(collecting: &Collecting) -> Arc<Failure> {
     let message = format!("the elements of loop output `{}` have different shapes", collecting.site.name());
     collecting.site.fail(Code::OutputShape, message)
 }

@@ -6,15 +6,15 @@ use crate::source::Span;
 use crate::tensor::DType;
 
 /// Types by tensor; none where something is wrong.
-pub struct Types {
+pub(crate) struct Types {
     types: Vec<Option<Type>>,
     /// What is wrong with operands: where, and the sentence.
-    pub wrong: Vec<(Span, String)>,
+    pub(crate) wrong: Vec<(Span, String)>,
 }
 
 impl Types {
     /// Infers the types of a network whose items are in order. `bound` has the actual types of inputs.
-    pub fn new(net: &Network, order: &Order, bound: &[Option<Type>]) -> Types {
+    pub(crate) fn new(net: &Network, order: &Order, bound: &[Option<Type>]) -> Types {
         let mut types = Types { types: vec![None; net.tensors.len()], wrong: Vec::new() };
         for (i, info) in net.tensors.iter().enumerate() {
             types.types[i] = match &info.origin {
@@ -28,7 +28,7 @@ impl Types {
     }
 
     /// The type of a tensor.
-    pub fn get(&self, tensor: super::network::TensorId) -> Option<&Type> {
+    pub(crate) fn get(&self, tensor: super::network::TensorId) -> Option<&Type> {
         self.types[tensor.index()].as_ref()
     }
 
@@ -91,11 +91,11 @@ fn known_length(net: &Network, length: super::network::TensorId) -> Option<usize
 }
 
 /// Whether a type is that of a count or a length.
-pub fn is_number(ty: &Type) -> bool {
+pub(crate) fn is_number(ty: &Type) -> bool {
     ty.dims.is_empty() && ty.dtype.is_integer()
 }
 
 /// Whether a type is that of a condition.
-pub fn is_condition(ty: &Type) -> bool {
+pub(crate) fn is_condition(ty: &Type) -> bool {
     ty.dims.is_empty() && ty.dtype == DType::Bool
 }

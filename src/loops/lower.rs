@@ -28,7 +28,7 @@ struct Lower<'a, 'n> {
 const SPLAT: usize = 4096;
 
 /// Emits an operation of which not all operands are known.
-pub fn operation(
+pub(crate) fn operation(
     symbols: &mut Symbols,
     site: &Site,
     (op, attributes, known): (Op, &Attributes, Option<&Type>),

@@ -17,25 +17,25 @@ use crate::diagnostics::Code;
 
 /// What a run may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// The most trips of a loop without a count.
-    pub trips: u64,
+    pub(crate) trips: u64,
     /// The most steps.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// The most bytes of values alive.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Codes of failures that end the run, whoever asks.
 const FATAL: &[Code] = &[Code::StepBudget, Code::MemoryBudget, Code::LengthBudget, Code::OperationBudget];
 
 /// The state of a run.
-pub struct Machine<'n> {
+pub(crate) struct Machine<'n> {
     net: &'n Network,
     plan: &'n Plan,
     types: &'n Types,
     /// How things are computed.
-    pub symbols: Symbols<'n>,
+    pub(crate) symbols: Symbols<'n>,
     slots: Vec<Option<Slot<Sym>>>,
     trips: Vec<(LoopId, u64)>,
     /// What must hold for the running trips to be made, with how many loops are around.
@@ -64,7 +64,7 @@ enum Trip {
 
 impl<'n> Machine<'n> {
     /// A machine before its run; `start` has the values of inputs.
-    pub fn new(
+    pub(crate) fn new(
         net: &'n Network,
         plan: &'n Plan,
         types: &'n Types,
@@ -89,13 +89,13 @@ impl<'n> Machine<'n> {
     /// # Errors
     ///
     /// What ended the run.
-    pub fn run(&mut self) -> Run {
+    pub(crate) fn run(&mut self) -> Run {
         let plan = self.plan;
         self.steps(&plan.top, 0, None)
     }
 
     /// The value of a tensor.
-    pub fn value(&self, tensor: TensorId) -> Slot<Sym> {
+    pub(crate) fn value(&self, tensor: TensorId) -> Slot<Sym> {
         self.slots[tensor.index()].clone().unwrap_or_else(|| Err(self.nothing(tensor)))
     }
 

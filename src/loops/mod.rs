@@ -1,8 +1,8 @@
 //! Networks with loops: TensorRT's boundary layers, their rules, their evaluation and unrolling.
 //!
-//! A [`Network`] is built by calls or read from JSON ([`read`]). [`check`] knows the rules,
-//! [`evaluate`] the formal semantics of lazy sequences, and [`unroll`] makes a flat graph by
-//! partial evaluation of the same sequences. `docs/loops.md` says what means what.
+//! A [`Network`] is read from JSON ([`Network::read`]). [`Network::check`] knows the rules,
+//! [`Network::evaluate`] the formal semantics of lazy sequences, and [`Network::unroll`] makes a
+//! flat graph by partial evaluation of the same sequences. `docs/loops.md` says what means what.
 
 mod domain;
 mod emit;
@@ -19,12 +19,12 @@ mod read;
 mod rules;
 mod scope;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod unroll;
 
-pub use network::{
-    Layer, LayerId, LayerKind, Limit, Loop, LoopId, Network, Origin, Output, TensorId, TensorInfo, Type, Use,
-};
-pub use ops::{Attributes, Op, Role};
+pub use network::Network;
+use network::{LoopId, Origin, Type};
 
 use std::sync::Arc;
 
@@ -49,38 +49,13 @@ fn budget(options: &Options) -> Budget {
     Budget { trips, steps: options.max_steps, bytes: options.max_bytes }
 }
 
-/// What [`evaluate`] found.
+/// What [`Network::evaluate`] found.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// The outputs of the network in order.
     pub outputs: Vec<(String, Tensor)>,
     /// Warnings.
     pub diagnostics: Diagnostics,
-}
-
-/// Reads a network from JSON. `name` is what messages call the text; `sources` keeps it for them.
-pub fn read(name: &str, text: String, sources: &mut Sources, strict: bool) -> (Option<Network>, Diagnostics) {
-    let mut diagnostics = Diagnostics::new(strict);
-    let file = sources.add(name, text);
-    let net = read::network(sources.file(file).text(), file, &mut diagnostics);
-    (net, diagnostics)
-}
-
-/// Reads the values of a network's inputs from JSON: an object, name to nested arrays.
-///
-/// # Errors
-///
-/// What is no value of an input.
-pub fn read_inputs(
-    name: &str,
-    text: String,
-    sources: &mut Sources,
-    net: &Network,
-) -> Result<Vec<(String, Tensor)>, Diagnostics> {
-    let mut diagnostics = Diagnostics::new(false);
-    let file = sources.add(name, text);
-    let found = read::inputs(sources.file(file).text(), file, net, &mut diagnostics);
-    found.ok_or(diagnostics)
 }
 
 /// A network that was looked at.
@@ -113,79 +88,106 @@ impl Checked {
     }
 }
 
-/// Checks a network against the rules; see `docs/rules.md`.
-pub fn check(net: &Network, strict: bool) -> Diagnostics {
-    Checked::new(net, &[], strict).diagnostics
-}
+impl Network {
+    /// Reads a network from JSON. `name` is what messages call the text; `sources` keeps it for them.
+    pub fn read(name: &str, text: String, sources: &mut Sources, strict: bool) -> (Option<Network>, Diagnostics) {
+        let mut diagnostics = Diagnostics::new(strict);
+        let file = sources.add(name, text);
+        let net = read::network(sources.file(file).text(), file, &mut diagnostics);
+        (net, diagnostics)
+    }
 
-/// Evaluates a network.
-///
-/// # Errors
-///
-/// The rules that it breaks, inputs that are missing or of another type, or what cannot be computed.
-pub fn evaluate(
-    net: &Network,
-    inputs: impl IntoIterator<Item = (String, Tensor)>,
-    options: &Options,
-) -> Result<Evaluation, Diagnostics> {
-    let given: rustc_hash::FxHashMap<String, Tensor> = inputs.into_iter().collect();
-    let mut bound: Vec<Option<Type>> = vec![None; net.tensors.len()];
-    let mut start = Vec::new();
-    let mut wrong = Vec::new();
-    for &input in &net.inputs {
-        let info = &net.tensors[input.index()];
-        let Origin::Input(declared) = &info.origin else { continue };
-        match given.get(&info.name) {
-            Some(value) if declared.admits(&Type::of(value)) => {
-                bound[input.index()] = Some(Type::of(value));
-                start.push((input, Sym::Known(Arc::new(value.clone()))));
-            }
-            Some(value) => {
-                let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
-                wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
-            }
-            None => {
-                let message = format!("input `{}` has no value", info.name);
-                wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
+    /// Reads the values of the network's inputs from JSON: an object, name to nested arrays.
+    ///
+    /// # Errors
+    ///
+    /// What is no value of an input.
+    pub fn read_inputs(
+        &self,
+        name: &str,
+        text: String,
+        sources: &mut Sources,
+    ) -> Result<Vec<(String, Tensor)>, Diagnostics> {
+        let mut diagnostics = Diagnostics::new(false);
+        let file = sources.add(name, text);
+        let found = read::inputs(sources.file(file).text(), file, self, &mut diagnostics);
+        found.ok_or(diagnostics)
+    }
+
+    /// Checks the network against the rules; see `docs/rules.md`.
+    pub fn check(&self, strict: bool) -> Diagnostics {
+        Checked::new(self, &[], strict).diagnostics
+    }
+
+    /// Evaluates the network.
+    ///
+    /// # Errors
+    ///
+    /// The rules that it breaks, inputs that are missing or of another type, or what cannot be computed.
+    pub fn evaluate(
+        &self,
+        inputs: impl IntoIterator<Item = (String, Tensor)>,
+        options: &Options,
+    ) -> Result<Evaluation, Diagnostics> {
+        let given: rustc_hash::FxHashMap<String, Tensor> = inputs.into_iter().collect();
+        let mut bound: Vec<Option<Type>> = vec![None; self.tensors.len()];
+        let mut start = Vec::new();
+        let mut wrong = Vec::new();
+        for &input in &self.inputs {
+            let info = &self.tensors[input.index()];
+            let Origin::Input(declared) = &info.origin else { continue };
+            match given.get(&info.name) {
+                Some(value) if declared.admits(&Type::of(value)) => {
+                    bound[input.index()] = Some(Type::of(value));
+                    start.push((input, Sym::Known(Arc::new(value.clone()))));
+                }
+                Some(value) => {
+                    let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
+                    wrong.push(Diagnostic::new(Code::LoopInput, self.location(info.at), message));
+                }
+                None => {
+                    let message = format!("input `{}` has no value", info.name);
+                    wrong.push(Diagnostic::new(Code::LoopInput, self.location(info.at), message));
+                }
             }
         }
-    }
-    let mut checked = Checked::new(net, &bound, options.strict);
-    wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
-    let (plan, types, mut diagnostics) = checked.plan(net)?;
-    let mut machine = Machine::new(net, &plan, &types, budget(options), Symbols::default(), start);
-    let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
-    let mut outputs = Vec::new();
-    let wanted = if failures.is_empty() { net.outputs.as_slice() } else { &[] };
-    for output in wanted {
-        match machine.value(output.tensor) {
-            Ok(value) => {
-                let name = || net.name_of(output.tensor).to_owned();
-                outputs.extend(value.known().map(|value| (name(), Tensor::clone(value))));
+        let mut checked = Checked::new(self, &bound, options.strict);
+        wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
+        let (plan, types, mut diagnostics) = checked.plan(self)?;
+        let mut machine = Machine::new(self, &plan, &types, budget(options), Symbols::default(), start);
+        let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
+        let mut outputs = Vec::new();
+        let wanted = if failures.is_empty() { self.outputs.as_slice() } else { &[] };
+        for output in wanted {
+            match machine.value(output.tensor) {
+                Ok(value) => {
+                    let name = || self.name_of(output.tensor).to_owned();
+                    outputs.extend(value.known().map(|value| (name(), Tensor::clone(value))));
+                }
+                Err(failure) => failures.push(failure),
             }
-            Err(failure) => failures.push(failure),
         }
+        if failures.is_empty() {
+            return Ok(Evaluation { outputs, diagnostics });
+        }
+        report(self, failures, &mut diagnostics);
+        Err(diagnostics)
     }
-    if failures.is_empty() {
-        return Ok(Evaluation { outputs, diagnostics });
-    }
-    report(net, failures, &mut diagnostics);
-    Err(diagnostics)
-}
 
-/// Unrolls the loops of a network into a flat graph of NNEF 1.0 operations.
-///
-/// # Errors
-///
-/// The rules that the network breaks, or why it cannot be flat.
-pub fn unroll(net: &Network, options: &Options) -> Result<Expansion, Diagnostics> {
-    let (plan, types, mut diagnostics) = Checked::new(net, &[], options.strict).plan(net)?;
-    match unroll::unroll(net, &plan, &types, options, &mut diagnostics) {
-        Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
-        Ok(_) => Err(diagnostics),
-        Err(failures) => {
-            report(net, failures, &mut diagnostics);
-            Err(diagnostics)
+    /// Unrolls the loops of the network into a flat graph of NNEF 1.0 operations.
+    ///
+    /// # Errors
+    ///
+    /// The rules that the network breaks, or why it cannot be flat.
+    pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
+        let (plan, types, mut diagnostics) = Checked::new(self, &[], options.strict).plan(self)?;
+        match unroll::unroll(self, &plan, &types, options, &mut diagnostics) {
+            Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
+            Ok(_) => Err(diagnostics),
+            Err(failures) => {
+                report(self, failures, &mut diagnostics);
+                Err(diagnostics)
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The internal form of loops: tensors, layers and the four boundary layers, after TensorRT.
 //!
-//! A network is built by calls ([`Network::input`] and so on) or read from JSON
-//! ([`super::read`]). Building checks nothing; [`super::check`] knows the rules.
+//! Reading a network checks nothing of what it means; [`Network::check`] knows the rules.
 
 use rustc_hash::FxHashMap;
 
@@ -22,21 +21,21 @@ pub(super) fn volume(shape: &[usize]) -> Option<usize> {
 
 /// Identifies a tensor of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TensorId(pub(crate) u32);
+pub(crate) struct TensorId(pub(crate) u32);
 
 /// Identifies a layer of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LayerId(pub(crate) u32);
+pub(crate) struct LayerId(pub(crate) u32);
 
 /// Identifies a loop of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LoopId(pub(crate) u32);
+pub(crate) struct LoopId(pub(crate) u32);
 
 macro_rules! indexed {
     ($($id:ident),*) => {
         $(impl $id {
             /// The position in its table.
-            pub fn index(self) -> usize {
+            pub(crate) fn index(self) -> usize {
                 self.0 as usize
             }
 
@@ -50,26 +49,26 @@ indexed!(TensorId, LayerId, LoopId);
 
 /// What a tensor is known to be before anything runs: an extent may be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Type {
+pub(crate) struct Type {
     /// The type of its elements.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// Its extents.
-    pub dims: Vec<Option<usize>>,
+    pub(crate) dims: Vec<Option<usize>>,
 }
 
 impl Type {
     /// A type of which everything is known.
-    pub fn of(tensor: &Tensor) -> Type {
+    pub(crate) fn of(tensor: &Tensor) -> Type {
         Type { dtype: tensor.dtype(), dims: tensor.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
     /// Whether a tensor may have this type.
-    pub fn admits(&self, other: &Type) -> bool {
+    pub(crate) fn admits(&self, other: &Type) -> bool {
         self.dtype == other.dtype && self.fits(other)
     }
 
     /// Whether the extents that both know are equal.
-    pub fn fits(&self, other: &Type) -> bool {
+    pub(crate) fn fits(&self, other: &Type) -> bool {
         let agree = |(a, b): (&Option<usize>, &Option<usize>)| a.is_none() || b.is_none() || a == b;
         self.dims.len() == other.dims.len() && self.dims.iter().zip(&other.dims).all(agree)
     }
@@ -91,7 +90,7 @@ impl std::fmt::Display for Type {
 
 /// Where a tensor comes from.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// An input of the network.
     Input(Type),
     /// A constant.
@@ -104,22 +103,22 @@ pub enum Origin {
 
 /// A tensor.
 #[derive(Clone, Debug)]
-pub struct TensorInfo {
+pub(crate) struct TensorInfo {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it comes from.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// Where that stands.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 /// A use of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub(crate) struct Use {
     /// The tensor.
-    pub tensor: TensorId,
+    pub(crate) tensor: TensorId,
     /// Where it is named.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 impl From<TensorId> for Use {
@@ -130,7 +129,7 @@ impl From<TensorId> for Use {
 
 /// The kinds of trip limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// As many trips as the input says.
     Count,
     /// As long as the input is true, tested before each trip.
@@ -139,7 +138,7 @@ pub enum Limit {
 
 /// The kinds of loop outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub(crate) enum Output {
     /// The value of a recurrence after the last trip.
     LastValue,
     /// The values of all trips along a new axis.
@@ -150,7 +149,7 @@ pub enum Output {
 
 /// What a layer does.
 #[derive(Clone, Debug)]
-pub enum LayerKind {
+pub(crate) enum LayerKind {
     /// Limits the trips of a loop.
     TripLimit {
         /// The loop.
@@ -206,7 +205,7 @@ pub enum LayerKind {
 
 impl LayerKind {
     /// The loop whose boundary it is at.
-    pub fn boundary(&self) -> Option<LoopId> {
+    pub(crate) fn boundary(&self) -> Option<LoopId> {
         match self {
             LayerKind::TripLimit { of, .. }
             | LayerKind::Iterator { of, .. }
@@ -217,7 +216,7 @@ impl LayerKind {
     }
 
     /// What it uses; with `next` of recurrences only if asked for.
-    pub fn inputs(&self, back: bool) -> impl Iterator<Item = Use> {
+    pub(crate) fn inputs(&self, back: bool) -> impl Iterator<Item = Use> {
         let (few, many): ([Option<Use>; 2], &[Use]) = match self {
             LayerKind::TripLimit { input, .. } | LayerKind::Iterator { input, .. } => ([Some(*input), None], &[]),
             LayerKind::Recurrence { initial, next, .. } => ([*initial, next.filter(|_| back)], &[]),
@@ -230,61 +229,60 @@ impl LayerKind {
 
 /// A layer.
 #[derive(Clone, Debug)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// What it does.
-    pub kind: LayerKind,
+    pub(crate) kind: LayerKind,
     /// What it gives; trip limits give nothing.
-    pub output: Option<TensorId>,
+    pub(crate) output: Option<TensorId>,
     /// Where it stands.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 /// A loop.
 #[derive(Clone, Debug)]
-pub struct Loop {
+pub(crate) struct Loop {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its boundary layers.
-    pub layers: Vec<LayerId>,
+    pub(crate) layers: Vec<LayerId>,
 }
 
 /// A network with loops.
 ///
 /// ```
-/// use nnef_flatten::loops::{self, Data, DType, Limit, Network, Op, Output, Tensor};
+/// use nnef_flatten::loops::Network;
+/// use nnef_flatten::source::Sources;
+/// use nnef_flatten::tensor::{Data, Tensor};
 ///
-/// // for (i = j; …; i += k), five times.
-/// let mut net = Network::new("steps");
-/// let j = net.input("j", DType::Int32, &[]);
-/// let k = net.input("k", DType::Int32, &[]);
-/// let five = net.constant("n", Tensor::scalar(Data::Int32(vec![5])).unwrap());
-/// let body = net.add_loop("L");
-/// net.trip_limit(body, Limit::Count, five);
-/// let i = net.recurrence(body, "i", j);
-/// let next = net.operation("next", Op::find("add").unwrap(), &[i, k]);
-/// net.set_next(i, next);
-/// let last = net.loop_output(body, "last", Output::LastValue, i, 0);
-/// net.mark_output(last);
-///
+/// // for (i = j; …; i += 4), five times.
+/// let text = r#"{"inputs": {"j": {"dtype": "int32", "shape": []}},
+///     "constants": {"n": {"dtype": "int32", "data": 5}, "four": {"dtype": "int32", "data": 4}},
+///     "layers": [
+///         {"op": "trip_limit", "loop": "L", "kind": "count", "input": "n"},
+///         {"op": "recurrence", "loop": "L", "name": "i", "initial": "j", "next": "next"},
+///         {"op": "add", "name": "next", "inputs": ["i", "four"]},
+///         {"op": "loop_output", "loop": "L", "name": "last", "kind": "last_value", "input": "i"}],
+///     "outputs": ["last"]}"#;
+/// let (net, found) = Network::read("steps", text.to_owned(), &mut Sources::new(), false);
+/// let net = net.filter(|_| !found.has_errors()).expect("a valid network");
 /// let number = |x| Tensor::scalar(Data::Int32(vec![x])).unwrap();
-/// let inputs = [("j".to_owned(), number(3)), ("k".to_owned(), number(4))];
-/// let found = loops::evaluate(&net, inputs, &Default::default()).unwrap();
+/// let found = net.evaluate([("j".to_owned(), number(3))], &Default::default()).unwrap();
 /// assert_eq!(found.outputs, [("last".to_owned(), number(23))]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its tensors.
-    pub tensors: Vec<TensorInfo>,
+    pub(crate) tensors: Vec<TensorInfo>,
     /// Its layers.
-    pub layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// Its loops.
-    pub loops: Vec<Loop>,
+    pub(crate) loops: Vec<Loop>,
     /// Its inputs.
-    pub inputs: Vec<TensorId>,
+    pub(crate) inputs: Vec<TensorId>,
     /// Its outputs.
-    pub outputs: Vec<Use>,
+    pub(crate) outputs: Vec<Use>,
     pub(crate) file: FileId,
     /// Definitions of names that were defined already: rule E-DUP.
     pub(crate) duplicates: Vec<(Span, TensorId)>,
@@ -293,12 +291,12 @@ pub struct Network {
 
 impl Network {
     /// An empty network.
-    pub fn new(name: impl Into<String>) -> Self {
+    pub(crate) fn new(name: impl Into<String>) -> Self {
         Network { name: name.into(), ..Self::default() }
     }
 
     /// The tensor of a name, defined or not.
-    pub fn tensor(&mut self, name: &str) -> TensorId {
+    pub(crate) fn tensor(&mut self, name: &str) -> TensorId {
         if let Some(&known) = self.names.get(name) {
             return known;
         }
@@ -331,84 +329,14 @@ impl Network {
         output
     }
 
-    fn give(&mut self, name: &str, kind: LayerKind) -> TensorId {
-        self.push(Some(name), kind, Span::default()).unwrap_or(TensorId(0))
-    }
-
-    /// Adds an input of the network. An extent of -1 is open: known when the network runs.
-    pub fn input(&mut self, name: &str, dtype: DType, dims: &[i64]) -> TensorId {
-        let dims = dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
-        let id = self.define(name, Origin::Input(Type { dtype, dims }), Span::default());
-        self.inputs.push(id);
-        id
-    }
-
-    /// Adds a constant.
-    pub fn constant(&mut self, name: &str, value: Tensor) -> TensorId {
-        self.define(name, Origin::Constant(value.into()), Span::default())
-    }
-
     /// Adds a loop.
-    pub fn add_loop(&mut self, name: &str) -> LoopId {
+    pub(crate) fn add_loop(&mut self, name: &str) -> LoopId {
         self.loops.push(Loop { name: name.to_owned(), layers: Vec::new() });
         LoopId::at(self.loops.len() - 1)
     }
 
-    /// Adds a limit to a loop.
-    pub fn trip_limit(&mut self, of: LoopId, limit: Limit, input: TensorId) {
-        self.push(None, LayerKind::TripLimit { of, limit, input: input.into() }, Span::default());
-    }
-
-    /// Adds an iterator: in trip `i` it gives `input[i]` along the axis, or, reversed, `input[n-1-i]`
-    /// where `n` is the count of the loop.
-    pub fn iterator(&mut self, of: LoopId, name: &str, input: TensorId, axis: i64, reverse: bool) -> TensorId {
-        self.give(name, LayerKind::Iterator { of, input: input.into(), axis, reverse })
-    }
-
-    /// Adds a recurrence; [`Network::set_next`] closes it.
-    pub fn recurrence(&mut self, of: LoopId, name: &str, initial: TensorId) -> TensorId {
-        self.give(name, LayerKind::Recurrence { of, initial: Some(initial.into()), next: None })
-    }
-
-    /// Says what a recurrence is in the next trip. Anything but a recurrence is left as it is.
-    pub fn set_next(&mut self, recurrence: TensorId, value: TensorId) {
-        let Origin::Layer(layer) = self.tensors[recurrence.index()].origin else { return };
-        if let LayerKind::Recurrence { next, .. } = &mut self.layers[layer.index()].kind {
-            *next = Some(value.into());
-        }
-    }
-
-    /// Adds a loop output. All but the last value need a length: [`Network::set_length`].
-    pub fn loop_output(&mut self, of: LoopId, name: &str, kind: Output, input: TensorId, axis: i64) -> TensorId {
-        self.give(name, LayerKind::LoopOutput { of, kind, input: input.into(), axis, length: None })
-    }
-
-    /// Gives a loop output its length. Anything but a loop output is left as it is.
-    pub fn set_length(&mut self, output: TensorId, value: TensorId) {
-        let Origin::Layer(layer) = self.tensors[output.index()].origin else { return };
-        if let LayerKind::LoopOutput { length, .. } = &mut self.layers[layer.index()].kind {
-            *length = Some(value.into());
-        }
-    }
-
-    /// Adds an operation without attributes.
-    pub fn operation(&mut self, name: &str, op: Op, inputs: &[TensorId]) -> TensorId {
-        self.operation_with(name, op, inputs, Attributes::default())
-    }
-
-    /// Adds an operation.
-    pub fn operation_with(&mut self, name: &str, op: Op, inputs: &[TensorId], attributes: Attributes) -> TensorId {
-        let inputs = inputs.iter().map(|&input| input.into()).collect();
-        self.give(name, LayerKind::Operation { op, inputs, attributes: Box::new(attributes) })
-    }
-
-    /// Makes a tensor an output of the network.
-    pub fn mark_output(&mut self, tensor: TensorId) {
-        self.outputs.push(tensor.into());
-    }
-
     /// The type that an input declares.
-    pub fn input_type(&self, name: &str) -> Option<&Type> {
+    pub(crate) fn input_type(&self, name: &str) -> Option<&Type> {
         let input = self.inputs.iter().find(|input| self.name_of(**input) == name)?;
         match &self.tensors[input.index()].origin {
             Origin::Input(ty) => Some(ty),
@@ -417,17 +345,17 @@ impl Network {
     }
 
     /// A tensor's name.
-    pub fn name_of(&self, tensor: TensorId) -> &str {
+    pub(crate) fn name_of(&self, tensor: TensorId) -> &str {
         &self.tensors[tensor.index()].name
     }
 
     /// A layer.
-    pub fn layer(&self, id: LayerId) -> &Layer {
+    pub(crate) fn layer(&self, id: LayerId) -> &Layer {
         &self.layers[id.index()]
     }
 
     /// The layer that makes a tensor.
-    pub fn producer(&self, tensor: TensorId) -> Option<&Layer> {
+    pub(crate) fn producer(&self, tensor: TensorId) -> Option<&Layer> {
         match self.tensors[tensor.index()].origin {
             Origin::Layer(layer) => Some(self.layer(layer)),
             _ => None,

@@ -6,7 +6,7 @@ use super::scope::Scopes;
 
 /// Something that is computed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Item {
+pub(crate) enum Item {
     /// An operation or an iterator.
     Layer(LayerId),
     /// An inner loop.
@@ -15,15 +15,15 @@ pub enum Item {
 
 /// The items of the network and of each loop, in order.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub(crate) struct Order {
     blocks: Vec<Vec<Item>>,
 }
 
 /// Layers that depend on themselves other than by a recurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cycle {
+pub(crate) struct Cycle {
     /// The tensors on the way around, as far as they are of one loop.
-    pub tensors: Vec<TensorId>,
+    pub(crate) tensors: Vec<TensorId>,
 }
 
 /// The place of a block: that of the network itself is the first.
@@ -58,7 +58,7 @@ impl Order {
     /// # Errors
     ///
     /// The cycles that there are.
-    pub fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
+    pub(crate) fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
         let numbers = Numbers { layers: net.layers.len() };
         let count = net.layers.len() + net.loops.len();
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -104,7 +104,7 @@ impl Order {
     }
 
     /// The items of the network itself, or of a loop.
-    pub fn items(&self, of: Option<LoopId>) -> &[Item] {
+    pub(crate) fn items(&self, of: Option<LoopId>) -> &[Item] {
         &self.blocks[block(of)]
     }
 }

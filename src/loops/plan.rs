@@ -13,7 +13,7 @@ use super::scope::Scopes;
 
 /// The elements of a sequence that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub(crate) struct Window {
     /// The first one is this long before the end; none: it is element 0.
     first: Option<u32>,
     /// The last one is this long before the end.
@@ -29,7 +29,7 @@ impl Window {
     const END: Window = Window { first: Some(0), last: 0 };
 
     /// Whether an element is in it; of a number of trips that is not known all are.
-    pub fn covers(self, i: u64, trips: Option<u64>) -> bool {
+    pub(crate) fn covers(self, i: u64, trips: Option<u64>) -> bool {
         let Some(n) = trips else { return true };
         i + u64::from(self.last) <= n && self.first.is_none_or(|first| i + u64::from(first) >= n)
     }
@@ -48,54 +48,54 @@ impl Window {
 
 /// An item with the trips it is computed in.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// What is computed.
-    pub item: Item,
+    pub(crate) item: Item,
     /// When.
-    pub window: Window,
+    pub(crate) window: Window,
     /// What nothing asks for afterwards.
-    pub frees: Vec<TensorId>,
+    pub(crate) frees: Vec<TensorId>,
 }
 
 /// A recurrence that is needed.
 #[derive(Clone, Debug)]
-pub struct State {
+pub(crate) struct State {
     /// The sequence.
-    pub output: TensorId,
+    pub(crate) output: TensorId,
     /// Its element 0.
-    pub initial: TensorId,
+    pub(crate) initial: TensorId,
     /// What its later elements are.
-    pub next: TensorId,
+    pub(crate) next: TensorId,
     /// Which of its elements are asked for.
-    pub window: Window,
+    pub(crate) window: Window,
 }
 
 /// What a loop does.
 #[derive(Clone, Debug, Default)]
-pub struct LoopPlan {
+pub(crate) struct LoopPlan {
     /// The number of trips.
-    pub count: Option<TensorId>,
+    pub(crate) count: Option<TensorId>,
     /// What must be true before each trip.
-    pub condition: Option<TensorId>,
+    pub(crate) condition: Option<TensorId>,
     /// What the condition is computed by.
-    pub test: Vec<Step>,
+    pub(crate) test: Vec<Step>,
     /// What else is computed in a trip.
-    pub body: Vec<Step>,
+    pub(crate) body: Vec<Step>,
     /// What is carried from trip to trip.
-    pub states: Vec<State>,
+    pub(crate) states: Vec<State>,
     /// The loop outputs that are needed.
-    pub outputs: Vec<LayerId>,
+    pub(crate) outputs: Vec<LayerId>,
     /// What is inside, to be forgotten when the loop is done.
-    pub interior: Vec<TensorId>,
+    pub(crate) interior: Vec<TensorId>,
 }
 
 /// What a network does.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Outside of all loops.
-    pub top: Vec<Step>,
+    pub(crate) top: Vec<Step>,
     /// In each loop.
-    pub loops: Vec<LoopPlan>,
+    pub(crate) loops: Vec<LoopPlan>,
 }
 
 struct Planner<'n> {
@@ -112,7 +112,7 @@ struct Planner<'n> {
 
 impl Plan {
     /// Plans a network that keeps the rules.
-    pub fn new(net: &Network, scopes: &Scopes, order: &Order) -> Plan {
+    pub(crate) fn new(net: &Network, scopes: &Scopes, order: &Order) -> Plan {
         let mut planner = Planner {
             net,
             scopes,

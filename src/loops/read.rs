@@ -22,7 +22,7 @@ struct Refused;
 type Outcome<T> = Result<T, Refused>;
 
 /// Reads a network. What could be read of a broken one is there too.
-pub fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Network> {
+pub(crate) fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Network> {
     let json = match parse(text) {
         Ok(json) => json,
         Err(error) => {
@@ -38,7 +38,12 @@ pub fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Optio
 }
 
 /// Reads the values of a network's inputs: an object, name to nested arrays.
-pub fn inputs(text: &str, file: FileId, net: &Network, diagnostics: &mut Diagnostics) -> Option<Vec<(String, Tensor)>> {
+pub(crate) fn inputs(
+    text: &str,
+    file: FileId,
+    net: &Network,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<(String, Tensor)>> {
     let json = match parse(text) {
         Ok(json) => json,
         Err(error) => {
@@ -76,7 +81,7 @@ pub fn inputs(text: &str, file: FileId, net: &Network, diagnostics: &mut Diagnos
 }
 
 /// The inputs of a network with their types.
-pub fn declared(net: &Network) -> impl Iterator<Item = (&str, &Type)> {
+pub(crate) fn declared(net: &Network) -> impl Iterator<Item = (&str, &Type)> {
     net.inputs.iter().filter_map(|input| match &net.tensors[input.index()].origin {
         Origin::Input(ty) => Some((net.name_of(*input), ty)),
         _ => None,

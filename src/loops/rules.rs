@@ -11,11 +11,11 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::Span;
 
 /// What checks look at. Order and types are there only when loops are cleanly nested.
-pub struct Context<'n> {
-    pub net: &'n Network,
-    pub scopes: &'n Scopes,
-    pub order: &'n Result<Order, Vec<Cycle>>,
-    pub types: Option<&'n Types>,
+pub(crate) struct Context<'n> {
+    pub(crate) net: &'n Network,
+    pub(crate) scopes: &'n Scopes,
+    pub(crate) order: &'n Result<Order, Vec<Cycle>>,
+    pub(crate) types: Option<&'n Types>,
 }
 
 /// Takes what a check finds.
@@ -59,7 +59,7 @@ const CHECKS: &[(Code, Check)] = &[
 ];
 
 /// Makes all checks.
-pub fn check(context: &Context, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(context: &Context, diagnostics: &mut Diagnostics) {
     for (code, check) in CHECKS {
         let mut found = |at: Span, message: String| {
             diagnostics.report(Diagnostic::new(*code, context.net.location(at), message));

@@ -10,14 +10,14 @@ use smallvec::SmallVec;
 use super::network::{LayerId, LayerKind, LoopId, Network, TensorId};
 
 /// Loops, in ascending order.
-pub type Loops = SmallVec<[LoopId; 4]>;
+pub(crate) type Loops = SmallVec<[LoopId; 4]>;
 
 /// Loops may not be nested deeper.
-pub const MAX_NESTING: usize = 64;
+pub(crate) const MAX_NESTING: usize = 64;
 
 /// The places of tensors, layers and loops.
 #[derive(Clone, Debug)]
-pub struct Scopes {
+pub(crate) struct Scopes {
     /// For each tensor, the loops it is inside.
     inside: Vec<Loops>,
     /// For each loop, the loops it is nested in.
@@ -27,12 +27,12 @@ pub struct Scopes {
     /// For each loop, the innermost loop around it.
     parents: Vec<Option<LoopId>>,
     /// Whether nesting is deeper than allowed.
-    pub too_deep: bool,
+    pub(crate) too_deep: bool,
 }
 
 impl Scopes {
     /// Solves the rules for a network.
-    pub fn new(net: &Network) -> Scopes {
+    pub(crate) fn new(net: &Network) -> Scopes {
         let mut scopes = Scopes {
             inside: vec![Loops::new(); net.tensors.len()],
             around: vec![Loops::new(); net.loops.len()],
@@ -110,38 +110,38 @@ impl Scopes {
     }
 
     /// The innermost loop that a tensor is inside.
-    pub fn home(&self, tensor: TensorId) -> Option<LoopId> {
+    pub(crate) fn home(&self, tensor: TensorId) -> Option<LoopId> {
         self.homes[tensor.index()]
     }
 
     /// The loop around a loop.
-    pub fn parent(&self, of: LoopId) -> Option<LoopId> {
+    pub(crate) fn parent(&self, of: LoopId) -> Option<LoopId> {
         self.parents[of.index()]
     }
 
     /// How many loops are around a loop.
-    pub fn depth(&self, of: LoopId) -> usize {
+    pub(crate) fn depth(&self, of: LoopId) -> usize {
         self.around[of.index()].len()
     }
 
     /// Whether a tensor is inside a loop.
-    pub fn is_inside(&self, tensor: TensorId, of: LoopId) -> bool {
+    pub(crate) fn is_inside(&self, tensor: TensorId, of: LoopId) -> bool {
         self.inside[tensor.index()].contains(&of)
     }
 
     /// Whether a loop is nested in another one.
-    pub fn is_nested(&self, inner: LoopId, outer: LoopId) -> bool {
+    pub(crate) fn is_nested(&self, inner: LoopId, outer: LoopId) -> bool {
         self.around[inner.index()].contains(&outer)
     }
 
     /// The loop in which a layer reads its inputs: its own at a boundary.
-    pub fn reads_in(&self, net: &Network, layer: LayerId) -> Option<LoopId> {
+    pub(crate) fn reads_in(&self, net: &Network, layer: LayerId) -> Option<LoopId> {
         let layer = net.layer(layer);
         layer.kind.boundary().or_else(|| layer.output.and_then(|output| self.home(output)))
     }
 
     /// The loop just inside of `outer` that is, or is around, `inner`; none if there is none.
-    pub fn below(&self, mut inner: LoopId, outer: Option<LoopId>) -> Option<LoopId> {
+    pub(crate) fn below(&self, mut inner: LoopId, outer: Option<LoopId>) -> Option<LoopId> {
         // Each step leaves a loop, and loops that are cleanly nested have few around them.
         for _ in 0..=MAX_NESTING {
             let parent = self.parent(inner);
@@ -160,20 +160,20 @@ impl Scopes {
     }
 
     /// Pairs of loops that use each other's values.
-    pub fn mutual(&self) -> impl Iterator<Item = (LoopId, LoopId)> {
+    pub(crate) fn mutual(&self) -> impl Iterator<Item = (LoopId, LoopId)> {
         let pairs = |i: usize| self.around[i].iter().map(move |&other| (LoopId::at(i), other));
         let all = (0..self.around.len()).flat_map(pairs);
         all.filter(|&(a, b)| a < b && self.is_nested(b, a))
     }
 
     /// Loops that use values of two loops of which neither is nested in the other.
-    pub fn torn_loops(&self) -> impl Iterator<Item = (LoopId, LoopId, LoopId)> {
+    pub(crate) fn torn_loops(&self) -> impl Iterator<Item = (LoopId, LoopId, LoopId)> {
         let torn = |i: usize| self.unrelated(&self.around[i]).map(|(a, b)| (LoopId::at(i), a, b));
         (0..self.around.len()).filter_map(torn)
     }
 
     /// Tensors that are inside two loops of which neither is nested in the other.
-    pub fn torn_tensors(&self) -> impl Iterator<Item = (TensorId, LoopId, LoopId)> {
+    pub(crate) fn torn_tensors(&self) -> impl Iterator<Item = (TensorId, LoopId, LoopId)> {
         let torn = |i: usize| self.unrelated(&self.inside[i]).map(|(a, b)| (TensorId::at(i), a, b));
         (0..self.inside.len()).filter_map(torn)
     }
@@ -186,7 +186,7 @@ fn insert(loops: &mut Loops, new: LoopId) {
 }
 
 /// The layers that use each tensor.
-pub fn users(net: &Network) -> Vec<Vec<LayerId>> {
+pub(crate) fn users(net: &Network) -> Vec<Vec<LayerId>> {
     let mut users = vec![Vec::new(); net.tensors.len()];
     for (i, layer) in net.layers.iter().enumerate() {
         for input in layer.kind.inputs(true) {

@@ -25,7 +25,7 @@ const MAX_ITEMS: usize = 10_000_000;
 
 /// A value.
 #[derive(Clone, Debug)]
-pub enum Sym {
+pub(crate) enum Sym {
     /// Numbers.
     Known(Arc<Tensor>),
     /// A tensor of the graph.
@@ -34,7 +34,7 @@ pub enum Sym {
 
 impl Sym {
     /// The type of elements.
-    pub fn dtype(&self) -> DType {
+    pub(crate) fn dtype(&self) -> DType {
         match self {
             Sym::Known(value) => value.dtype(),
             Sym::Flat(flat) => flat.dtype,
@@ -42,7 +42,7 @@ impl Sym {
     }
 
     /// The extents.
-    pub fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         match self {
             Sym::Known(value) => value.shape(),
             Sym::Flat(flat) => &flat.shape,
@@ -50,7 +50,7 @@ impl Sym {
     }
 
     /// The type.
-    pub fn ty(&self) -> Type {
+    pub(crate) fn ty(&self) -> Type {
         Type { dtype: self.dtype(), dims: self.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
@@ -64,7 +64,7 @@ impl Sym {
     }
 
     /// The numbers, if they are known.
-    pub fn known(&self) -> Option<&Arc<Tensor>> {
+    pub(crate) fn known(&self) -> Option<&Arc<Tensor>> {
         match self {
             Sym::Known(value) => Some(value),
             Sym::Flat(_) => None,
@@ -74,7 +74,7 @@ impl Sym {
 
 /// Computes with numbers where it can, and emits operations where not.
 #[derive(Default)]
-pub struct Symbols<'n> {
+pub(crate) struct Symbols<'n> {
     /// Makes the graph; none for an evaluation, in which everything is known.
     emitter: Option<Emitter<'n>>,
     /// Parts of tensors along an axis.
@@ -94,7 +94,7 @@ pub struct Symbols<'n> {
 
 /// Elements of a loop output so far.
 #[derive(Default)]
-pub struct Gathered {
+pub(crate) struct Gathered {
     /// The type and extents of an element, once there is one.
     element: Option<(DType, Dims)>,
     count: usize,
@@ -108,12 +108,12 @@ pub struct Gathered {
 
 impl<'n> Symbols<'n> {
     /// What unrolls, with an emitter, the numbers of loops around each tensor, and the bound of trips.
-    pub fn unrolling(emitter: Emitter<'n>, depths: Vec<usize>, bound: Option<u64>) -> Self {
+    pub(crate) fn unrolling(emitter: Emitter<'n>, depths: Vec<usize>, bound: Option<u64>) -> Self {
         Symbols { emitter: Some(emitter), depths, bound, ..Self::default() }
     }
 
     /// The emitter, and whether all loops came to their end, if that depends on run-time data.
-    pub fn into_parts(self) -> (Option<Emitter<'n>>, Option<Sym>) {
+    pub(crate) fn into_parts(self) -> (Option<Emitter<'n>>, Option<Sym>) {
         (self.emitter, self.finished)
     }
 
@@ -128,7 +128,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// A value as a tensor of the graph.
-    pub fn tensor(&mut self, site: &Site, value: &Sym) -> Slot<Flat> {
+    pub(crate) fn tensor(&mut self, site: &Site, value: &Sym) -> Slot<Flat> {
         match value {
             Sym::Known(value) => self.emitter(site)?.constant(Self::place(site), value, None),
             Sym::Flat(flat) => Ok(flat.clone()),
@@ -136,7 +136,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// Emits an operation at a site; a word names it where it is not the site's own result.
-    pub fn emit(
+    pub(crate) fn emit(
         &mut self,
         site: &Site,
         operation: &'static str,
@@ -173,7 +173,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// One part of a tensor along an axis.
-    pub fn part(&mut self, site: &Site, flat: &Flat, axis: usize, index: usize) -> Slot<Flat> {
+    pub(crate) fn part(&mut self, site: &Site, flat: &Flat, axis: usize, index: usize) -> Slot<Flat> {
         if let Some(known) = self.single.get(&(flat.id, axis, index)) {
             return Ok(known.clone());
         }
@@ -196,7 +196,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// A tensor with axes of extent 1 added at the front, made once.
-    pub fn widened(&mut self, site: &Site, flat: &Flat, shape: &[usize]) -> Slot<Flat> {
+    pub(crate) fn widened(&mut self, site: &Site, flat: &Flat, shape: &[usize]) -> Slot<Flat> {
         let missing = shape.len() - flat.shape.len();
         if let Some(known) = self.widened.get(&(flat.id, missing)) {
             return Ok(known.clone());
@@ -212,7 +212,12 @@ impl<'n> Symbols<'n> {
     }
 
     /// The result of an operation, whose type may be known.
-    pub fn operation(&mut self, site: &Site, what: (Op, &Attributes, Option<&Type>), inputs: &[&Sym]) -> Slot<Sym> {
+    pub(crate) fn operation(
+        &mut self,
+        site: &Site,
+        what: (Op, &Attributes, Option<&Type>),
+        inputs: &[&Sym],
+    ) -> Slot<Sym> {
         let known: Option<SmallVec<[&Tensor; 4]>> = inputs.iter().map(|input| input.known().map(|x| &**x)).collect();
         let Some(known) = known else { return lower::operation(self, site, what, inputs) };
         let result = compute(site, what, &known)?;
@@ -232,37 +237,37 @@ impl<'n> Symbols<'n> {
     }
 
     /// The steps taken since this was asked, beyond one for each layer.
-    pub fn work(&mut self) -> u64 {
+    pub(crate) fn work(&mut self) -> u64 {
         std::mem::take(&mut self.work)
     }
 
     /// The memory of elements that are being collected.
-    pub fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         self.held
     }
 
     /// The memory that a value takes.
-    pub fn bytes(&self, value: &Sym) -> u64 {
+    pub(crate) fn bytes(&self, value: &Sym) -> u64 {
         value.known().map_or(0, |value| value.bytes())
     }
 
     /// The number that a value is, if that is known.
-    pub fn number(&self, value: &Sym) -> Option<i64> {
+    pub(crate) fn number(&self, value: &Sym) -> Option<i64> {
         value.known()?.as_integer()
     }
 
     /// The truth of a value, if that is known.
-    pub fn truth(&self, value: &Sym) -> Option<bool> {
+    pub(crate) fn truth(&self, value: &Sym) -> Option<bool> {
         value.known()?.as_bool()
     }
 
     /// How many trips are made of a loop whose condition is not known; none if none at all.
-    pub fn bound(&self) -> Option<u64> {
+    pub(crate) fn bound(&self) -> Option<u64> {
         self.bound
     }
 
     /// What is at an index of an axis; `trips` is the number of trips, where known.
-    pub fn element(
+    pub(crate) fn element(
         &mut self,
         site: &Site,
         of: (TensorId, &Sym),
@@ -288,7 +293,13 @@ impl<'n> Symbols<'n> {
     }
 
     /// Adds an element, which counts only if `active` holds.
-    pub fn push(&mut self, collecting: &Collecting, to: &mut Gathered, value: &Sym, active: Option<&Sym>) -> Slot<()> {
+    pub(crate) fn push(
+        &mut self,
+        collecting: &Collecting,
+        to: &mut Gathered,
+        value: &Sym,
+        active: Option<&Sym>,
+    ) -> Slot<()> {
         if !to.shifted && to.count == collecting.length {
             return Err(too_short(collecting));
         }
@@ -362,7 +373,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// The collected elements in one tensor.
-    pub fn close(&mut self, collecting: &Collecting, mut from: Gathered) -> Slot<Sym> {
+    pub(crate) fn close(&mut self, collecting: &Collecting, mut from: Gathered) -> Slot<Sym> {
         let site = &collecting.site;
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
         let (dtype, shape) = match from.element {
@@ -406,7 +417,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// Both of two conditions.
-    pub fn both(&mut self, site: &Site, a: &Sym, b: &Sym) -> Slot<Sym> {
+    pub(crate) fn both(&mut self, site: &Site, a: &Sym, b: &Sym) -> Slot<Sym> {
         match (self.truth(a), self.truth(b)) {
             (Some(true), _) => Ok(b.clone()),
             (_, Some(true)) => Ok(a.clone()),
@@ -423,7 +434,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// One of two values.
-    pub fn choose(&mut self, site: &Site, active: &Sym, new: &Sym, old: &Sym) -> Slot<Sym> {
+    pub(crate) fn choose(&mut self, site: &Site, active: &Sym, new: &Sym, old: &Sym) -> Slot<Sym> {
         if new.same(old) {
             return Ok(old.clone());
         }
@@ -442,7 +453,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// Notes that a loop was left although the condition may hold.
-    pub fn unfinished(&mut self, site: &Site, active: &Sym) -> Slot<()> {
+    pub(crate) fn unfinished(&mut self, site: &Site, active: &Sym) -> Slot<()> {
         let done = match active {
             Sym::Known(_) => Sym::Known(Arc::new(
                 Tensor::scalar(Data::Bool(vec![self.truth(active) == Some(false)]))

@@ -18,7 +18,7 @@ use crate::source::Span;
 use crate::tensor::Dims;
 
 /// Unrolls a network that keeps the rules.
-pub fn unroll(
+pub(crate) fn unroll(
     net: &Network,
     plan: &Plan,
     types: &Types,

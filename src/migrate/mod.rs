@@ -4,7 +4,7 @@
 //! Operations are found to be without a counterpart before anything is changed, so that the
 //! expansion can take the compounds among them apart and try again.
 
-pub mod table;
+pub(crate) mod table;
 pub(crate) mod target;
 
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use target::{Declarations, Declared, Target};
 
 /// An operation that cannot be written in 1.0 as it is.
 #[derive(Debug)]
-pub struct Blocked {
+pub(crate) struct Blocked {
     /// Its name.
-    pub operation: String,
+    pub(crate) operation: String,
     /// What to say if nothing helps.
-    pub diagnostic: Diagnostic,
+    pub(crate) diagnostic: Diagnostic,
 }
 
 /// The compounds that a document is migrated without, whatever their arguments.

@@ -5,7 +5,7 @@
 
 /// A value that the draft leaves unsaid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Constant {
+pub(crate) enum Constant {
     /// An integer.
     Int(i64),
     /// An array of integers.
@@ -16,7 +16,7 @@ pub enum Constant {
 
 /// Under which condition an argument means the same in 1.0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// It is 0.0.
     Zero,
     /// It is 0.0 or more.
@@ -30,7 +30,7 @@ pub enum Condition {
 
 /// What happens to a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// It has another name.
     Rename(&'static str, &'static str),
     /// It is new, and has this value.
@@ -49,13 +49,13 @@ use Step::{Add, FillOnes, If, Rename, TypeArgument};
 
 /// A row: the operation, its counterpart, and its parameters where they differ.
 #[derive(Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// The operation of the draft.
-    pub draft: &'static str,
+    pub(crate) draft: &'static str,
     /// Its counterpart.
-    pub counterpart: &'static str,
+    pub(crate) counterpart: &'static str,
     /// What happens to parameters.
-    pub steps: &'static [Step],
+    pub(crate) steps: &'static [Step],
 }
 
 const fn row(draft: &'static str, counterpart: &'static str, steps: &'static [Step]) -> Row {
@@ -69,7 +69,7 @@ const PLANEWISE: &[Step] =
     &[FillOnes("stride", 2), FillOnes("dilation", 2), If("padding", Whole(2)), Add("groups", Int(0))];
 
 /// The operations that have a counterpart.
-pub static ROWS: &[Row] = &[
+pub(crate) static ROWS: &[Row] = &[
     row("external", "external", &[If("shape", KnownExtents), TypeArgument]),
     row("constant", "constant", &[TypeArgument]),
     row("variable", "variable", &[TypeArgument]),
@@ -180,12 +180,12 @@ pub static ROWS: &[Row] = &[
 
 /// The compounds without a counterpart, which are always expanded: 1.0 has operations of these
 /// names that calculate something else.
-pub static EXPANDED: &[&str] = &["logarithmic_quantize"];
+pub(crate) static EXPANDED: &[&str] = &["logarithmic_quantize"];
 
 /// The words that are names in the draft and keywords in 1.0.
-pub static KEYWORDS: &[&str] = &["version", "extension", "integer", "yield"];
+pub(crate) static KEYWORDS: &[&str] = &["version", "extension", "integer", "yield"];
 
 /// The row of an operation.
-pub fn find(draft: &str) -> Option<&'static Row> {
+pub(crate) fn find(draft: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.draft == draft)
 }

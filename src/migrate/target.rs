@@ -13,23 +13,23 @@ use crate::options::{From, Options};
 use crate::source::names::Names;
 
 /// What 1.0 declares.
-pub struct Target {
+pub(crate) struct Target {
     document: Document,
     options: Options,
 }
 
 /// An operation of 1.0.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub(crate) struct Declared {
     /// The operation, its names being those of the graph.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// What the parameters take, by itself or in tensors.
-    pub takes: Vec<Option<Primitive>>,
+    pub(crate) takes: Vec<Option<Primitive>>,
 }
 
 impl Target {
     /// The standard library of 1.0.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let options = Options { from: From::Nnef, ..Options::default() };
         // Nothing is declared beside it.
         let document = crate::parse_library("<migration>", String::new(), &options).document;
@@ -37,21 +37,21 @@ impl Target {
     }
 
     /// The declarations by name.
-    pub fn declarations(&self) -> Declarations<'_> {
+    pub(crate) fn declarations(&self) -> Declarations<'_> {
         let (checked, _): (Checked, Diagnostics) = check::check(&self.document, &self.options);
         Declarations { checked, known: FxHashMap::default() }
     }
 }
 
 /// The declarations of 1.0, with the names of a graph.
-pub struct Declarations<'d> {
+pub(crate) struct Declarations<'d> {
     checked: Checked<'d>,
     known: FxHashMap<&'static str, Option<Declared>>,
 }
 
 impl Declarations<'_> {
     /// An operation of 1.0.
-    pub fn find(&mut self, operation: &'static str, graph: &mut Graph) -> Option<&Declared> {
+    pub(crate) fn find(&mut self, operation: &'static str, graph: &mut Graph) -> Option<&Declared> {
         let checked = &self.checked;
         self.known.entry(operation).or_insert_with(|| declared(checked, operation, graph.symbols_mut())).as_ref()
     }

@@ -23,7 +23,7 @@ pub(super) struct Archive {
 
 impl Archive {
     /// Lists the files of an archive.
-    pub fn open(name: &Path, mut file: File, limits: &Limits) -> Result<(Self, Index), ModelError> {
+    pub(crate) fn open(name: &Path, mut file: File, limits: &Limits) -> Result<(Self, Index), ModelError> {
         let mut first = [0; 2];
         let mut start = || {
             file.seek(SeekFrom::Start(0))?;
@@ -40,7 +40,7 @@ impl Archive {
     }
 
     /// Whether gzip has packed it.
-    pub fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         self.compressed
     }
 
@@ -61,7 +61,7 @@ impl Archive {
     }
 
     /// Calls a function with files and their bytes.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         name: &Path,
         index: &Index,
@@ -97,7 +97,7 @@ impl Archive {
     }
 
     /// The archive unpacked into a temporary file, or as it is where it is not compressed.
-    pub fn unpacked(&self, limits: &Limits) -> io::Result<File> {
+    pub(crate) fn unpacked(&self, limits: &Limits) -> io::Result<File> {
         if !self.compressed {
             return self.file.try_clone();
         }

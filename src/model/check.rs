@@ -39,7 +39,7 @@ fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
 }
 
 /// How many variables a graph has.
-pub fn count_variables(graph: &Graph) -> usize {
+pub(crate) fn count_variables(graph: &Graph) -> usize {
     variables(graph).len()
 }
 
@@ -49,7 +49,7 @@ pub fn count_variables(graph: &Graph) -> usize {
 /// # Errors
 ///
 /// A file cannot be read.
-pub fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
+pub(crate) fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
     let mut check = Check { model, named: FxHashMap::default(), hints: 0, found };
     let variables = variables(graph);
     if let [(graph, first, _), _, ..] = variables[..]

@@ -9,6 +9,7 @@ use crate::source::{Location, Sources};
 
 /// Why a model could not be read or written.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ModelError {
     /// Reading or writing failed.
     Io {
@@ -18,35 +19,33 @@ pub enum ModelError {
         error: io::Error,
     },
     /// The model is not acceptable.
-    Refused(Refusal),
+    Refused {
+        /// What kind of refusal.
+        code: Code,
+        /// The folder or archive.
+        model: String,
+        /// The sentence that says it.
+        message: String,
+        /// What to do about it.
+        help: Option<String>,
+    },
     /// The place for the result is not acceptable.
     Target(String),
 }
 
-/// What is not acceptable about a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What kind.
-    pub code: Code,
-    /// The folder or archive.
-    pub model: String,
-    /// The sentence that says it.
-    pub message: String,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-impl Refusal {
-    /// The refusal as a finding, and the sources that it speaks of.
-    pub fn diagnostic(self) -> (Sources, Diagnostic) {
-        let mut sources = Sources::new();
-        let file = sources.add(self.model, "");
-        let at = Location { file, ..Location::default() };
-        (sources, Diagnostic::new(self.code, at, self.message).help_if(self.help))
-    }
-}
-
 impl ModelError {
+    /// A refusal as a finding, with the sources that it speaks of.
+    ///
+    /// # Errors
+    ///
+    /// Anything else, as it is.
+    pub(crate) fn diagnostic(self) -> Result<(Sources, Diagnostic), Self> {
+        let ModelError::Refused { code, model, message, help } = self else { return Err(self) };
+        let mut sources = Sources::new();
+        let at = Location { file: sources.add(model, ""), ..Location::default() };
+        Ok((sources, Diagnostic::new(code, at, message).help_if(help)))
+    }
+
     /// A failure of reading or writing.
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
         ModelError::Io { path: path.display().to_string(), error }
@@ -55,13 +54,13 @@ impl ModelError {
     /// A refusal.
     pub(super) fn refused(code: Code, model: &Path, message: impl Into<String>) -> Self {
         let model = model.display().to_string();
-        ModelError::Refused(Refusal { code, model, message: message.into(), help: None })
+        ModelError::Refused { code, model, message: message.into(), help: None }
     }
 
     /// Says what to do about a refusal.
-    pub(super) fn help(mut self, help: &str) -> Self {
-        if let ModelError::Refused(refusal) = &mut self {
-            refusal.help = Some(help.to_string());
+    pub(super) fn help(mut self, text: &str) -> Self {
+        if let ModelError::Refused { help, .. } = &mut self {
+            *help = Some(text.to_string());
         }
         self
     }
@@ -71,7 +70,7 @@ impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             ModelError::Io { path, error } => write!(f, "{path}: {error}"),
-            ModelError::Refused(refusal) => write!(f, "{}: {}", refusal.model, refusal.message),
+            ModelError::Refused { model, message, .. } => write!(f, "{model}: {message}"),
             ModelError::Target(message) => f.write_str(message),
         }
     }

@@ -47,7 +47,7 @@ impl ModelFile {
     }
 
     /// The file on disk that it is, if it is one of its own.
-    pub fn on_disk(&self) -> Option<&Path> {
+    pub(crate) fn on_disk(&self) -> Option<&Path> {
         match &self.place {
             Place::Disk(path) => Some(path),
             _ => None,
@@ -67,22 +67,22 @@ pub(super) struct Index {
 
 impl Index {
     /// The files in order.
-    pub fn files(&self) -> &[ModelFile] {
+    pub(crate) fn files(&self) -> &[ModelFile] {
         &self.files
     }
 
     /// A file by its name.
-    pub fn find(&self, path: &str) -> Option<&ModelFile> {
+    pub(crate) fn find(&self, path: &str) -> Option<&ModelFile> {
         self.names.get(path).copied().flatten().map(|i| &self.files[i as usize])
     }
 
     /// Whether there are more files and folders than may be, or longer names.
-    pub fn exceeds(&self, limits: &Limits) -> bool {
+    pub(crate) fn exceeds(&self, limits: &Limits) -> bool {
         self.names.len() > limits.entries || self.bytes > limits.names
     }
 
     /// Adds a file; or says that its name is taken.
-    pub fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
+    pub(crate) fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
         self.add_folders(&file.path)?;
         self.bytes += file.path.len();
         if let Some(other) = self.names.insert(file.path.clone(), Some(self.files.len() as u32)) {

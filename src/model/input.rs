@@ -9,10 +9,10 @@ use flate2::bufread::MultiGzDecoder;
 use super::limits::Limits;
 
 /// The first bytes of what gzip has packed.
-pub const GZIP: [u8; 2] = [0x1F, 0x8B];
+pub(crate) const GZIP: [u8; 2] = [0x1F, 0x8B];
 
 /// What entries of an archive are read from.
-pub trait Input: Read {
+pub(crate) trait Input: Read {
     /// Passes over bytes; how many there were.
     fn advance(&mut self, count: u64) -> io::Result<u64>;
 
@@ -21,7 +21,7 @@ pub trait Input: Read {
 }
 
 /// An archive that is not compressed, where bytes are passed over without reading them.
-pub struct Plain<'f> {
+pub(crate) struct Plain<'f> {
     reader: BufReader<&'f File>,
     position: u64,
     length: u64,
@@ -29,7 +29,7 @@ pub struct Plain<'f> {
 
 impl<'f> Plain<'f> {
     /// Reads from the start of a file.
-    pub fn new(mut file: &'f File) -> io::Result<Self> {
+    pub(crate) fn new(mut file: &'f File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(0))?;
         Ok(Plain { reader: BufReader::new(file), position: 0, length })
@@ -58,7 +58,7 @@ impl Input for Plain<'_> {
 }
 
 /// The message of what unpacks to too much.
-pub const BOMB: &str = "the archive unpacks to more than is allowed for its size";
+pub(crate) const BOMB: &str = "the archive unpacks to more than is allowed for its size";
 
 /// Counts what is read.
 struct Counted<'f, 'c> {
@@ -75,7 +75,7 @@ impl Read for Counted<'_, '_> {
 }
 
 /// A compressed archive.
-pub struct Packed<'f, 'c> {
+pub(crate) struct Packed<'f, 'c> {
     decoder: MultiGzDecoder<BufReader<Counted<'f, 'c>>>,
     packed: &'c Cell<u64>,
     position: u64,
@@ -84,7 +84,7 @@ pub struct Packed<'f, 'c> {
 
 impl<'f, 'c> Packed<'f, 'c> {
     /// Unpacks from the start of a file; `packed` counts its bytes.
-    pub fn new(mut file: &'f File, packed: &'c Cell<u64>, limits: &'c Limits) -> io::Result<Self> {
+    pub(crate) fn new(mut file: &'f File, packed: &'c Cell<u64>, limits: &'c Limits) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         packed.set(0);
         let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, Counted { file, count: packed }));

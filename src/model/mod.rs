@@ -3,7 +3,7 @@
 //! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
 //! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
 //! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, never held.
-//! [`check`] compares data with a graph, [`quant`] reads quantizations, [`mod@write`] writes a model,
+//! [`check`] compares data with a graph, [`quant`] reads quantizations, [`Target::write`] writes a model,
 //! whole or not at all. `docs/models.md` says what is decided about each.
 //!
 //! ```
@@ -21,17 +21,17 @@
 //! ```
 
 mod archive;
-pub mod check;
+pub(crate) mod check;
 mod error;
 mod folder;
 mod index;
 mod input;
 mod limits;
-pub mod path;
-pub mod quant;
+pub(crate) mod path;
+pub(crate) mod quant;
 mod tar;
 mod variables;
-pub mod write;
+mod write;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -40,18 +40,20 @@ use std::path::{Path, PathBuf};
 use crate::diagnostics::Code;
 use crate::tensor::dat::HEADER_LENGTH;
 use archive::Archive;
-pub use error::{ModelError, Refusal};
+pub use error::ModelError;
 pub use index::ModelFile;
 use index::{Index, Place};
 pub use limits::Limits;
 pub use variables::ModelVariables;
+pub(crate) use write::rewrite;
+pub use write::{Content, Target};
 
 /// The text of the graph.
-pub const GRAPH: &str = "graph.nnef";
+pub(crate) const GRAPH: &str = "graph.nnef";
 /// The quantizations.
-pub const QUANT: &str = "graph.quant";
+pub(crate) const QUANT: &str = "graph.quant";
 /// How the names of data files end.
-pub const DATA: &str = ".dat";
+pub(crate) const DATA: &str = ".dat";
 
 /// The files of a model.
 #[derive(Debug)]
@@ -67,12 +69,12 @@ pub struct Model {
 
 /// Whether bytes are the first ones of an archive: of what gzip has packed, or of a tar archive. At
 /// least 512 are needed to know the latter.
-pub fn is_archive(bytes: &[u8]) -> bool {
+pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(&input::GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
 
 /// Whether a file name is that of an archive.
-pub fn has_archive_name(path: &Path) -> bool {
+pub(crate) fn has_archive_name(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".tar", ".tar.gz", ".tgz"].iter().any(|extension| name.ends_with(extension))
 }
@@ -104,7 +106,7 @@ impl Model {
     }
 
     /// The folder or archive.
-    pub fn name(&self) -> &Path {
+    pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
@@ -114,12 +116,12 @@ impl Model {
     }
 
     /// A file by its name.
-    pub fn file(&self, path: &str) -> Option<&ModelFile> {
+    pub(crate) fn file(&self, path: &str) -> Option<&ModelFile> {
         self.index.find(path)
     }
 
     /// How many bytes the files have that pass the filter.
-    pub fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
+    pub(crate) fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
         self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
     }
 
@@ -167,7 +169,7 @@ impl Model {
     /// # Errors
     ///
     /// The file cannot be read.
-    pub fn head(&self, file: &ModelFile) -> Result<Vec<u8>, ModelError> {
+    pub(crate) fn head(&self, file: &ModelFile) -> Result<Vec<u8>, ModelError> {
         match &file.place {
             Place::Kept(bytes) => Ok(bytes[..bytes.len().min(HEADER_LENGTH)].to_vec()),
             Place::Packed { head, .. } => Ok(head.to_vec()),
@@ -185,7 +187,7 @@ impl Model {
     /// # Errors
     ///
     /// That of the function, a file cannot be read, or an archive is no longer what it was.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         wanted: impl Fn(&ModelFile) -> bool,
         mut each: impl FnMut(&ModelFile, &mut dyn Read) -> Result<(), ModelError>,
@@ -202,7 +204,7 @@ impl Model {
     }
 
     /// Whether it is an archive that gzip has packed.
-    pub fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         self.archive.as_ref().is_some_and(Archive::is_compressed)
     }
 }
@@ -212,7 +214,7 @@ impl Model {
 /// # Errors
 ///
 /// Reading or writing failed.
-pub fn spool(stream: &mut dyn Read) -> io::Result<File> {
+pub(crate) fn spool(stream: &mut dyn Read) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(stream, &mut file)?;
     file.rewind()?;

@@ -1,7 +1,7 @@
 //! Names of files within a model: relative, with `/` between their parts, and never leading out.
 
 /// The longest name of a file.
-pub const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 /// The longest part of one.
 const MAX_PART: usize = 255;
 
@@ -13,7 +13,7 @@ const MAX_PART: usize = 255;
 /// assert_eq!(clean("./a//b.dat"), Ok("a/b.dat".to_string()));
 /// assert_eq!(clean("../b.dat"), Err("leads out of the model"));
 /// ```
-pub fn clean(name: &str) -> Result<String, &'static str> {
+pub(crate) fn clean(name: &str) -> Result<String, &'static str> {
     if name.len() > MAX_PATH {
         return Err("is too long");
     }
@@ -59,7 +59,7 @@ fn is_drive(part: &str) -> bool {
 /// assert_eq!(data_file(r"block1\weights"), Ok("block1/weights.dat".to_string()));
 /// assert!(data_file(r"..\weights").is_err());
 /// ```
-pub fn data_file(label: &str) -> Result<String, &'static str> {
+pub(crate) fn data_file(label: &str) -> Result<String, &'static str> {
     let label = label.replace('\\', "/");
     let label = label.trim_start_matches('/');
     if label.is_empty() || label.ends_with('/') {
@@ -70,7 +70,7 @@ pub fn data_file(label: &str) -> Result<String, &'static str> {
 
 /// Whether a name is one of those that begin with a dot somewhere: readers of models pass over
 /// them, and systems keep their own things there.
-pub fn is_hidden(name: &str) -> bool {
+pub(crate) fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.'))
 }
 

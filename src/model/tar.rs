@@ -18,7 +18,7 @@ const MAX_EXTENDED: u64 = 1 << 16;
 
 /// Why an entry cannot be had.
 #[derive(Debug)]
-pub enum EntryError {
+pub(crate) enum EntryError {
     /// Reading failed, or what was packed is broken.
     Io(io::Error),
     /// It is not acceptable.
@@ -39,15 +39,15 @@ fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T> {
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its name, in plain form.
-    pub path: String,
+    pub(crate) path: String,
     /// The number of bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Where they begin in the unpacked archive.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Whether it is a folder.
-    pub folder: bool,
+    pub(crate) folder: bool,
 }
 
 /// What extended headers say about the entry that follows.
@@ -58,7 +58,7 @@ struct Extended {
 }
 
 /// Reads entries one after the other.
-pub struct Entries<I> {
+pub(crate) struct Entries<I> {
     input: I,
     /// The bytes of the current entry that have not been read.
     left: u64,
@@ -69,12 +69,12 @@ pub struct Entries<I> {
 
 impl<I: Input> Entries<I> {
     /// Starts at the first entry.
-    pub fn new(input: I) -> Self {
+    pub(crate) fn new(input: I) -> Self {
         Entries { input, left: 0, padding: 0, seen: 0 }
     }
 
     /// The next entry, whose bytes can then be read from this.
-    pub fn next(&mut self) -> Result<Option<Entry>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
         let mut extended = Extended::default();
         loop {
             self.finish()?;
@@ -93,7 +93,7 @@ impl<I: Input> Entries<I> {
     }
 
     /// Reads what is left and checks that nothing is broken up to the end.
-    pub fn drain(mut self) -> Result<()> {
+    pub(crate) fn drain(mut self) -> Result<()> {
         while self.input.advance(1 << 30)? > 0 {}
         Ok(())
     }

@@ -40,7 +40,7 @@ const EXCEPTIONS: &[(&str, &[(&str, Primitive)])] = &[
 ];
 
 /// The data-type of a parameter or result of a standard operation.
-pub fn data_type(operation: &str, name: &str) -> Primitive {
+pub(crate) fn data_type(operation: &str, name: &str) -> Primitive {
     EXCEPTIONS
         .iter()
         .find(|(of, _)| *of == operation)
@@ -49,7 +49,7 @@ pub fn data_type(operation: &str, name: &str) -> Primitive {
 }
 
 /// A declared type with the data-type of its tensors.
-pub fn with_data_type(types: &mut Types, ty: Type, data_type: Primitive) -> Type {
+pub(crate) fn with_data_type(types: &mut Types, ty: Type, data_type: Primitive) -> Type {
     match ty {
         Type::Tensor(_) => Type::Tensor(Element::Of(data_type)),
         Type::Array(array) => {
@@ -61,7 +61,7 @@ pub fn with_data_type(types: &mut Types, ty: Type, data_type: Primitive) -> Type
 }
 
 /// How people of this dialect call the elements of tensors.
-pub fn plural(data_type: Primitive) -> &'static str {
+pub(crate) fn plural(data_type: Primitive) -> &'static str {
     match data_type {
         Primitive::Scalar => "scalars",
         Primitive::Logical => "logicals",

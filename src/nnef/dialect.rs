@@ -6,7 +6,7 @@ use crate::graph::Primitive;
 
 impl Dialect {
     /// The differences, as a table row.
-    pub fn rules(self) -> &'static Rules {
+    pub(crate) fn rules(self) -> &'static Rules {
         match self {
             Dialect::V1 => &V1,
             Dialect::Draft => &DRAFT,
@@ -16,27 +16,27 @@ impl Dialect {
 
 /// What differs between dialects before types come into play.
 #[derive(Debug)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// The name on the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Words that the lexer takes as keywords but this dialect as identifiers.
-    pub not_keywords: &'static [&'static str],
+    pub(crate) not_keywords: &'static [&'static str],
     /// Words that this dialect adds as type names, with their meaning.
-    pub extra_types: &'static [(&'static str, Primitive, Builtin)],
+    pub(crate) extra_types: &'static [(&'static str, Primitive, Builtin)],
     /// Whether an assignment must end with a semicolon.
-    pub semicolons: bool,
+    pub(crate) semicolons: bool,
     /// Whether `tensor` stands without angle brackets.
-    pub untyped_tensors: bool,
+    pub(crate) untyped_tensors: bool,
     /// Whether a tuple on the right side may stand without parentheses.
-    pub bare_tuples: bool,
+    pub(crate) bare_tuples: bool,
     /// Whether comprehensions are written `[e for i in a]` instead of `[for i in a yield e]`.
-    pub postfix_comprehension: bool,
+    pub(crate) postfix_comprehension: bool,
     /// Whether `in` is a binary operator.
-    pub in_operator: bool,
+    pub(crate) in_operator: bool,
     /// Whether fragments can be generic, and calls carry a type argument.
-    pub generics: bool,
+    pub(crate) generics: bool,
     /// Whether default values can have a sign.
-    pub signed_defaults: bool,
+    pub(crate) signed_defaults: bool,
 }
 
 static V1: Rules = Rules {
@@ -69,7 +69,7 @@ static DRAFT: Rules = Rules {
 ///
 /// `version 1.0;` is 1.0, and so is everything that does not start with a version; `version 1.0`
 /// without a semicolon is the draft.
-pub fn detect(text: &str) -> Dialect {
+pub(crate) fn detect(text: &str) -> Dialect {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let Some(rest) = skip_trivia(text).strip_prefix("version") else { return Dialect::V1 };
     let rest = skip_trivia(rest);

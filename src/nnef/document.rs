@@ -14,14 +14,14 @@ use std::sync::{Arc, OnceLock};
 
 /// Identifies a module of a [`Document`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ModuleId(pub(crate) u32);
+pub(crate) struct ModuleId(pub(crate) u32);
 
 impl ModuleId {
     /// The standard library of the dialect.
-    pub const STANDARD: ModuleId = ModuleId(0);
+    pub(crate) const STANDARD: ModuleId = ModuleId(0);
 
     /// The position in [`Document::modules`].
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -139,17 +139,21 @@ impl Document {
 
     /// Adds a text that belongs to the document, such as its quantizations, so that findings can
     /// point into it.
-    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> crate::source::FileId {
+    pub(crate) fn add_source(
+        &mut self,
+        name: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
+    ) -> crate::source::FileId {
         self.sources.add(name, text)
     }
 
     /// The names of all texts.
-    pub fn names(&self) -> &Names {
+    pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
     /// Whether it has holes where the text could not be read.
-    pub fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
 
@@ -159,12 +163,12 @@ impl Document {
     }
 
     /// The dialect in which it was read.
-    pub fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// The modules: the standard library, further libraries, and last the document itself.
-    pub fn modules(&self) -> &[Arc<Module>] {
+    pub(crate) fn modules(&self) -> &[Arc<Module>] {
         &self.modules
     }
 
@@ -174,24 +178,30 @@ impl Document {
     }
 
     /// The module of the document itself.
-    pub fn main(&self) -> &Module {
+    pub(crate) fn main(&self) -> &Module {
         self.module(self.main_id())
     }
 
     /// The id of the document itself.
-    pub fn main_id(&self) -> ModuleId {
+    pub(crate) fn main_id(&self) -> ModuleId {
         ModuleId(self.modules.len() as u32 - 1)
     }
 
     /// A module.
-    pub fn module(&self, id: ModuleId) -> &Module {
+    pub(crate) fn module(&self, id: ModuleId) -> &Module {
         &self.modules[id.index()]
     }
 
     /// The document in canonical layout, comments kept.
     pub fn format(&self) -> String {
+        self.format_as(self.dialect)
+    }
+
+    /// The same in the notation of another dialect. What that dialect does not have is written as
+    /// it would be in its own.
+    pub fn format_as(&self, dialect: Dialect) -> String {
         let module = self.main();
-        super::print::print_module(module, &self.names, self.sources.file(module.file).text(), self.dialect)
+        super::print::print_module(module, &self.names, self.sources.file(module.file).text(), dialect)
     }
 }
 

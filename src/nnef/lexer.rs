@@ -6,7 +6,7 @@ mod tests;
 
 use logos::Logos;
 
-pub use self::kinds::Kind;
+pub(crate) use self::kinds::Kind;
 pub(crate) use self::kinds::is_reserved;
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -16,15 +16,15 @@ use crate::source::{FileId, Location, Span};
 
 /// The tokens of a text.
 #[derive(Clone, Debug, Default)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     /// What each token is.
-    pub kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// Where each token stands.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// Comments, `#` included and the line end not.
-    pub comments: Vec<Span>,
+    pub(crate) comments: Vec<Span>,
     /// Whether loops are enabled.
-    pub loops: bool,
+    pub(crate) loops: bool,
 }
 
 impl Tokens {
@@ -41,7 +41,7 @@ impl Tokens {
 }
 
 /// Cuts a text into tokens.
-pub fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
+pub(crate) fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
     let mut tokens = Tokens::default();
     let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
     while lexer.next(&mut tokens).is_some() {}
@@ -59,11 +59,11 @@ pub(crate) struct Lexer<'t> {
     /// Within an extension directive.
     free: bool,
     /// The findings so far.
-    pub diagnostics: Diagnostics,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 impl<'t> Lexer<'t> {
-    pub fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
+    pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
         let mut logos = Kind::lexer(text);
         if text.starts_with('\u{FEFF}') {
             logos.bump('\u{FEFF}'.len_utf8());
@@ -72,18 +72,18 @@ impl<'t> Lexer<'t> {
     }
 
     /// Where the text starts that was not cut yet.
-    pub fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.logos.span().end
     }
 
     /// Goes on behind a part of the text for which others account.
-    pub fn skip_to(&mut self, position: usize) {
+    pub(crate) fn skip_to(&mut self, position: usize) {
         self.logos.bump(position - self.position());
     }
 
     /// Adds the next token, and tells its kind; where a token is cut in two, that of the latter.
     #[inline]
-    pub fn next(&mut self, tokens: &mut Tokens) -> Option<Kind> {
+    pub(crate) fn next(&mut self, tokens: &mut Tokens) -> Option<Kind> {
         let before = tokens.kinds.len();
         while tokens.kinds.len() == before {
             let kind = self.logos.next()?.unwrap_or(Kind::Stray);

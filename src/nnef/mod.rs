@@ -1,15 +1,15 @@
 //! The NNEF language: from bytes to a checked document, and back to text.
 
-pub mod ast;
-pub mod check;
+pub(crate) mod ast;
+pub(crate) mod check;
 pub(crate) mod compile;
-pub mod datatypes;
-pub mod dialect;
-pub mod document;
+pub(crate) mod datatypes;
+pub(crate) mod dialect;
+pub(crate) mod document;
 pub(crate) mod expand;
-pub mod grammar;
-pub mod lexer;
-pub mod operators;
-pub mod print;
-pub mod statements;
-pub mod types;
+pub(crate) mod grammar;
+pub(crate) mod lexer;
+pub(crate) mod operators;
+pub(crate) mod print;
+pub(crate) mod statements;
+pub(crate) mod types;

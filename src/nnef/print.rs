@@ -13,23 +13,23 @@ use crate::graph::Primitive;
 use crate::graph::operators::UNARY_PRECEDENCE;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
-pub use module::print_module;
+pub(crate) use module::print_module;
 
 /// Binding strength of what is not an operator.
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
 
 /// Prints an expression.
-pub fn print_expr(ast: &Ast, names: &Names, dialect: Dialect, id: ExprId, out: &mut String) {
+pub(crate) fn print_expr(ast: &Ast, names: &Names, dialect: Dialect, id: ExprId, out: &mut String) {
     Printer { ast, names, rules: dialect.rules(), out }.expr(id, 0);
 }
 
 /// Prints a type specification.
-pub fn print_type(ast: &Ast, dialect: Dialect, id: TypeSpecId, out: &mut String) {
+pub(crate) fn print_type(ast: &Ast, dialect: Dialect, id: TypeSpecId, out: &mut String) {
     Printer { ast, names: &Names::new(), rules: dialect.rules(), out }.spec(id);
 }
 
 /// Prints a scalar so that it reads back as the same number, infinities included.
-pub fn print_scalar(value: f64, out: &mut String) {
+pub(crate) fn print_scalar(value: f64, out: &mut String) {
     match value {
         f64::INFINITY => out.push_str("1e999"),
         f64::NEG_INFINITY => out.push_str("-1e999"),

@@ -24,7 +24,7 @@ const CHUNK: usize = 32 * 1024;
 
 /// The statements of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Statements {
+pub(crate) struct Statements {
     bytes: Vec<u8>,
     /// The long literal arrays, in their order.
     numbers: Vec<Numbers>,
@@ -34,7 +34,7 @@ pub struct Statements {
     /// Where the last statement starts.
     last: u32,
     /// From brace to brace.
-    pub span: Span,
+    pub(crate) span: Span,
     /// How often names are assigned that are assigned more than once.
     reassigned: FxHashMap<Name, u32>,
 }
@@ -75,16 +75,16 @@ impl Targets {
 
 /// Some statements, with a tree of their own.
 #[derive(Clone, Debug, Default)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     /// The nodes.
-    pub ast: Arc<Ast>,
+    pub(crate) ast: Arc<Ast>,
     /// The statements.
-    pub statements: Vec<Assignment>,
+    pub(crate) statements: Vec<Assignment>,
 }
 
 /// Unpacks statements from the first to the last.
 #[derive(Clone, Debug)]
-pub struct Reader<'s> {
+pub(crate) struct Reader<'s> {
     bytes: &'s [u8],
     numbers: &'s [Numbers],
     large: &'s [Large],
@@ -93,27 +93,27 @@ pub struct Reader<'s> {
 
 impl Statements {
     /// The number of statements.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// How often a name is assigned, where that is more than once.
-    pub fn reassigned(&self) -> &FxHashMap<Name, u32> {
+    pub(crate) fn reassigned(&self) -> &FxHashMap<Name, u32> {
         &self.reassigned
     }
 
     /// Unpacks them, some at a time.
-    pub fn reader(&self) -> Reader<'_> {
+    pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { bytes: &self.bytes, numbers: &self.numbers, large: &self.large, last: 0 }
     }
 
     /// Calls a function with the statements, some at a time.
-    pub fn each_chunk(&self, mut f: impl FnMut(&Chunk)) {
+    pub(crate) fn each_chunk(&self, mut f: impl FnMut(&Chunk)) {
         let (mut reader, mut chunk) = (self.reader(), Chunk::default());
         while reader.next(&mut chunk) {
             f(&chunk);
@@ -150,7 +150,7 @@ impl Statements {
 
 impl Reader<'_> {
     /// Replaces the contents of a chunk by the next statements; false where there are no more.
-    pub fn next(&mut self, chunk: &mut Chunk) -> bool {
+    pub(crate) fn next(&mut self, chunk: &mut Chunk) -> bool {
         match Arc::get_mut(&mut chunk.ast) {
             Some(ast) => ast.clear(),
             None => chunk.ast = Arc::default(),

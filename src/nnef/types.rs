@@ -9,7 +9,7 @@ use crate::graph::Primitive;
 
 /// The elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
+pub(crate) enum Element {
     /// Elements of a primitive type.
     Of(Primitive),
     /// Of any type: `tensor<>`.
@@ -20,7 +20,7 @@ pub enum Element {
 
 /// A type; arrays and tuples are interned in [`Types`], so equal types are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Type {
+pub(crate) enum Type {
     /// Anything: a dimension symbol, or an expression that is wrong already.
     Unknown,
     /// A compile-time value.
@@ -37,11 +37,11 @@ pub enum Type {
 
 /// An interned array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayType(TypeNumber);
+pub(crate) struct ArrayType(TypeNumber);
 
 /// An interned tuple type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TupleType(TypeNumber);
+pub(crate) struct TupleType(TypeNumber);
 
 /// The number of an interned type. In three bytes, so that a type takes four: there is one for
 /// each expression.
@@ -98,7 +98,7 @@ impl Content {
 
 /// The table of array and tuple types.
 #[derive(Clone, Debug, Default)]
-pub struct Types {
+pub(crate) struct Types {
     arrays: IndexSet<Type, FxBuildHasher>,
     array_contents: Vec<Content>,
     tuples: IndexSet<Box<[Type]>, FxBuildHasher>,
@@ -107,7 +107,7 @@ pub struct Types {
 
 /// How well a value suits a parameter. Worse ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+pub(crate) enum Fit {
     /// Equal, or an implicit conversion of the specification.
     Exact,
     /// A tensor of other elements.
@@ -126,12 +126,12 @@ pub enum Fit {
 
 impl Type {
     /// The type of a primitive compile-time value.
-    pub const fn primitive(primitive: Primitive) -> Type {
+    pub(crate) const fn primitive(primitive: Primitive) -> Type {
         Type::Primitive(primitive)
     }
 
     /// Whether it is a tensor.
-    pub fn is_tensor(self) -> bool {
+    pub(crate) fn is_tensor(self) -> bool {
         matches!(self, Type::Tensor(_))
     }
 }
@@ -139,18 +139,18 @@ impl Type {
 /// Shorthands for the primitive types.
 impl Type {
     /// `integer`
-    pub const INTEGER: Type = Type::Primitive(Primitive::Integer);
+    pub(crate) const INTEGER: Type = Type::Primitive(Primitive::Integer);
     /// `scalar`
-    pub const SCALAR: Type = Type::Primitive(Primitive::Scalar);
+    pub(crate) const SCALAR: Type = Type::Primitive(Primitive::Scalar);
     /// `logical`
-    pub const LOGICAL: Type = Type::Primitive(Primitive::Logical);
+    pub(crate) const LOGICAL: Type = Type::Primitive(Primitive::Logical);
     /// `string`
-    pub const STRING: Type = Type::Primitive(Primitive::String);
+    pub(crate) const STRING: Type = Type::Primitive(Primitive::String);
 }
 
 impl Types {
     /// The type of arrays of `item`.
-    pub fn array(&mut self, item: Type) -> Type {
+    pub(crate) fn array(&mut self, item: Type) -> Type {
         let content = Content { size: 1, ..Content::default() }.with(self.content(item));
         if content.size > MAX_SIZE || (self.arrays.len() == TypeNumber::END && !self.arrays.contains(&item)) {
             return Type::Unknown;
@@ -186,7 +186,7 @@ impl Types {
     }
 
     /// The type of tuples of `items`.
-    pub fn tuple(&mut self, items: &[Type]) -> Type {
+    pub(crate) fn tuple(&mut self, items: &[Type]) -> Type {
         if let Some(index) = self.tuples.get_index_of(items) {
             return Type::Tuple(TupleType(TypeNumber::new(index)));
         }
@@ -200,17 +200,17 @@ impl Types {
     }
 
     /// The item type of an array type.
-    pub fn item(&self, array: ArrayType) -> Type {
+    pub(crate) fn item(&self, array: ArrayType) -> Type {
         self.arrays.get_index(array.0.index()).copied().unwrap_or(Type::Unknown)
     }
 
     /// The item types of a tuple type.
-    pub fn items(&self, tuple: TupleType) -> &[Type] {
+    pub(crate) fn items(&self, tuple: TupleType) -> &[Type] {
         self.tuples.get_index(tuple.0.index()).map_or(&[], |items| items)
     }
 
     /// The type that a specification names.
-    pub fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
+    pub(crate) fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
         match ast.type_spec(id) {
             TypeSpec::Error => Type::Unknown,
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
@@ -230,28 +230,28 @@ impl Types {
     }
 
     /// Whether tensors occur anywhere in a type.
-    pub fn has_tensor(&self, ty: Type) -> bool {
+    pub(crate) fn has_tensor(&self, ty: Type) -> bool {
         self.content(ty).tensor
     }
 
     /// Whether attributes occur anywhere in a type.
-    pub fn has_attribute(&self, ty: Type) -> bool {
+    pub(crate) fn has_attribute(&self, ty: Type) -> bool {
         self.content(ty).attribute
     }
 
     /// Whether the type argument `?` occurs in a type.
-    pub fn has_generic(&self, ty: Type) -> bool {
+    pub(crate) fn has_generic(&self, ty: Type) -> bool {
         self.content(ty).generic
     }
 
     /// Whether something occurs in a type that is not known: a symbol, the items of `[]`, the
     /// elements of what an operation that is not declared gives.
-    pub fn has_unknown(&self, ty: Type) -> bool {
+    pub(crate) fn has_unknown(&self, ty: Type) -> bool {
         self.content(ty).unknown
     }
 
     /// Whether `tensor<>` occurs in a type.
-    pub fn has_any_tensor(&self, ty: Type) -> bool {
+    pub(crate) fn has_any_tensor(&self, ty: Type) -> bool {
         if !matches!(ty, Type::Array(_) | Type::Tuple(_)) {
             return ty == Type::Tensor(Element::Any);
         }
@@ -268,7 +268,7 @@ impl Types {
     }
 
     /// Whether a type is a primitive or nested arrays of one primitive, which can become a tensor.
-    pub fn is_literal_tensor(&self, ty: Type) -> bool {
+    pub(crate) fn is_literal_tensor(&self, ty: Type) -> bool {
         !self.content(ty).unliteral
     }
 
@@ -289,9 +289,10 @@ impl Types {
 
     /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
     /// `generic`: nothing yet, and then bound by the first value that determines it.
-    pub fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
+    pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
         match (formal, actual) {
             (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
+            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has_generic(formal) => Fit::Exact,
             (Type::Primitive(formal), Type::Primitive(actual)) => same_primitive(formal, actual, generic, Fit::None),
             (Type::Tensor(Element::Of(formal)), Type::Tensor(Element::Of(actual))) => {
                 same_primitive(formal, actual, generic, Fit::Elements)
@@ -337,7 +338,7 @@ impl Types {
     /// What the draft adds to [`Types::fit`]: a scalar or a logical can stand for a tensor, an
     /// extent or a string cannot, although the notation does not say what the tensor holds; and
     /// its own examples give an extent for a scalar.
-    pub fn fit_in_draft(&self, formal: Type, actual: Type, fit: Fit) -> Fit {
+    pub(crate) fn fit_in_draft(&self, formal: Type, actual: Type, fit: Fit) -> Fit {
         if fit == Fit::None && formal == Type::SCALAR && actual == Type::INTEGER {
             return Fit::ExtentAsScalar;
         }
@@ -359,14 +360,14 @@ impl Types {
     }
 
     /// Whether a value converts implicitly to another type.
-    pub fn castable(&self, from: Type, to: Type) -> bool {
+    pub(crate) fn castable(&self, from: Type, to: Type) -> bool {
         // `?` is a type like any other here, so nothing may bind to it.
         self.fit(to, from, &mut Some(Primitive::Generic)) == Fit::Exact
     }
 
     /// The type to which both convert, one of the two (3.3.2).
     #[inline]
-    pub fn common(&mut self, a: Type, b: Type) -> Option<Type> {
+    pub(crate) fn common(&mut self, a: Type, b: Type) -> Option<Type> {
         if a == b {
             return Some(a);
         }
@@ -392,7 +393,7 @@ impl Types {
     }
 
     /// A type with `?` replaced.
-    pub fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
+    pub(crate) fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
         if !self.has_generic(ty) {
             return ty;
         }
@@ -419,7 +420,7 @@ impl Types {
     }
 
     /// The type as the specification writes it.
-    pub fn describe(&self, ty: Type) -> String {
+    pub(crate) fn describe(&self, ty: Type) -> String {
         self.describe_within(ty, false)
     }
 

@@ -2,7 +2,7 @@
 
 /// A family of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
+pub(crate) enum Category {
     /// Inputs and outputs of the graph.
     Port,
     /// Variables and constants.
@@ -29,17 +29,17 @@ pub enum Category {
 
 /// How a category is drawn.
 #[derive(Debug)]
-pub struct Style {
+pub(crate) struct Style {
     /// The category.
-    pub category: Category,
+    pub(crate) category: Category,
     /// Its name, as a class of style sheets has it.
-    pub class: &'static str,
+    pub(crate) class: &'static str,
     /// Background and accent on a light page.
-    pub light: (&'static str, &'static str),
+    pub(crate) light: (&'static str, &'static str),
     /// Background and accent on a dark page.
-    pub dark: (&'static str, &'static str),
+    pub(crate) dark: (&'static str, &'static str),
     /// The operations that belong to it.
-    pub operations: &'static [&'static str],
+    pub(crate) operations: &'static [&'static str],
 }
 
 macro_rules! styles {
@@ -55,7 +55,7 @@ macro_rules! styles {
 }
 
 /// The table, in the order of [`Category`].
-pub const STYLES: &[Style] = styles! {
+pub(crate) const STYLES: &[Style] = styles! {
     Port "port" "#eef1f5" "#64748b" "#27303d" "#94a3b8" ["external"]
     Data "data" "#f6f1ea" "#a1845c" "#332c22" "#c9a877" ["variable" "constant" "range" "update"]
     Product "product" "#eaf1fd" "#3b76d6" "#1d2c47" "#6ea3f5" [
@@ -104,14 +104,14 @@ pub const STYLES: &[Style] = styles! {
 const PREFIXES: &[&str] = &["tract_core_", "tract_transformers_", "tract_onnx_", "tract_", "nn_"];
 
 /// The category of an operation.
-pub fn of(operation: &str) -> Category {
+pub(crate) fn of(operation: &str) -> Category {
     let known = |name: &str| STYLES.iter().find(|style| style.operations.contains(&name)).map(|style| style.category);
     let bare = PREFIXES.iter().find_map(|prefix| operation.strip_prefix(prefix));
     known(operation).or_else(|| bare.and_then(known)).unwrap_or(Category::Other)
 }
 
 /// How a category is drawn.
-pub fn style(category: Category) -> &'static Style {
+pub(crate) fn style(category: Category) -> &'static Style {
     &STYLES[category as usize]
 }
 

@@ -16,7 +16,7 @@ const HEAD: &str = " {
 ";
 
 /// Writes a scene.
-pub fn write(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
     let mut dot = Dot { scene, sheet: Sheet { text: String::from("digraph ") } };
     dot.quoted(scene.graph.text_of(scene.graph.name));
     dot.sheet.text.push_str(HEAD);

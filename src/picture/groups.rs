@@ -8,38 +8,38 @@
 use crate::graph::{Graph, OriginId};
 
 /// How deep groups are nested.
-pub const MAX_DEPTH: u32 = 12;
+pub(crate) const MAX_DEPTH: u32 = 12;
 /// Calls with fewer operations are no groups.
 const MIN_OPERATIONS: u32 = 2;
 
 /// No group: the graph itself.
-pub const ROOT: u32 = 0;
+pub(crate) const ROOT: u32 = 0;
 
 /// A group, before anything stands in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     /// The group around it.
-    pub parent: u32,
+    pub(crate) parent: u32,
     /// The call.
-    pub origin: OriginId,
+    pub(crate) origin: OriginId,
 }
 
 /// The groups of a graph; number 0 is the graph itself.
 #[derive(Debug)]
-pub struct Groups {
+pub(crate) struct Groups {
     /// The groups, each after the one around it.
-    pub calls: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
     of: Vec<u32>,
 }
 
 impl Groups {
     /// The group of what came about through a chain of calls.
-    pub fn of(&self, origin: OriginId) -> u32 {
+    pub(crate) fn of(&self, origin: OriginId) -> u32 {
         self.of.get(origin.index()).copied().unwrap_or(ROOT)
     }
 
     /// Finds the groups for the operations that are drawn.
-    pub fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
+    pub(crate) fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
         let spans = Spans::new(graph, drawn);
         let count = spans.parent.len();
         // The call that each one is drawn in, and the group of each.

@@ -28,7 +28,12 @@ const SCRIPT: &str = concat!(
 );
 
 /// Writes an arranged scene.
-pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    scene: &Scene,
+    arrangement: &Arrangement,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut name = String::new();
     escape(&mut name, scene.graph.text_of(scene.graph.name));
     let (style, script) = (digest(STYLE), digest(SCRIPT));

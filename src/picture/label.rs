@@ -4,7 +4,7 @@ use crate::graph::{Graph, Operand, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
 /// The text of a shape, as in `1×64×56×56`; none where nothing is known.
-pub fn shape(graph: &Graph, tensor: TensorId) -> String {
+pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
 }
 
@@ -18,7 +18,7 @@ fn extents(shape: &Shape) -> String {
 }
 
 /// A text of at most so many characters; what is longer loses its middle.
-pub fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();
@@ -29,7 +29,7 @@ pub fn shorten(text: &str, most: usize) -> String {
 }
 
 /// How wide a text is, at a size of one: a little more than in most fonts without serifs.
-pub fn width(text: &str) -> f64 {
+pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 
@@ -47,7 +47,7 @@ fn char_width(c: char) -> f64 {
 }
 
 /// The same for a box: scalars with six digits.
-pub fn short_operand(graph: &Graph, value: Operand) -> String {
+pub(crate) fn short_operand(graph: &Graph, value: Operand) -> String {
     match value {
         Operand::Value(Value::Scalar(scalar)) => {
             let rounded = format!("{scalar:.5e}").parse().unwrap_or(*scalar);
@@ -63,14 +63,14 @@ pub fn short_operand(graph: &Graph, value: Operand) -> String {
 const MAX_DEPTH: u32 = 16;
 
 /// Spells values in at most some bytes; what is longer ends with `…`.
-pub struct Spelling<'g> {
+pub(crate) struct Spelling<'g> {
     graph: &'g Graph,
     most: usize,
     text: String,
 }
 
 /// The text of an argument, of about so many bytes at most.
-pub fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
+pub(crate) fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     let mut spelling = Spelling { graph, most, text: String::new() };
     match operand {
         Operand::Tensor(tensor) => spelling.text = graph.tensor_name(tensor),

@@ -36,13 +36,13 @@ use layout::Arrangement;
 use scene::Scene;
 
 /// Graphs of more operations are not drawn.
-pub const MAX_OPERATIONS: usize = 400_000;
+pub(crate) const MAX_OPERATIONS: usize = 400_000;
 
 /// A graph is too large to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
     /// How many operations it has.
-    pub operations: usize,
+    pub(crate) operations: usize,
 }
 
 impl fmt::Display for TooLarge {

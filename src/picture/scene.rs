@@ -13,7 +13,7 @@ use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
 
 /// What a box stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// An operation.
     Operation(OperationId),
     /// A tensor that nothing in the graph makes.
@@ -24,44 +24,44 @@ pub enum Subject {
 
 /// A box.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(crate) struct Node {
     /// What it stands for.
-    pub subject: Subject,
+    pub(crate) subject: Subject,
     /// The group it stands in.
-    pub group: u32,
+    pub(crate) group: u32,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// What stands beside the title: the shape of the result.
-    pub note: String,
+    pub(crate) note: String,
     /// Lines below: what a variable or a constant is for, and its shape or value.
-    pub rows: Vec<(String, String)>,
+    pub(crate) rows: Vec<(String, String)>,
     /// What it is about.
-    pub category: Category,
+    pub(crate) category: Category,
 }
 
 /// A group, and what stands in it.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// The group around it.
-    pub parent: u32,
+    pub(crate) parent: u32,
     /// Which of its items it is.
-    pub item: u32,
+    pub(crate) item: u32,
     /// The name of the fragment.
-    pub title: String,
+    pub(crate) title: String,
     /// The call.
-    pub origin: OriginId,
+    pub(crate) origin: OriginId,
     /// How many operations stand in it, in groups within included.
-    pub operations: u32,
+    pub(crate) operations: u32,
     /// What stands in it.
-    pub items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     /// The tensors between its items.
-    pub nets: IndexMap<TensorId, Net, FxBuildHasher>,
+    pub(crate) nets: IndexMap<TensorId, Net, FxBuildHasher>,
     depth: u32,
 }
 
 /// What stands in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
+pub(crate) enum Item {
     /// A box.
     Node(u32),
     /// A group.
@@ -70,22 +70,22 @@ pub enum Item {
 
 /// All that a picture shows.
 #[derive(Debug)]
-pub struct Scene<'g> {
+pub(crate) struct Scene<'g> {
     /// The graph.
-    pub graph: &'g Graph,
+    pub(crate) graph: &'g Graph,
     /// The boxes.
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// The groups; the first one is the graph itself.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// The box of each operation; none for variables and constants that others name.
-    pub node_of: Vec<Option<u32>>,
+    pub(crate) node_of: Vec<Option<u32>>,
     /// Where a box stands among the items of its group.
     items: Vec<u32>,
 }
 
 impl<'g> Scene<'g> {
     /// Finds out what to show.
-    pub fn new(graph: &'g Graph) -> Self {
+    pub(crate) fn new(graph: &'g Graph) -> Self {
         let folded = folded(graph);
         let drawn = (0..graph.operations.len()).filter(|i| !folded[*i]);
         let groups = Groups::new(graph, drawn);
@@ -111,13 +111,13 @@ impl<'g> Scene<'g> {
     }
 
     /// The level of a group, without the nets that come in and that no line leads to.
-    pub fn level(&self, group: u32) -> Level {
+    pub(crate) fn level(&self, group: u32) -> Level {
         let group = &self.groups[group as usize];
         Level { items: group.items.len() as u32, nets: group.nets.values().cloned().collect() }
     }
 
     /// How many groups stand around a group.
-    pub fn depth(&self, group: u32) -> u32 {
+    pub(crate) fn depth(&self, group: u32) -> u32 {
         self.groups[group as usize].depth
     }
 
@@ -246,7 +246,7 @@ const TITLE: usize = 30;
 const NOTE: usize = 28;
 const ROW: (usize, usize) = (18, 28);
 /// How many rows are told.
-pub const ROWS: usize = 5;
+pub(crate) const ROWS: usize = 5;
 
 fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
     Node {
@@ -281,7 +281,7 @@ fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node 
 }
 
 /// Adds what stands for rows that there is no room for.
-pub fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
+pub(crate) fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     if rows.len() > ROWS {
         let more = rows.len() - (ROWS - 1);
         rows.truncate(ROWS - 1);
@@ -291,7 +291,7 @@ pub fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
 }
 
 /// A row of a box.
-pub fn row(key: &str, value: &str) -> (String, String) {
+pub(crate) fn row(key: &str, value: &str) -> (String, String) {
     (label::shorten(key, ROW.0), label::shorten(value, ROW.1))
 }
 

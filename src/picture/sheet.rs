@@ -8,12 +8,12 @@ const SIZE: usize = 1 << 16;
 /// Text that is written when it is much.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Sheet {
     /// Writes what has come together, when that is much.
-    pub fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.text.len() > SIZE {
             out.write_all(self.text.as_bytes())?;
             self.text.clear();
@@ -21,7 +21,7 @@ impl Sheet {
         Ok(())
     }
 
-    pub fn push(&mut self, parts: &[&str]) {
+    pub(crate) fn push(&mut self, parts: &[&str]) {
         parts.iter().for_each(|part| self.text.push_str(part));
     }
 }

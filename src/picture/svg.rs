@@ -16,7 +16,12 @@ const FONT: &str = "Inter,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-s
 const MARGIN: f64 = 8.0;
 
 /// Writes an arranged scene.
-pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    scene: &Scene,
+    arrangement: &Arrangement,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let placed = frame::place(scene, arrangement);
     let places = Places::new(sources, scene.graph.operations.iter().map(|operation| operation.at));
     let mut svg = Svg { scene, placed: &placed, sources, places, sheet: Sheet::default() };

@@ -10,16 +10,16 @@ const MAX_DEPTH: usize = 64;
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Json {
+pub(crate) struct Json {
     /// The bytes it was read from.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -38,18 +38,18 @@ pub enum Value {
 
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub(crate) struct Member {
     /// Its key.
-    pub key: String,
+    pub(crate) key: String,
     /// Where the key stands.
-    pub at: Span,
+    pub(crate) at: Span,
     /// Its value.
-    pub value: Json,
+    pub(crate) value: Json,
 }
 
 impl Json {
     /// What it is, for messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
             Value::Bool(_) => "a logical",
@@ -62,7 +62,7 @@ impl Json {
     }
 
     /// The text of a string.
-    pub fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
             _ => None,
@@ -70,7 +70,7 @@ impl Json {
     }
 
     /// The items of an array.
-    pub fn as_array(&self) -> Option<&[Json]> {
+    pub(crate) fn as_array(&self) -> Option<&[Json]> {
         match &self.value {
             Value::Array(items) => Some(items),
             _ => None,
@@ -78,7 +78,7 @@ impl Json {
     }
 
     /// The members of an object.
-    pub fn as_object(&self) -> Option<&[Member]> {
+    pub(crate) fn as_object(&self) -> Option<&[Member]> {
         match &self.value {
             Value::Object(members) => Some(members),
             _ => None,
@@ -86,20 +86,20 @@ impl Json {
     }
 
     /// The member of a key.
-    pub fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         self.as_object()?.iter().find(|member| member.key == key).map(|member| &member.value)
     }
 }
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// Where.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The sentence.
-    pub message: String,
+    pub(crate) message: String,
     /// Whether the nesting is too deep, rather than the syntax wrong.
-    pub depth: bool,
+    pub(crate) depth: bool,
 }
 
 /// Reads a text that holds one value.
@@ -107,7 +107,7 @@ pub struct SyntaxError {
 /// # Errors
 ///
 /// The first place where the text is not JSON.
-pub fn parse(text: &str) -> Result<Json, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Json, SyntaxError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let value = parser.value()?;
     parser.blanks();

@@ -1,12 +1,12 @@
 //! The spelling of literals.
 
 /// Appends an integer.
-pub fn push_int(out: &mut String, value: i64) {
+pub(crate) fn push_int(out: &mut String, value: i64) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
 /// Appends a scalar: the shortest text that reads back, always with a point or an exponent.
-pub fn push_scalar(out: &mut String, value: f64) {
+pub(crate) fn push_scalar(out: &mut String, value: f64) {
     use std::fmt::Write;
     if push_short(out, value) {
         return;
@@ -52,13 +52,13 @@ fn push_short(out: &mut String, value: f64) -> bool {
 
 /// How much of what stands behind an opening quote is printable ASCII without escapes. If the same
 /// quote stands there, that is a whole string.
-pub fn plain_len(quote: u8, text: &[u8]) -> usize {
+pub(crate) fn plain_len(quote: u8, text: &[u8]) -> usize {
     let ends = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
     text.iter().position(ends).unwrap_or(text.len())
 }
 
 /// Appends a string literal.
-pub fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
     let mut rest = text;
@@ -75,7 +75,7 @@ pub fn push_string(out: &mut String, text: &str) {
 }
 
 /// The spelling of a scalar, as [`push_scalar`] writes it.
-pub fn scalar_text(value: f64) -> String {
+pub(crate) fn scalar_text(value: f64) -> String {
     let mut text = String::new();
     push_scalar(&mut text, value);
     text

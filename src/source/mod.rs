@@ -3,10 +3,10 @@
 //! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
 //! byte [`Span`] within it. Lines and columns are computed only when something is reported.
 
-pub mod json;
-pub mod literals;
-pub mod names;
-pub mod places;
+pub(crate) mod json;
+pub(crate) mod literals;
+pub(crate) mod names;
+pub(crate) mod places;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -27,12 +27,12 @@ impl Span {
     }
 
     /// The smallest span that covers both.
-    pub fn to(self, other: Span) -> Span {
+    pub(crate) fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The empty span at the end of this one.
-    pub fn after(self) -> Span {
+    pub(crate) fn after(self) -> Span {
         Span { start: self.end, end: self.end }
     }
 
@@ -73,7 +73,7 @@ pub struct Position {
 
 /// One source text and its name for messages.
 #[derive(Clone, Debug)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
     line_starts: OnceLock<Vec<u32>>,
@@ -81,17 +81,17 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// The name shown in messages: a path or `<stdin>`.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The whole text.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Line and column of a byte offset. Offsets past the end or inside a character are clamped.
-    pub fn position(&self, offset: u32) -> Position {
+    pub(crate) fn position(&self, offset: u32) -> Position {
         let mut offset = (offset as usize).min(self.text.len());
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
@@ -103,7 +103,7 @@ impl SourceFile {
     }
 
     /// The offset at which the line of another offset starts.
-    pub fn line_start(&self, offset: u32) -> u32 {
+    pub(crate) fn line_start(&self, offset: u32) -> u32 {
         let line = self.line(offset as usize);
         self.line_starts().get(line.saturating_sub(1)).copied().unwrap_or(0)
     }
@@ -149,8 +149,13 @@ impl Sources {
     }
 
     /// The file of an id given out by [`Sources::add`].
-    pub fn file(&self, id: FileId) -> &SourceFile {
+    pub(crate) fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
+    }
+
+    /// The name of a file.
+    pub fn name(&self, id: FileId) -> &str {
+        self.file(id).name()
     }
 
     /// The text of a location; empty where the span is not on character boundaries.
@@ -169,7 +174,7 @@ impl Sources {
     }
 
     /// All files in the order of their addition.
-    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files.iter().enumerate().map(|(i, file)| (FileId(i as u32), file))
     }
 }

@@ -13,7 +13,7 @@ use crate::room;
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(NonZeroU32);
+pub(crate) struct Name(NonZeroU32);
 
 impl Name {
     /// The name of an index.
@@ -22,14 +22,14 @@ impl Name {
     }
 
     /// The index in order of first appearance.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 }
 
 /// The table of interned names.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub(crate) struct Names {
     /// All texts.
     text: String,
     /// Where each text starts: where the one before it ends. The last place is the end of them all.
@@ -47,12 +47,12 @@ impl Default for Names {
 
 impl Names {
     /// An empty table.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Names { text: String::new(), starts: vec![0], slots: Vec::new() }
     }
 
     /// Makes room for so many further names. Room that is not used is never touched.
-    pub fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         self.starts.reserve(count);
         self.text.reserve(count.saturating_mul(8));
         self.resize(self.len().saturating_add(count));
@@ -60,7 +60,7 @@ impl Names {
 
     /// The name of a text, added when new.
     #[inline]
-    pub fn intern(&mut self, text: &str) -> Name {
+    pub(crate) fn intern(&mut self, text: &str) -> Name {
         let hash = Hash::of(text.as_bytes());
         self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
     }
@@ -84,18 +84,18 @@ impl Names {
     }
 
     /// The name of a text, if it was ever interned.
-    pub fn get(&self, text: &str) -> Option<Name> {
+    pub(crate) fn get(&self, text: &str) -> Option<Name> {
         self.find(text.as_bytes(), Hash::of(text.as_bytes())).ok()
     }
 
     /// The text of a name.
-    pub fn text(&self, name: Name) -> &str {
+    pub(crate) fn text(&self, name: Name) -> &str {
         self.text.get(self.range(name)).unwrap_or("")
     }
 
     /// How many bytes a name has.
     #[inline]
-    pub fn text_len(&self, name: Name) -> u32 {
+    pub(crate) fn text_len(&self, name: Name) -> u32 {
         self.range(name).len() as u32
     }
 
@@ -108,17 +108,17 @@ impl Names {
     }
 
     /// How many names there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Whether no name was interned.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How many bytes the texts of all names have. No more than 4 GB are kept.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.starts[self.len()] as usize
     }
 

@@ -6,18 +6,18 @@ use super::{FileId, Location, Position, Sources};
 
 /// Where places start. Each text is gone through once, however long its lines are.
 #[derive(Debug, Default)]
-pub struct Places {
+pub(crate) struct Places {
     starts: FxHashMap<(FileId, u32), Position>,
 }
 
 impl Places {
     /// Finds lines and columns.
-    pub fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
+    pub(crate) fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
     }
 
     /// Finds the lines and columns of ends, too.
-    pub fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
+    pub(crate) fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         let both = |at: Location| [(at.file, at.span.start), (at.file, at.span.end)];
         Self::of_offsets(sources, places.into_iter().flat_map(both).collect())
     }
@@ -47,12 +47,12 @@ impl Places {
     }
 
     /// Where a place starts; the first character for a place that was not asked for.
-    pub fn start(&self, at: Location) -> Position {
+    pub(crate) fn start(&self, at: Location) -> Position {
         self.position(at.file, at.span.start)
     }
 
     /// Where a place ends, if ends were asked for.
-    pub fn end(&self, at: Location) -> Position {
+    pub(crate) fn end(&self, at: Location) -> Position {
         self.position(at.file, at.span.end)
     }
 

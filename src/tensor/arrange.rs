@@ -159,7 +159,7 @@ impl Tensor {
     }
 
     /// The first axis moved to another place.
-    pub fn move_first_axis(self, to: usize) -> Tensor {
+    pub(crate) fn move_first_axis(self, to: usize) -> Tensor {
         if self.rank() <= to {
             return self;
         }

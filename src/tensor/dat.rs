@@ -8,17 +8,17 @@ use std::io::Read;
 use super::{DType, Data, Tensor, TensorError, volume};
 
 /// The number of bytes before the items.
-pub const HEADER_LENGTH: usize = 128;
+pub(crate) const HEADER_LENGTH: usize = 128;
 /// The highest rank that a header has room for.
-pub const MAX_RANK: usize = 8;
+pub(crate) const MAX_RANK: usize = 8;
 const MAGIC: [u8; 2] = [0x4E, 0xEF];
 
 /// The vendor number of tract's item types: the letters TR.
-pub const TRACT: u16 = 0x5452;
+pub(crate) const TRACT: u16 = 0x5452;
 
 /// What an item is: the codes that the Khronos Group has assigned, and those of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ItemType {
+pub(crate) enum ItemType {
     /// A floating point number of 16, 32 or 64 bits.
     Float,
     /// A whole number without sign; with one where a deprecated parameter says so.
@@ -42,7 +42,7 @@ pub enum ItemType {
 
 impl ItemType {
     /// The words for it in messages.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let words = match self {
             ItemType::Float => "floating point",
             ItemType::Unsigned => "unsigned integer",
@@ -83,19 +83,19 @@ const ITEM_TYPES: [ItemType; 6] = [
 
 /// The header of a tensor file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     /// The version: major, minor.
-    pub version: (u8, u8),
+    pub(crate) version: (u8, u8),
     /// The number of bytes after the header.
-    pub data_length: u32,
+    pub(crate) data_length: u32,
     /// The extents.
-    pub extents: Vec<u32>,
+    pub(crate) extents: Vec<u32>,
     /// The bits of an item.
-    pub bits: u32,
+    pub(crate) bits: u32,
     /// What an item is.
-    pub item_type: ItemType,
+    pub(crate) item_type: ItemType,
     /// The deprecated parameters of the item type.
-    pub parameters: [u8; 32],
+    pub(crate) parameters: [u8; 32],
 }
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
@@ -112,7 +112,7 @@ impl Header {
     /// # Errors
     ///
     /// What is wrong with it.
-    pub fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
+    pub(crate) fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
         if bytes[..2] != MAGIC {
             return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
         }
@@ -170,7 +170,7 @@ impl Header {
     }
 
     /// The extents as a shape.
-    pub fn shape(&self) -> Vec<usize> {
+    pub(crate) fn shape(&self) -> Vec<usize> {
         self.extents.iter().map(|&extent| extent as usize).collect()
     }
 
@@ -196,7 +196,7 @@ impl Header {
     }
 
     /// The bytes of the header.
-    pub fn write(&self) -> [u8; HEADER_LENGTH] {
+    pub(crate) fn write(&self) -> [u8; HEADER_LENGTH] {
         let mut bytes = [0; HEADER_LENGTH];
         bytes[..2].copy_from_slice(&MAGIC);
         (bytes[2], bytes[3]) = self.version;
@@ -218,16 +218,40 @@ impl Header {
     }
 }
 
-/// Reads a whole file.
-///
-/// # Errors
-///
-/// The file is too short or too long, its header is wrong, or its items cannot be read.
-pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
-    let Some((header, data)) = bytes.split_first_chunk::<HEADER_LENGTH>() else {
-        return fail(format!("the file has {} bytes, the header alone has {HEADER_LENGTH}", bytes.len()));
-    };
-    decode(&Header::parse(header)?, data)
+impl Tensor {
+    /// Reads a tensor file of NNEF (`.dat`).
+    ///
+    /// # Errors
+    ///
+    /// The file is too short or too long, its header is wrong, or its items cannot be read.
+    pub fn from_dat(bytes: &[u8]) -> Result<Tensor, TensorError> {
+        read_from(&mut &*bytes, bytes.len() as u64, None)
+    }
+
+    /// The bytes of a tensor file of NNEF (`.dat`): scalars as 32-bit numbers, integers as 64-bit ones, logicals as bytes.
+    ///
+    /// # Errors
+    ///
+    /// The rank is above 8, or there are more items than a header can tell.
+    pub fn to_dat(&self) -> Result<Vec<u8>, TensorError> {
+        let data = self.data().stored();
+        let (item_type, bits) = match self.data() {
+            Data::Float32(_) | Data::Float64(_) => (ItemType::Float, 32),
+            Data::Int32(_) | Data::Int64(_) => (ItemType::Signed, 64),
+            Data::Bool(_) => (ItemType::Bool, 8),
+        };
+        let extents: Option<Vec<u32>> = self.shape().iter().map(|&extent| u32::try_from(extent).ok()).collect();
+        let (Some(extents), Ok(data_length)) = (extents, u32::try_from(data.len())) else {
+            return fail("the tensor is too large for a tensor file");
+        };
+        if extents.len() > MAX_RANK {
+            return fail(format!("the tensor has rank {}, a tensor file at most {MAX_RANK}", extents.len()));
+        }
+        let header = Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] };
+        let mut bytes = header.write().to_vec();
+        bytes.extend(data);
+        Ok(bytes)
+    }
 }
 
 /// Makes a tensor of the bytes after a header.
@@ -239,7 +263,7 @@ pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
 ///
 /// There are fewer or more bytes than the header says, an integer does not fit into 64 bits with
 /// sign, or quantized items have no parameters.
-pub fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
+pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
     // The header has been checked, so this also bounds what is allocated below.
     if data.len() as u64 != u64::from(header.data_length) {
         return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
@@ -271,8 +295,8 @@ pub fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
 ///
 /// # Errors
 ///
-/// Those of [`read`], and a failure to read.
-pub fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Tensor, TensorError> {
+/// Those of [`Tensor::from_dat`], and a failure to read.
+pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Tensor, TensorError> {
     let io = |error: std::io::Error| TensorError::new(error.to_string());
     if length < HEADER_LENGTH as u64 {
         return fail(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}"));
@@ -342,31 +366,6 @@ pub(super) fn half(bits: u16) -> f64 {
     }
 }
 
-/// Writes a tensor as a file: scalars as 32-bit numbers, integers as 64-bit ones, logicals as bytes.
-///
-/// # Errors
-///
-/// The rank is above 8, or there are more items than a header can tell.
-pub fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
-    let data = tensor.data().stored();
-    let (item_type, bits) = match tensor.data() {
-        Data::Float32(_) | Data::Float64(_) => (ItemType::Float, 32),
-        Data::Int32(_) | Data::Int64(_) => (ItemType::Signed, 64),
-        Data::Bool(_) => (ItemType::Bool, 8),
-    };
-    let extents: Option<Vec<u32>> = tensor.shape().iter().map(|&extent| u32::try_from(extent).ok()).collect();
-    let (Some(extents), Ok(data_length)) = (extents, u32::try_from(data.len())) else {
-        return fail("the tensor is too large for a tensor file");
-    };
-    if extents.len() > MAX_RANK {
-        return fail(format!("the tensor has rank {}, a tensor file at most {MAX_RANK}", extents.len()));
-    }
-    let header = Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] };
-    let mut bytes = header.write().to_vec();
-    bytes.extend(data);
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -392,13 +391,13 @@ mod tests {
             Tensor::integers(&[3], vec![i64::MIN, 0, i64::MAX]).unwrap(),
             Tensor::logicals(&[], vec![true]).unwrap(),
         ] {
-            assert_eq!(read(&write(&tensor).unwrap()).unwrap(), tensor);
+            assert_eq!(Tensor::from_dat(&tensor.to_dat().unwrap()).unwrap(), tensor);
         }
     }
 
     #[test]
     fn items_of_every_type_are_read() {
-        let scalars = |bytes: &[u8]| read(bytes).unwrap().to_scalars();
+        let scalars = |bytes: &[u8]| Tensor::from_dat(bytes).unwrap().to_scalars();
         assert_eq!(
             scalars(&file(ItemType::Float, 16, &[3], &[0x00, 0x3C, 0x00, 0xC0, 0x01, 0x00])),
             [1.0, -2.0, 2f64.powi(-24)]
@@ -414,12 +413,12 @@ mod tests {
     fn deprecated_parameters_count() {
         let mut bytes = file(ItemType::Unsigned, 8, &[1], &[0xFF]);
         bytes[52] = 1;
-        assert_eq!(read(&bytes).unwrap(), Tensor::integers(&[1], vec![-1]).unwrap());
+        assert_eq!(Tensor::from_dat(&bytes).unwrap(), Tensor::integers(&[1], vec![-1]).unwrap());
         let mut bytes = file(ItemType::QuantizedUnsigned, 8, &[3], &[0, 51, 255]);
-        assert!(read(&bytes).unwrap_err().0.contains("graph.quant"));
+        assert!(Tensor::from_dat(&bytes).unwrap_err().0.contains("graph.quant"));
         bytes[52..56].copy_from_slice(&(-1f32).to_le_bytes());
         bytes[56..60].copy_from_slice(&4f32.to_le_bytes());
-        assert_eq!(read(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
+        assert_eq!(Tensor::from_dat(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
     }
 
     #[test]
@@ -455,14 +454,14 @@ mod tests {
 
     #[test]
     fn wrong_files_are_refused() {
-        let good = write(&Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap()).unwrap();
+        let good = Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap().to_dat().unwrap();
         for length in 0..good.len() {
-            assert!(read(&good[..length]).is_err(), "{length} bytes");
+            assert!(Tensor::from_dat(&good[..length]).is_err(), "{length} bytes");
         }
         let change = |at: usize, value: u8| {
             let mut bytes = good.clone();
             bytes[at] = value;
-            read(&bytes).unwrap_err().0
+            Tensor::from_dat(&bytes).unwrap_err().0
         };
         assert!(change(0, 0).contains("4E EF"));
         assert!(change(2, 2).contains("version"));
@@ -471,6 +470,6 @@ mod tests {
         assert!(change(44, 31).contains("31 bits"));
         assert!(change(48, 6).contains("item type 6"));
         assert!(change(50, 1).contains("vendor 1"));
-        assert!(read(&[good.clone(), vec![0]].concat()).unwrap_err().0.contains("the file has 9"));
+        assert!(Tensor::from_dat(&[good.clone(), vec![0]].concat()).unwrap_err().0.contains("the file has 9"));
     }
 }

@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::source::json::{Json, Value, parse};
 
 /// What is wrong with a text: where, and the sentence.
-pub type Misfit = (Span, String);
+pub(crate) type Misfit = (Span, String);
 
 /// Reads an object: names with nested arrays, or with objects that have `data` and may have
 /// `shape`, as [`write()`] makes them.
@@ -15,7 +15,7 @@ pub type Misfit = (Span, String);
 /// # Errors
 ///
 /// The text is no JSON object, or a value is no nested array whose parts have the same length.
-pub fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
+pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
     let json = parse(text).map_err(|error| (error.at, format!("no JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
         return Err((json.at, "the text is no JSON object of names and arrays".to_owned()));
@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
 /// # Errors
 ///
 /// The value is something else, or its parts differ in length.
-pub fn tensor(json: &Json) -> Result<Tensor, Misfit> {
+pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
     if let Some(data) = json.get("data") {
         let tensor = tensor(data)?;
         // An array without items does not show its inner extents.
@@ -76,7 +76,7 @@ pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
 /// # Errors
 ///
 /// The value is something else, or its parts differ in length.
-pub fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
+pub(crate) fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
     let (shape, items) = nest(json)?;
     let data = match dtype {
         DType::Float32 => Data::Float32(convert(&items, dtype, |value| float(value).map(|x| x as f32))?),
@@ -158,7 +158,7 @@ fn truth(value: &Value) -> Option<bool> {
 
 /// How numbers are written that are not finite, and how wide scalars are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// As the values of a flat graph: scalars are rounded to 32 bits; those that JSON has no number
     /// for are the strings `"inf"`, `"-inf"` and `"nan"`.
     Graph,
@@ -173,7 +173,7 @@ pub enum Style {
 /// # Errors
 ///
 /// Those of the writer.
-pub fn write<'a>(
+pub(crate) fn write<'a>(
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
     style: Style,
     out: &mut dyn Write,

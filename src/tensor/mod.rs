@@ -8,13 +8,13 @@
 
 mod arrange;
 #[cfg(feature = "eval")]
-pub mod dat;
-pub mod json;
+pub(crate) mod dat;
+pub(crate) mod json;
 pub(crate) mod kernels;
 #[cfg(feature = "eval")]
-pub mod npy;
+pub(crate) mod npy;
 #[cfg(feature = "eval")]
-pub mod npz;
+pub(crate) mod npz;
 
 use std::fmt;
 
@@ -62,22 +62,22 @@ impl DType {
     }
 
     /// The names of all types.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(_, name)| *name)
     }
 
     /// Whether it is an integer type.
-    pub fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         matches!(self, DType::Int32 | DType::Int64)
     }
 
     /// Whether it is a floating-point type.
-    pub fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, DType::Float32 | DType::Float64)
     }
 
     /// The keyword of NNEF for such elements.
-    pub fn keyword(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             DType::Float32 | DType::Float64 => "scalar",
             DType::Int32 | DType::Int64 => "integer",
@@ -86,7 +86,7 @@ impl DType {
     }
 
     /// The bytes of an element.
-    pub fn size(self) -> usize {
+    pub(crate) fn size(self) -> usize {
         match self {
             DType::Float32 | DType::Int32 => 4,
             DType::Float64 | DType::Int64 => 8,
@@ -170,7 +170,7 @@ elements!(f32: Float32, f64: Float64, i32: Int32, i64: Int64, bool: Bool);
 
 impl Data {
     /// As many zeros, or `false`.
-    pub fn zeros(dtype: DType, len: usize) -> Data {
+    pub(crate) fn zeros(dtype: DType, len: usize) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(vec![0.0; len]),
             DType::Float64 => Data::Float64(vec![0.0; len]),
@@ -253,7 +253,7 @@ impl Data {
     }
 
     /// An element as an integer; floats are truncated.
-    pub fn integer(&self, at: usize) -> i64 {
+    pub(crate) fn integer(&self, at: usize) -> i64 {
         match self {
             Data::Float32(items) => items[at] as i64,
             Data::Float64(items) => items[at] as i64,
@@ -264,7 +264,7 @@ impl Data {
     }
 
     /// Elements of a type from floats.
-    pub fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
+    pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(items.map(|x| x as f32).collect()),
             DType::Float64 => Data::Float64(items.collect()),
@@ -284,7 +284,7 @@ pub struct Tensor {
 
 /// Why bytes or values are no tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorError(pub String);
+pub struct TensorError(pub(crate) String);
 
 impl TensorError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -301,7 +301,7 @@ impl fmt::Display for TensorError {
 impl std::error::Error for TensorError {}
 
 /// The number of items of a shape; none if it does not fit into memory.
-pub fn volume(shape: &[usize]) -> Option<usize> {
+pub(crate) fn volume(shape: &[usize]) -> Option<usize> {
     // Extents of 0 must not hide that the others overflow: arrays are not made of such shapes.
     let all = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |all, &extent| all.checked_mul(extent))?;
     let all = Some(all).filter(|&all| all <= isize::MAX as usize / 8)?;
@@ -393,17 +393,17 @@ impl Tensor {
     }
 
     /// The number of axes.
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.shape.len()
     }
 
     /// The number of elements.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.data.len()
     }
 
     /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
@@ -418,12 +418,12 @@ impl Tensor {
     }
 
     /// The number of a tensor with one element.
-    pub fn as_integer(&self) -> Option<i64> {
+    pub(crate) fn as_integer(&self) -> Option<i64> {
         (self.data.len() == 1).then(|| self.data.integer(0))
     }
 
     /// The truth of a tensor with one element.
-    pub fn as_bool(&self) -> Option<bool> {
+    pub(crate) fn as_bool(&self) -> Option<bool> {
         self.items::<bool>().filter(|items| items.len() == 1).map(|items| items[0])
     }
 
@@ -438,7 +438,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A value does not exist in the other type.
-    pub fn into_type(self, to: DType) -> Result<Self, TensorError> {
+    pub(crate) fn into_type(self, to: DType) -> Result<Self, TensorError> {
         if self.dtype() == to {
             return Ok(self);
         }
@@ -472,7 +472,7 @@ impl Tensor {
     /// let single = Tensor::scalar(Data::Float32(vec![0.5])).expect("one element");
     /// assert_eq!(single.widened().dtype(), DType::Float64);
     /// ```
-    pub fn widened(self) -> Self {
+    pub(crate) fn widened(self) -> Self {
         let data = match self.data {
             Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),
             Data::Int32(items) => Data::Int64(items.into_iter().map(i64::from).collect()),

@@ -11,7 +11,7 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 const MAX_HEADER: usize = 1 << 16;
 
 /// Whether bytes begin as a `.npy` file does.
-pub fn is_npy(bytes: &[u8]) -> bool {
+pub(crate) fn is_npy(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
@@ -29,12 +29,23 @@ fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
     Err(TensorError::new(message))
 }
 
-/// Reads a file.
-///
-/// # Errors
-///
-/// The bytes are no array of numpy, end too early, or hold items that no tensor has.
-pub fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
+impl Tensor {
+    /// Reads a `.npy` file.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no array of numpy, end too early, or hold items that no tensor has.
+    pub fn from_npy(bytes: &[u8]) -> Result<Tensor, TensorError> {
+        read(bytes)
+    }
+
+    /// The bytes of a `.npy` file: scalars as float32, integers as int64, logicals as bool.
+    pub fn to_npy(&self) -> Vec<u8> {
+        write(self)
+    }
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are no array of numpy") };
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -135,8 +146,7 @@ impl Header {
     }
 }
 
-/// The bytes of a `.npy` file: scalars as float32, integers as int64, logicals as bool.
-pub fn write(tensor: &Tensor) -> Vec<u8> {
+pub(super) fn write(tensor: &Tensor) -> Vec<u8> {
     let data = tensor.data().stored();
     let descr = match tensor.data() {
         Data::Float32(_) | Data::Float64(_) => "<f4",

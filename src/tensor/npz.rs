@@ -8,20 +8,35 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::{Tensor, TensorError, npy};
 
 /// The most bytes that the members of an archive may have in all once they are inflated.
-pub const MAX_INFLATED: u64 = 4 << 30;
+pub(crate) const MAX_INFLATED: u64 = 4 << 30;
 
 /// Whether bytes begin as an archive does.
-pub fn is_npz(bytes: &[u8]) -> bool {
+pub(crate) fn is_npz(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }
 
-/// Reads an archive: names and tensors in the order in which they stand.
-///
-/// # Errors
-///
-/// The bytes are no archive, a member is no array of numpy, or the members are larger than
-/// [`MAX_INFLATED`] in all.
-pub fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
+impl Tensor {
+    /// Reads a `.npz` archive: names and tensors in the order in which they stand.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no archive, a member is no array of numpy, or the members are larger than
+    /// 4 GiB in all.
+    pub fn from_npz(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
+        read(bytes)
+    }
+
+    /// The bytes of a `.npz` archive of tensors, not compressed, as `numpy.savez` writes it.
+    ///
+    /// # Errors
+    ///
+    /// Two tensors have the same name.
+    pub fn to_npz<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
+        write(tensors)
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
     let broken = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be read: {error}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let mut tensors = Vec::new();
@@ -42,12 +57,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
     Ok(tensors)
 }
 
-/// The bytes of an archive of tensors, not compressed, as `numpy.savez` writes it.
-///
-/// # Errors
-///
-/// Two tensors have the same name.
-pub fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
+fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
     let fail = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     // The same tensors are the same bytes, whatever the time.

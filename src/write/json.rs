@@ -13,7 +13,7 @@ use crate::graph::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Valu
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
-pub fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
     let mut head = String::from("{\"name\": ");
     let mut json = Json::new(graph, &mut head);
     json.string(graph.text_of(graph.name));

@@ -13,7 +13,7 @@
 mod json;
 mod nnef;
 mod pieces;
-pub mod source_map;
+mod source_map;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -35,13 +35,13 @@ pub struct Notation {
     /// The dialect of NNEF that it is, if it is one.
     pub dialect: Option<Dialect>,
     /// What writes it.
-    pub writer: Writer,
+    pub(crate) writer: Writer,
 }
 
 /// What writes a notation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Writer {
+pub(crate) enum Writer {
     /// Writes a graph, with so many threads or all of the machine; the text does not depend on it.
     Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
     /// Writes a picture of a graph.

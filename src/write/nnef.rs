@@ -9,7 +9,7 @@ use crate::graph::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Output
 use crate::source::literals::{push_int, push_scalar, push_string};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
-pub fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
     let mut head = String::new();
     graph.comments.iter().for_each(|line| push(&mut head, &[line, "\n"]));
     head.push_str(if graph.dialect == Dialect::Draft { "version 1.0\n\n" } else { "version 1.0;\n\n" });

@@ -27,7 +27,7 @@ fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
 
 /// Writes what `make` adds to a buffer for each range of `count` items, in order, with so many
 /// threads or all of the machine. The text is the same for any number of threads.
-pub fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     count: usize,
     threads: Option<NonZeroUsize>,

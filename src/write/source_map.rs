@@ -13,11 +13,21 @@ use crate::source::places::Places;
 use crate::source::{Location, Sources};
 
 /// The version of the form.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
-/// Writes the places and calls of all operations. `sources` are the texts that the graph comes
-/// from.
-pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+impl Graph {
+    /// Writes the places and calls of all operations as JSON, in the form of `docs/pictures.md`.
+    /// `sources` are the texts that the graph comes from.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write_source_map(&self, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+        write(self, sources, out)
+    }
+}
+
+fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32)));
     let at = graph.operations.iter().map(|operation| operation.at).chain(calls.clone().map(|call| call.at));
     let map = Map { graph, sources, places: Places::with_ends(sources, at) };

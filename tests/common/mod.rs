@@ -6,7 +6,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nnef_flatten::graph::Tensor;
 use nnef_flatten::{Diagnostic, Expansion, Graph, Lower, Options, expand, parse};
 
 /// The directives of every document made here.
@@ -53,14 +52,12 @@ pub fn outcome(text: &str, options: &Options) -> String {
     };
     let graph = &expansion.graph;
     let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
-    for operation in &graph.operations {
-        told += &format!("{:?} {:?}", operation.at, operation.dtype());
+    for operation in graph.operations() {
+        told += &format!("{:?} {:?}", operation.location(), operation.dtype());
         for tensor in graph.tensors_of(operation) {
-            let Tensor { shape, dtype, .. } = graph.tensors[tensor.index()];
-            told += &format!(" {shape:?} {:?} {dtype:?}", graph.shape(tensor));
+            told += &format!(" {:?} {:?}", graph.shape(tensor), graph.dtype(tensor));
         }
-        let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
-        calls.for_each(|call| told += &format!(" {}@{:?}", graph.text_of(call.fragment), call.at));
+        graph.calls(operation).for_each(|(fragment, at)| told += &format!(" {fragment}@{at:?}"));
         told.push('\n');
     }
     told

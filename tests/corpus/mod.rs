@@ -39,7 +39,7 @@ pub fn flatten(text: &str, options: &Options) -> (Option<Graph>, Found) {
 pub fn text(graph: &Graph) -> String {
     let mut out = Vec::new();
     graph.write_nnef(&mut out).unwrap();
-    assert_eq!(nnef_flatten::graph::verify::verify(graph), Vec::<String>::new());
+    assert_eq!(graph.verify(), Vec::<String>::new());
     String::from_utf8(out).unwrap()
 }
 

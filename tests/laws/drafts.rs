@@ -1,7 +1,6 @@
 //! The laws on documents of the draft: the generated ones, written in its notation.
 
 use nnef_flatten::graph::Dialect;
-use nnef_flatten::nnef::print::print_module;
 use nnef_flatten::{From, Lower, Options, parse};
 use proptest::prelude::*;
 
@@ -26,7 +25,7 @@ fn untyped(text: &str) -> String {
 /// arguments, `in`, and standard operations that came later.
 pub fn in_draft(document: &Document) -> Option<String> {
     let parsed = parse("document", document.text.clone(), &Options::default());
-    let printed = print_module(parsed.document.main(), parsed.document.names(), "", Dialect::Draft);
+    let printed = parsed.document.format_as(Dialect::Draft);
     let text: Vec<&str> = printed.lines().filter(|line| !line.starts_with("extension")).collect();
     let text = untyped(&text.join("\n")) + "\n";
     let known = run(&text, &options(Lower::All))

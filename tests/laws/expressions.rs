@@ -125,7 +125,7 @@ fn long_comprehension(tape: &mut Tape) -> Case {
 
 /// The value that `pi` got.
 fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
-    let operation = graph.operations.iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
+    let operation = graph.operations().iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
     graph.argument(operation, "a").expect("its attribute").to_value()
 }
 

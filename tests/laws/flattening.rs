@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use nnef_flatten::graph::{Output, verify};
+use nnef_flatten::graph::Output;
+use nnef_flatten::source::Location;
 use nnef_flatten::{Diagnostics, Expansion, Graph, Lower, Options, expand, parse};
 use proptest::prelude::*;
 
@@ -77,7 +78,7 @@ pub fn deterministic(text: &str, options: &Options) -> Verdict {
 
 /// The graph is well formed.
 pub fn verified(graph: &Graph) -> Verdict {
-    let wrong = verify::verify(graph);
+    let wrong = graph.verify();
     require(wrong.is_empty(), || wrong.join("\n"))
 }
 
@@ -88,7 +89,7 @@ fn json(graph: &Graph) -> String {
 }
 
 fn tensor_names(graph: &Graph) -> BTreeSet<String> {
-    let tensors = graph.operations.iter().flat_map(|operation| graph.tensors_of(operation));
+    let tensors = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
     tensors.map(|tensor| graph.tensor_name(tensor)).collect()
 }
 
@@ -105,23 +106,22 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
     let told = |diagnostics: Diagnostics| tell(&diagnostics.into_iter().collect::<Vec<_>>());
     let graph = expand(&parsed.document, options).map_err(told)?.graph;
     let document = &parsed.document;
-    let body = document.main().graphs[0].body.span;
-    let in_graph = |at: nnef_flatten::source::Location| {
-        at.file == document.main().file && body.start <= at.span.start && at.span.end <= body.end
-    };
-    for operation in &graph.operations {
+    let body = text.rfind("\ngraph ").unwrap_or(0);
+    let in_graph = |at: Location| document.sources().name(at.file) == "document" && body <= at.span.range().start;
+    for operation in graph.operations() {
         let name = graph.operation_name(operation);
-        require(operation.at.span.start < operation.at.span.end, || format!("`{name}` comes from nowhere"))?;
-        let place = document.sources().text(operation.at);
+        let at = operation.location();
+        require(at.span.start < at.span.end, || format!("`{name}` comes from nowhere"))?;
+        let place = document.sources().text(at);
         let stands = place == name
             || place.chars().all(|c| !c.is_alphanumeric())
             || ["copy", "idn", "constant", "slice", "squeeze"].contains(&name);
         require(stands, || format!("`{name}` comes from `{place}`"))?;
-        let (mut outermost, mut next) = (operation.at, operation.origin);
-        while let Some(origin) = graph.origin(next) {
-            let place = document.sources().text(origin.at);
-            require(place == graph.text_of(origin.fragment), || format!("a call stands at `{place}`"))?;
-            (outermost, next) = (origin.at, origin.parent);
+        let mut outermost = at;
+        for (fragment, at) in graph.calls(operation) {
+            let place = document.sources().text(at);
+            require(place == fragment, || format!("a call stands at `{place}`"))?;
+            outermost = at;
         }
         require(in_graph(outermost), || format!("the calls around `{name}` do not start in the graph"))?;
     }
@@ -132,8 +132,8 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
 pub fn json_agrees(graph: &Graph) -> Verdict {
     let json: serde_json::Value = serde_json::from_str(&json(graph)).map_err(|error| error.to_string())?;
     let operations = json["operations"].as_array().ok_or("no operations")?;
-    require(operations.len() == graph.operations.len(), || "another number of operations".to_string())?;
-    for (found, operation) in operations.iter().zip(&graph.operations) {
+    require(operations.len() == graph.operations().len(), || "another number of operations".to_string())?;
+    for (found, operation) in operations.iter().zip(graph.operations()) {
         let name = graph.operation_name(operation);
         require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
         let expected: Vec<serde_json::Value> = graph
@@ -155,19 +155,19 @@ fn is_lazy(document: &Document) -> Verdict {
     let graph = expanded(&document.text, &Options::default())?.graph;
     let all = expanded(&document.text, &Options { keep_unused: true, ..Options::default() })?.graph;
     let has =
-        |graph: &Graph, name: &str| graph.operations.iter().any(|operation| graph.operation_name(operation) == name);
+        |graph: &Graph, name: &str| graph.operations().iter().any(|operation| graph.operation_name(operation) == name);
     require(!has(&graph, "never") && !has(&graph, "dead"), || {
         "something was emitted that nothing demands".to_string()
     })?;
     require(!has(&all, "never"), || "a branch that is not taken was evaluated".to_string())?;
-    require(all.operations.len() >= graph.operations.len(), || "demanding everything gives less".to_string())?;
+    require(all.operations().len() >= graph.operations().len(), || "demanding everything gives less".to_string())?;
     verified(&all)
 }
 
 /// Law 8: one operation less than needed is refused with the calls, and what is needed suffices.
 fn keeps_budget(document: &Document) -> Verdict {
     let keep = |max_ops: u64| Options { keep_unused: true, max_ops, ..Options::default() };
-    let needed = expanded(&document.text, &keep(1_000_000))?.graph.operations.len() as u64;
+    let needed = expanded(&document.text, &keep(1_000_000))?.graph.operations().len() as u64;
     if needed > 2 {
         let Err(errors) = run(&document.text, &keep(needed / 2)) else { return Err("beyond the budget".into()) };
         let codes = crate::common::error_codes(&errors);
@@ -186,7 +186,7 @@ fn all_laws(document: &Document) -> Verdict {
         let graph = expanded(&document.text, &options)?.graph;
         verified(&graph)?;
         keeps_names(&graph, &document.graph_names)?;
-        let outputs: Vec<String> = graph.outputs.iter().map(|&tensor| graph.tensor_name(tensor)).collect();
+        let outputs: Vec<String> = graph.outputs().iter().map(|&tensor| graph.tensor_name(tensor)).collect();
         require(outputs == document.outputs, || format!("outputs {outputs:?}"))?;
         json_agrees(&graph)?;
         deterministic(&document.text, &options)?;

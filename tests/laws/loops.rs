@@ -1,8 +1,7 @@
 //! Loops in NNEF text mean what their trips, written out one after the other, mean.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::verify::{difference, inputs};
-use nnef_flatten::eval::{Evaluator, NoVariables};
+use nnef_flatten::eval::{Evaluator, NoVariables, difference, random_inputs};
 use nnef_flatten::tensor::{Data, Tensor};
 use proptest::prelude::*;
 
@@ -161,7 +160,7 @@ impl Drawn {
 fn numbers(text: &str, options: &Options) -> Result<Vec<Tensor>, TestCaseError> {
     let fail = |why: String| TestCaseError::fail(format!("{why}\n{text}"));
     let graph = run(text, options).map_err(|errors| fail(tell(&errors)))?.graph;
-    let given = inputs(&graph, &[], 3).map_err(|error| fail(error.to_string()))?;
+    let given = random_inputs(&graph, &[], 3).map_err(|error| fail(error.to_string()))?;
     let found = Evaluator::default().run(&graph, &given, &NoVariables).map_err(|error| fail(error.to_string()))?;
     Ok(found.outputs.into_iter().map(|(_, tensor)| Tensor::clone(&tensor)).collect())
 }

@@ -1,8 +1,8 @@
 //! Law 1: a document and its flat graph compute the same numbers. The meaning of a document is that
 //! of its primitives: it is expanded with everything lowered.
 
-use nnef_flatten::eval::verify::{OrRandom, compare, inputs};
-use nnef_flatten::eval::{Call, Evaluator, NoVariables, Outcome};
+use nnef_flatten::eval::{Call, Evaluator, Fault, NoVariables, OrRandom, compare, random_inputs};
+use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{From, Lower, Options};
 use proptest::prelude::*;
 
@@ -13,11 +13,11 @@ use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
 
 /// What the operation of the generated documents computes: something that needs all arguments.
-fn probe(call: &Call) -> Outcome {
+fn probe(call: &Call) -> Result<Vec<Tensor>, Fault> {
     let (factor, shift) = (call.number("s")?, call.ints("a")?.iter().sum::<i64>() as f64);
     let x = call.tensor("x")?;
     let items = x.to_scalars().into_iter().map(|x| x * factor + shift).collect();
-    Ok(vec![nnef_flatten::tensor::Tensor::scalars(x.shape(), items)?])
+    Ok(vec![Tensor::scalars(x.shape(), items)?])
 }
 
 /// Compares two ways of flattening a text.
@@ -27,7 +27,7 @@ fn agree(text: &str, source: &Options, flat: &Options, tolerance: f64) -> Verdic
     let (source, flat) = (expand(source)?.graph, expand(flat)?.graph);
     let evaluator = Evaluator::default().operation("probe", probe);
     let variables = OrRandom { variables: &NoVariables, seed: 7 };
-    let given = inputs(&source, &[], 3).map_err(|error| error.to_string())?;
+    let given = random_inputs(&source, &[], 3).map_err(|error| error.to_string())?;
     let found = compare(&evaluator, [&source, &flat], &given, &variables).map_err(|finding| finding.message.clone())?;
     if found.largest <= tolerance { Ok(()) } else { Err(format!("`{}` differs by {}", found.output, found.largest)) }
 }

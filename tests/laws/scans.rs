@@ -2,8 +2,7 @@
 //! states and outputs.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::verify::{compare, inputs};
-use nnef_flatten::eval::{Evaluator, NoVariables};
+use nnef_flatten::eval::{Evaluator, NoVariables, compare, random_inputs};
 use proptest::prelude::*;
 
 use crate::common::{HEADER, run, tell};
@@ -146,9 +145,9 @@ proptest! {
             run(&scan.text, &options).map_err(|errors| TestCaseError::fail(format!("{}\n{}", tell(&errors), scan.text)))
         };
         let (kept, flat) = (expand(false)?.graph, expand(true)?.graph);
-        prop_assert_eq!(kept.fragments.len(), 1);
-        prop_assert!(flat.fragments.is_empty());
-        let given = inputs(&kept, &[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(kept.fragments().len(), 1);
+        prop_assert!(flat.fragments().is_empty());
+        let given = random_inputs(&kept, &[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let found = compare(&Evaluator::default(), [&kept, &flat], &given, &NoVariables);
         let found = found.map_err(|finding| TestCaseError::fail(format!("{}\n{}", finding.message, scan.text)))?;
         prop_assert!(found.largest < 1e-12, "{:?}\n{}", found, scan.text);

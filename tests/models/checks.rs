@@ -1,7 +1,7 @@
 //! What `check` says about data and quantizations.
 
-use super::{Archive, Fixture, GRAPH, QUANT, numbers};
-use nnef_flatten::tensor::{Tensor, dat};
+use super::{Archive, Fixture, GRAPH, QUANT, dat_header, numbers};
+use nnef_flatten::tensor::Tensor;
 use serde_json::Value;
 use std::fs;
 
@@ -74,7 +74,7 @@ const CASES: &[Case] = &[
     ),
     (
         |fixture| {
-            let tensor = Tensor::integers(&[2], vec![1, 2]).and_then(|tensor| dat::write(&tensor));
+            let tensor = Tensor::integers(&[2], vec![1, 2]).and_then(|tensor| tensor.to_dat());
             drop(fixture.write("m/w.dat", tensor.unwrap_or_default()));
         },
         "E1216",
@@ -211,15 +211,7 @@ fn vendor_items_pass_through() {
         w = variable(label = 'w', shape = [2, 8, 4]);\n    y = add(x, w);\n}\n";
     fixture.write("m/graph.nnef", text);
     let data = |extents: &[u32], length: u32| {
-        let header = dat::Header {
-            version: (1, 0),
-            data_length: length,
-            extents: extents.to_vec(),
-            bits: u32::MAX,
-            item_type: dat::ItemType::Vendor { vendor: dat::TRACT, code: 0x3040 },
-            parameters: [0; 32],
-        };
-        [header.write().to_vec(), vec![7; length as usize]].concat()
+        [dat_header(extents, length, u32::MAX, (0x5452, 0x3040)), vec![7; length as usize]].concat()
     };
     for extents in [&[2, 8, 4][..], &[16, 4]] {
         let bytes = data(extents, 36);

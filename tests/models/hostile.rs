@@ -10,7 +10,7 @@ fn refusal(bytes: &[u8], limits: &Limits) -> Option<(String, String)> {
     std::io::Write::write_all(&mut file, bytes).unwrap();
     match Model::from_file(Path::new("a.tar"), file, limits) {
         Ok(_) => None,
-        Err(ModelError::Refused(refusal)) => Some((refusal.code.as_str().to_string(), refusal.message)),
+        Err(ModelError::Refused { code, message, .. }) => Some((code.as_str().to_string(), message)),
         Err(other) => panic!("{other}"),
     }
 }

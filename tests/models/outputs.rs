@@ -1,8 +1,7 @@
 //! Outputs appear whole or not at all, and nothing is lost by them.
 
 use super::{Fixture, GRAPH, files};
-use nnef_flatten::model::write::{Content, Target, write};
-use nnef_flatten::model::{Limits, Model};
+use nnef_flatten::model::{Content, Limits, Model, Target};
 use std::fs;
 
 #[test]
@@ -22,7 +21,7 @@ fn a_failure_half_way_leaves_what_was_there() {
             };
             let mut content =
                 Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
-            write(&target, &mut content)
+            target.write(&mut content)
         };
         assert!(attempt("one", true).is_err());
         assert!(!path.exists());
@@ -44,7 +43,7 @@ fn data_that_change_meanwhile_fail() {
     let mut graph = |out: &mut dyn std::io::Write| out.write_all(GRAPH.as_bytes());
     let mut content =
         Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
-    let error = write(&Target::Tar(fixture.path("out.tar")), &mut content).unwrap_err();
+    let error = Target::Tar(fixture.path("out.tar")).write(&mut content).unwrap_err();
     assert!(error.to_string().contains("became shorter"), "{error}");
     fixture.has_only(&["m"]);
 }

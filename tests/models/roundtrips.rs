@@ -1,6 +1,6 @@
 //! Models in and out, in every form.
 
-use super::{Archive, Fixture, GRAPH, QUANT, files, gzip, numbers};
+use super::{Archive, Fixture, GRAPH, QUANT, dat_header, files, gzip, numbers};
 use std::fs;
 
 const FORMS: [&str; 4] = ["out/", "out.tar", "out.tgz", "out.tar.gz"];
@@ -219,7 +219,7 @@ fn memory_does_not_grow_with_the_data() {
         w = variable(shape = [{extent}], label = 'w');\n    y = add(x, w);\n}}\n"
     );
     fixture.write("m/graph.nnef", text);
-    let header = dat_header(extent);
+    let header = dat_header(&[extent], 4 * extent, 32, (0, 0));
     let path = fixture.write("m/w.dat", header);
     fs::File::options().write(true).open(path).unwrap().set_len(128 + 4 * u64::from(extent)).unwrap();
     symlink("/dev/null", fixture.path("null.tar")).unwrap();
@@ -232,17 +232,4 @@ fn memory_does_not_grow_with_the_data() {
             .unwrap();
         assert!(run.status.success(), "{input} {output}: {}", String::from_utf8_lossy(&run.stderr));
     }
-}
-
-#[cfg(target_os = "linux")]
-fn dat_header(extent: u32) -> Vec<u8> {
-    let header = nnef_flatten::tensor::dat::Header {
-        version: (1, 0),
-        data_length: 4 * extent,
-        extents: vec![extent],
-        bits: 32,
-        item_type: nnef_flatten::tensor::dat::ItemType::Float,
-        parameters: [0; 32],
-    };
-    header.write().to_vec()
 }

@@ -22,18 +22,18 @@ const CUT: &str = "…";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The file.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// The bytes shown: whole lines, or a part of one.
-    pub shown: Range<usize>,
+    pub(crate) shown: Range<usize>,
     /// The bytes meant, within `shown`.
-    pub meant: Range<usize>,
+    pub(crate) meant: Range<usize>,
     /// Whether the line goes on before and after.
-    pub cut: (bool, bool),
+    pub(crate) cut: (bool, bool),
 }
 
 impl Piece {
     /// The surroundings of a location.
-    pub fn new(sources: &Sources, at: Location) -> Piece {
+    pub(crate) fn new(sources: &Sources, at: Location) -> Piece {
         let text = sources.file(at.file).text();
         let bytes = text.as_bytes();
         let mut start = floor(text, at.span.start as usize);
@@ -73,7 +73,7 @@ impl Piece {
     }
 
     /// Joins a later piece to this one if both can be shown as one stretch of lines.
-    pub fn join(&mut self, later: &Piece) -> bool {
+    pub(crate) fn join(&mut self, later: &Piece) -> bool {
         let whole = self.cut == (false, false) && later.cut == (false, false);
         let near = later.shown.start >= self.shown.start && later.shown.end <= self.shown.start + NEAR;
         if self.file != later.file || !whole || !near {
@@ -84,7 +84,7 @@ impl Piece {
     }
 
     /// The text shown, and how many bytes stand before the first byte of it that is source text.
-    pub fn text(&self, sources: &Sources) -> (String, usize) {
+    pub(crate) fn text(&self, sources: &Sources) -> (String, usize) {
         let source = sources.file(self.file).text().get(self.shown.clone()).unwrap_or("");
         let mut text = String::with_capacity(source.len() + 2 * CUT.len());
         if self.cut.0 {
@@ -99,7 +99,7 @@ impl Piece {
     }
 
     /// The number of the first line shown.
-    pub fn first_line(&self, file: &SourceFile) -> u32 {
+    pub(crate) fn first_line(&self, file: &SourceFile) -> u32 {
         file.position(self.shown.start as u32).line
     }
 }

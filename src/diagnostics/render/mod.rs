@@ -12,10 +12,20 @@ use excerpt::{Piece, clean};
 /// At most this many calls of a trace are shown.
 const MAX_FRAMES: usize = 12;
 
-/// Writes one diagnostic, with its source lines and its calls, ended by an empty line.
-///
-/// `color` says whether to write ANSI colours; the caller knows where the text goes.
-pub fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
+impl Diagnostic {
+    /// Writes the diagnostic with its source lines and its calls, ended by an empty line.
+    ///
+    /// `color` says whether to write ANSI colours; the caller knows where the text goes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write_human(&self, out: &mut impl Write, sources: &Sources, color: bool) -> io::Result<()> {
+        write_human(out, sources, self, color)
+    }
+}
+
+fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
     let paint = Paint { color };
     write_heading(out, diagnostic, paint)?;
     report::write(out, sources, diagnostic, color)?;
@@ -24,7 +34,7 @@ pub fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnos
 }
 
 /// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; none if all is well.
-pub fn summary(errors: usize, warnings: usize, suppressed: usize) -> Option<String> {
+pub(crate) fn summary(errors: usize, warnings: usize, suppressed: usize) -> Option<String> {
     let counted = |count: usize, what: &str| {
         let plural = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {what}{plural}"))

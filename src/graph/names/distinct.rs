@@ -15,7 +15,7 @@ const FIRST_SUFFIX: u32 = 2;
 /// Gives suffixes to the names of tensors that are spelled like earlier ones: names of the document
 /// stay as they are, then come the others in the order of their making, those from inside
 /// standard operations last.
-pub fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<Suffixed> {
+pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<Suffixed> {
     let mut segments = Segments::new(names);
     let mut taken = Taken::with_capacity(used);
     let mut hashes: Vec<Hash> = vec![0; entries.len()];

@@ -4,7 +4,7 @@
 //! in a few steps from those of its prefix and its last segment, however long these are.
 
 /// The hash of a spelled name.
-pub type Hash = u64;
+pub(crate) type Hash = u64;
 
 /// 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
@@ -21,7 +21,7 @@ const fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
 }
 
 /// The hash with another byte behind it.
-pub const fn push_byte(hash: Hash, byte: u8) -> Hash {
+pub(crate) const fn push_byte(hash: Hash, byte: u8) -> Hash {
     multiply_add(hash, BASE, byte as u64 + 1)
 }
 
@@ -41,7 +41,7 @@ static TRIPLES: [Hash; STEP as usize] = {
 };
 
 /// The hash of a name with a number behind it.
-pub fn push_number(hash: Hash, number: u32) -> Hash {
+pub(crate) fn push_number(hash: Hash, number: u32) -> Hash {
     if number >= STEP {
         return multiply_add(push_number(hash, number / STEP), CUBE, TRIPLES[(number % STEP) as usize]);
     }
@@ -53,19 +53,19 @@ pub fn push_number(hash: Hash, number: u32) -> Hash {
 
 /// A text that can be put behind another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Its hash.
-    pub hash: Hash,
+    pub(crate) hash: Hash,
     /// The base to the power of its length, which is not 0.
-    pub power: u64,
+    pub(crate) power: u64,
 }
 
 impl Part {
     /// The empty text.
-    pub const EMPTY: Part = Part { hash: 0, power: 1 };
+    pub(crate) const EMPTY: Part = Part { hash: 0, power: 1 };
 
     /// The same with a text behind it.
-    pub fn then(self, text: &str) -> Part {
+    pub(crate) fn then(self, text: &str) -> Part {
         text.bytes().fold(self, |part, byte| Part {
             hash: push_byte(part.hash, byte),
             power: multiply_add(part.power, BASE, 0),
@@ -74,7 +74,7 @@ impl Part {
 
     /// The hash of a name that ends with this part.
     #[inline]
-    pub fn after(self, prefix: Hash) -> Hash {
+    pub(crate) fn after(self, prefix: Hash) -> Hash {
         multiply_add(prefix, self.power, self.hash)
     }
 }

@@ -8,7 +8,7 @@ const REMEMBERED: usize = 512;
 
 /// Spells names into a text that is not changed otherwise than by adding to it. A name is copied
 /// where it or its prefix stands in the text already: it is mostly used soon after it is defined.
-pub struct Speller<'g> {
+pub(crate) struct Speller<'g> {
     table: &'g TensorNames,
     names: &'g Names,
     /// Names, and where they stand in the text.
@@ -17,13 +17,13 @@ pub struct Speller<'g> {
 
 impl<'g> Speller<'g> {
     /// A speller for a text of which nothing is known yet.
-    pub fn new(table: &'g TensorNames, names: &'g Names) -> Self {
+    pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
         Speller { table, names, places: Box::new([(NameId::ROOT, 0, 0); REMEMBERED]) }
     }
 
     /// Adds a name to the text.
     #[inline]
-    pub fn write(&mut self, id: NameId, out: &mut String) {
+    pub(crate) fn write(&mut self, id: NameId, out: &mut String) {
         match self.places[id.index() % REMEMBERED] {
             (known, start, end) if known == id => out.extend_from_within(start as usize..end as usize),
             _ => self.spell(id, out),

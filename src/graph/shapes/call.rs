@@ -10,17 +10,17 @@ use crate::diagnostics::Code;
 use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 
 /// The extents a rule computes with.
-pub type Extents = SmallVec<[Extent; 8]>;
+pub(crate) type Extents = SmallVec<[Extent; 8]>;
 
 /// Integers of an attribute; none of those that are not known while expanding: tensors and symbols.
-pub type Ints = SmallVec<[Option<i64>; 8]>;
+pub(crate) type Ints = SmallVec<[Option<i64>; 8]>;
 
 /// Pairs of such integers.
-pub type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
+pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
 
 /// What is known of an attribute while expanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attribute<T> {
+pub(crate) enum Attribute<T> {
     /// The operation does not have it.
     Absent,
     /// Its value.
@@ -31,7 +31,7 @@ pub enum Attribute<T> {
 
 impl<T> Attribute<T> {
     /// The value, where it is known.
-    pub fn known(self) -> Option<T> {
+    pub(crate) fn known(self) -> Option<T> {
         match self {
             Attribute::Known(value) => Some(value),
             Attribute::Absent | Attribute::Unknown => None,
@@ -39,7 +39,7 @@ impl<T> Attribute<T> {
     }
 
     /// The value, or another one where there is no such attribute; none where it is not known.
-    pub fn known_or(self, absent: T) -> Option<T> {
+    pub(crate) fn known_or(self, absent: T) -> Option<T> {
         match self {
             Attribute::Absent => Some(absent),
             given => given.known(),
@@ -60,7 +60,7 @@ macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident $names:expr;)*) => {
         /// An attribute by what it means, whatever a dialect calls it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Role {
+        pub(crate) enum Role {
             $($(#[$doc])* $role,)*
         }
 
@@ -119,7 +119,7 @@ pub(super) const ROLE_COUNT: usize = ROLES.len();
 
 /// An operation to which a rule is applied.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     pub(super) graph: &'a Graph,
     pub(super) kind: &'a Kind,
     pub(super) operation: &'a Operation,
@@ -128,17 +128,17 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Whether shapes go on with extents of 1 after their last one, as in the draft.
-    pub fn endless(&self) -> bool {
+    pub(crate) fn endless(&self) -> bool {
         self.plan.draft
     }
 
     /// The name of the operation.
-    pub fn name(&self) -> &'a str {
+    pub(crate) fn name(&self) -> &'a str {
         self.graph.text_of(self.kind.name)
     }
 
     /// How many tensors the operation gives.
-    pub fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.graph.outputs_of(self.operation).map(|output| output.tensors().len()).sum()
     }
 
@@ -165,22 +165,22 @@ impl<'a> Call<'a> {
     }
 
     /// Whether the operation has an attribute at all.
-    pub fn has(&self, role: Role) -> bool {
+    pub(crate) fn has(&self, role: Role) -> bool {
         self.plan.roles[role as usize] != u8::MAX
     }
 
     /// The rank of the `i`th tensor argument, if it is known.
-    pub fn rank(&self, i: u32) -> Option<usize> {
+    pub(crate) fn rank(&self, i: u32) -> Option<usize> {
         self.extents(i).map(<[Extent]>::len)
     }
 
     /// The number of parameters that take tensors; they come first.
-    pub fn tensor_params(&self) -> u32 {
+    pub(crate) fn tensor_params(&self) -> u32 {
         u32::from(self.plan.tensors)
     }
 
     /// The shape of the `i`th tensor argument, if it is a tensor whose rank is known.
-    pub fn shape(&self, i: u32) -> Option<&'a Shape> {
+    pub(crate) fn shape(&self, i: u32) -> Option<&'a Shape> {
         match self.param(i)? {
             Operand::Tensor(tensor) => self.of(tensor),
             Operand::Tensors(_) | Operand::Value(_) => None,
@@ -200,7 +200,7 @@ impl<'a> Call<'a> {
     }
 
     /// The extents of the `i`th tensor argument, if its rank is known. A literal has rank 0.
-    pub fn extents(&self, i: u32) -> Option<&'a [Extent]> {
+    pub(crate) fn extents(&self, i: u32) -> Option<&'a [Extent]> {
         match self.param(i)? {
             Operand::Tensor(tensor) => self.of(tensor).map(Shape::extents),
             Operand::Tensors(_) => None,
@@ -209,21 +209,21 @@ impl<'a> Call<'a> {
     }
 
     /// The same, with the trailing extents of 1 that the draft leaves out, up to a rank.
-    pub fn extents_to(&self, i: u32, rank: usize) -> Option<Extents> {
+    pub(crate) fn extents_to(&self, i: u32, rank: usize) -> Option<Extents> {
         let mut extents: Extents = self.extents(i)?.into();
         self.lengthen(&mut extents, rank);
         Some(extents)
     }
 
     /// Adds the extents that the draft leaves out.
-    pub fn lengthen(&self, extents: &mut Extents, rank: usize) {
+    pub(crate) fn lengthen(&self, extents: &mut Extents, rank: usize) {
         if self.endless() && extents.len() < rank {
             extents.resize(rank, Extent::ONE);
         }
     }
 
     /// The shapes of an argument that is an array of tensors.
-    pub fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
+    pub(crate) fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
         let value = match self.param(i)? {
             Operand::Tensors(tensors) => {
                 return Some(tensors.iter().map(|&tensor| self.of(tensor).map(Shape::extents)).collect());
@@ -239,12 +239,12 @@ impl<'a> Call<'a> {
     }
 
     /// An integer.
-    pub fn int(&self, role: Role) -> Attribute<i64> {
+    pub(crate) fn int(&self, role: Role) -> Attribute<i64> {
         self.attribute(role).read(|operand| integer(operand.value()?))
     }
 
     /// A logical; none where it is not known while expanding.
-    pub fn flag(&self, role: Role) -> Option<bool> {
+    pub(crate) fn flag(&self, role: Role) -> Option<bool> {
         let flag = self.attribute(role).read(|operand| match operand {
             Operand::Value(Value::Logical(flag)) => Some(*flag),
             _ => None,
@@ -254,7 +254,7 @@ impl<'a> Call<'a> {
 
     /// The integers of an array; none where not even their number is known. An attribute that the
     /// operation does not have is empty.
-    pub fn ints(&self, role: Role) -> Option<Ints> {
+    pub(crate) fn ints(&self, role: Role) -> Option<Ints> {
         let items = self.attribute(role).read(|operand| match operand {
             Operand::Tensors(items) => Some(items.iter().map(|_| None).collect()),
             Operand::Value(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
@@ -265,7 +265,7 @@ impl<'a> Call<'a> {
     }
 
     /// The pairs of an array; none where not even their number is known.
-    pub fn pairs(&self, role: Role) -> Option<Pairs> {
+    pub(crate) fn pairs(&self, role: Role) -> Option<Pairs> {
         let pair = |item: &Value| match item {
             Value::Tuple(pair) | Value::Array(pair) if pair.len() == 2 => [integer(&pair[0]), integer(&pair[1])],
             Value::Integers(pair) if pair.len() == 2 => [Some(pair[0]), Some(pair[1])],
@@ -281,7 +281,7 @@ impl<'a> Call<'a> {
     }
 
     /// Checks that axes lie within `0..rank` and differ.
-    pub fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
+    pub(crate) fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
         for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
             if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
@@ -295,7 +295,7 @@ impl<'a> Call<'a> {
     }
 
     /// The one axis of an operation, within `0..rank`; none where it is not known.
-    pub fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
+    pub(crate) fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
         let Some(axis) = self.int(Role::Axis).known() else { return Ok(None) };
         self.check_axes(&[Some(axis)], Some(rank), code)?;
         Ok(usize::try_from(axis).ok().filter(|&axis| axis < MAX_RANK))

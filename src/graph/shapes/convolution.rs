@@ -153,12 +153,12 @@ fn convolve(call: &Call, transposed: bool) -> Outcome {
 }
 
 /// From the up-scaled space to the down-scaled one.
-pub fn conv(call: &Call) -> Outcome {
+pub(crate) fn conv(call: &Call) -> Outcome {
     convolve(call, false)
 }
 
 /// From the down-scaled space to the up-scaled one.
-pub fn deconv(call: &Call) -> Outcome {
+pub(crate) fn deconv(call: &Call) -> Outcome {
     convolve(call, true)
 }
 
@@ -178,12 +178,12 @@ fn planewise(call: &Call, transposed: bool) -> Outcome {
 }
 
 /// `conv` of each channel by itself.
-pub fn planewise_conv(call: &Call) -> Outcome {
+pub(crate) fn planewise_conv(call: &Call) -> Outcome {
     planewise(call, false)
 }
 
 /// `deconv` of each channel by itself.
-pub fn planewise_deconv(call: &Call) -> Outcome {
+pub(crate) fn planewise_deconv(call: &Call) -> Outcome {
     planewise(call, true)
 }
 
@@ -214,11 +214,11 @@ fn separable(call: &Call, transposed: bool) -> Outcome {
 }
 
 /// `conv` of each channel by itself, then of all channels at each position.
-pub fn separable_conv(call: &Call) -> Outcome {
+pub(crate) fn separable_conv(call: &Call) -> Outcome {
     separable(call, false)
 }
 
 /// The same steps the other way round, transposed.
-pub fn separable_deconv(call: &Call) -> Outcome {
+pub(crate) fn separable_deconv(call: &Call) -> Outcome {
     separable(call, true)
 }

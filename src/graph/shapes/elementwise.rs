@@ -6,7 +6,7 @@ use super::{Inferred, Outcome, ShapeError};
 use crate::diagnostics::Code;
 
 /// Every tensor argument takes part.
-pub fn elementwise(call: &Call) -> Outcome {
+pub(crate) fn elementwise(call: &Call) -> Outcome {
     let mut result: Option<Shape> = None;
     for i in 0..call.tensor_params() {
         let Some(extents) = call.extents(i) else { return check_rest(call, i, result) };
@@ -47,7 +47,7 @@ fn join(call: &Call, a: Shape, extents: &[Extent], b: Option<&Shape>) -> Result<
 
 /// The extents that two operands are repeated to. The first axes stand beside each other; missing
 /// ones at the end have extent 1.
-pub fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
+pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
     let rank = a.len().max(b.len());
     let at = |extents: &[Extent], i: usize| extents.get(i).copied().unwrap_or(Extent::ONE);
     (0..rank)
@@ -65,12 +65,12 @@ pub fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents,
 }
 
 /// Every tensor argument takes part, and the result has the shape of the first one in any case.
-pub fn normalization(call: &Call) -> Outcome {
+pub(crate) fn normalization(call: &Call) -> Outcome {
     elementwise(call).map_err(|error| error.but(call.shape(0).cloned()))
 }
 
 /// The sum of an array of tensors.
-pub fn sum(call: &Call) -> Outcome {
+pub(crate) fn sum(call: &Call) -> Outcome {
     let Some(items) = call.list(0) else { return Ok(Inferred::UNKNOWN) };
     let mut result: Option<Extents> = None;
     let mut known = true;

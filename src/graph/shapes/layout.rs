@@ -42,7 +42,7 @@ fn volume(extents: &[Extent]) -> Volume {
 }
 
 /// The same items under a new shape.
-pub fn reshape(call: &Call) -> Outcome {
+pub(crate) fn reshape(call: &Call) -> Outcome {
     let Some(wanted) = call.ints(Role::Shape) else { return Ok(Inferred::UNKNOWN) };
     let error = |message: String| Err(ShapeError::new(Code::ReshapeVolume, message));
     if wanted.iter().filter(|item| **item == Some(-1)).count() > 1 {
@@ -105,7 +105,7 @@ fn reshape_unknown(call: &Call, wanted: &[Option<i64>]) -> Outcome {
 }
 
 /// The axes in another order; those that are not named stay at the end.
-pub fn transpose(call: &Call) -> Outcome {
+pub(crate) fn transpose(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[]);
     let error = |message: String| Err(ShapeError::new(Code::TransposeAxes, message));
@@ -128,7 +128,7 @@ pub fn transpose(call: &Call) -> Outcome {
 }
 
 /// Drops axes of extent 1.
-pub fn squeeze(call: &Call) -> Outcome {
+pub(crate) fn squeeze(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
     let rank = call.rank(0);
     call.check_axes(axes.as_deref().unwrap_or(&[]), rank, Code::AxisInsertion)?;
@@ -150,7 +150,7 @@ pub fn squeeze(call: &Call) -> Outcome {
 }
 
 /// Adds axes of extent 1, which stand at the given places of the result.
-pub fn unsqueeze(call: &Call) -> Outcome {
+pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[]);
     let rank = call.extents(0).map(|extents| extents.len() + given.len());

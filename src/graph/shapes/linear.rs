@@ -34,14 +34,14 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
 }
 
 /// A product of matrices.
-pub fn matmul(call: &Call) -> Outcome {
+pub(crate) fn matmul(call: &Call) -> Outcome {
     let (Some(a), Some(b)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return Ok(Inferred::UNKNOWN) };
     let transpose = [call.flag(Role::TransposeA), call.flag(Role::TransposeB)];
     Ok(Inferred::Same(Some(Shape::new(&product(call.name(), &a, &b, transpose)?))))
 }
 
 /// A product with a transposed filter, and a bias.
-pub fn linear(call: &Call) -> Outcome {
+pub(crate) fn linear(call: &Call) -> Outcome {
     let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else {
         return Ok(Inferred::UNKNOWN);
     };

@@ -25,17 +25,18 @@ mod window;
 use super::{Graph, KindId, OperationId};
 use crate::diagnostics::Code;
 use call::{Call, ROLE_COUNT, ROLES};
-pub use shape::{Extent, Shape};
+pub use shape::Extent;
+pub use shape::Shape;
 
 /// What is wrong with the shapes of an operation's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeError {
+pub(crate) struct ShapeError {
     /// The rule.
-    pub code: Code,
+    pub(crate) code: Code,
     /// The sentence.
-    pub message: String,
+    pub(crate) message: String,
     /// What holds of the results all the same.
-    pub results: Inferred,
+    pub(crate) results: Inferred,
 }
 
 impl ShapeError {
@@ -51,7 +52,7 @@ impl ShapeError {
 
 /// The shapes of the tensors that an operation gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inferred {
+pub(crate) enum Inferred {
     /// All the same.
     Same(Option<Shape>),
     /// One for each.
@@ -60,10 +61,10 @@ pub enum Inferred {
 
 impl Inferred {
     /// Nothing is known.
-    pub const UNKNOWN: Inferred = Inferred::Same(None);
+    pub(crate) const UNKNOWN: Inferred = Inferred::Same(None);
 
     /// The shape of the only tensor.
-    pub fn into_first(self) -> Option<Shape> {
+    pub(crate) fn into_first(self) -> Option<Shape> {
         match self {
             Inferred::Same(shape) => shape,
             Inferred::Each(shapes) => shapes.into_iter().next().flatten(),
@@ -71,7 +72,7 @@ impl Inferred {
     }
 
     /// The shape of the `i`th tensor.
-    pub fn get(&self, i: usize) -> Option<Shape> {
+    pub(crate) fn get(&self, i: usize) -> Option<Shape> {
         match self {
             Inferred::Same(shape) => shape.clone(),
             Inferred::Each(shapes) => shapes.get(i).cloned().flatten(),
@@ -149,7 +150,7 @@ fn is_one_of(names: &str, name: &str) -> bool {
 
 /// Standard fragments whose printed bodies break a rule by themselves. Within them it only makes
 /// shapes unknown: the document that calls them is not to blame.
-pub const DEFECTIVE: &[(&str, Code)] = &[
+pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two.
     ("avg_roi_align", Code::PoolingShapes),
     ("max_roi_align", Code::PoolingShapes),
@@ -157,7 +158,7 @@ pub const DEFECTIVE: &[(&str, Code)] = &[
 
 /// The rule of a kind of operation, and where its attributes stand among its parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     rule: Rule,
     roles: [u8; ROLE_COUNT],
     tensors: u8,
@@ -168,12 +169,12 @@ pub struct Plan {
 
 impl Plan {
     /// Whether the shape that all operands have is that of the result, without asking the rule.
-    pub fn is_by_item(&self) -> bool {
+    pub(crate) fn is_by_item(&self) -> bool {
         self.by_item
     }
 
     /// The plan of a kind, if there is a rule for it.
-    pub fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
+    pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
         let rules = if kind.standard { RULES } else { vendor::RULES };
@@ -198,7 +199,7 @@ impl Plan {
 /// # Errors
 ///
 /// The rule that the shapes of its arguments break.
-pub fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
+pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
     let operation = &graph.operations[operation.index()];
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
     (plan.rule)(&call)

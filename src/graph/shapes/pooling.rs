@@ -66,17 +66,17 @@ fn same(extents: Option<Extents>) -> Outcome {
 }
 
 /// From the up-scaled space to the down-scaled one.
-pub fn pool(call: &Call) -> Outcome {
+pub(crate) fn pool(call: &Call) -> Outcome {
     same(Pool::read(call)?.down()?)
 }
 
 /// From the down-scaled space to the up-scaled one.
-pub fn unpool(call: &Call) -> Outcome {
+pub(crate) fn unpool(call: &Call) -> Outcome {
     same(Pool::read(call)?.up(call)?)
 }
 
 /// Reads at indices, which have the shape of the result (4.3.3).
-pub fn sample(call: &Call) -> Outcome {
+pub(crate) fn sample(call: &Call) -> Outcome {
     let output = Pool::read(call)?.down()?;
     match (output, call.extents(1)) {
         (Some(output), Some(index)) => same(Some(agree(call, index, &output, "result")?)),
@@ -86,7 +86,7 @@ pub fn sample(call: &Call) -> Outcome {
 }
 
 /// Writes at indices, which have the shape of the input (4.3.3).
-pub fn desample(call: &Call) -> Outcome {
+pub(crate) fn desample(call: &Call) -> Outcome {
     let mut pool = Pool::read(call)?;
     if let (Some(input), Some(index)) = (&pool.input, call.extents(1)) {
         pool.input = Some(agree(call, index, input, "input")?);
@@ -108,7 +108,7 @@ fn agree(call: &Call, index: &[Extent], other: &[Extent], what: &str) -> Result<
 }
 
 /// A normalization over windows: the shape stays.
-pub fn local_normalization(call: &Call) -> Outcome {
+pub(crate) fn local_normalization(call: &Call) -> Outcome {
     if let (Some(size), Some(input)) = (call.ints(Role::Size), call.extents(0)) {
         check_length(
             call,
@@ -158,17 +158,17 @@ fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> Outco
 }
 
 /// Spatial extents are divided by whole factors.
-pub fn downsample(call: &Call) -> Outcome {
+pub(crate) fn downsample(call: &Call) -> Outcome {
     scale(call, |extent, factor| (extent % factor == 0).then_some(Some(extent / factor)))
 }
 
 /// Spatial extents are multiplied.
-pub fn upsample(call: &Call) -> Outcome {
+pub(crate) fn upsample(call: &Call) -> Outcome {
     scale(call, |extent, factor| Some(extent.checked_mul(factor)))
 }
 
 /// Doubles the spatial extents.
-pub fn upsample2x(call: &Call) -> Outcome {
+pub(crate) fn upsample2x(call: &Call) -> Outcome {
     let Some(extents) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
     let double =
         |(i, extent): (usize, &Extent)| if i < 2 { *extent } else { extent.map(|extent| extent.checked_mul(2)) };

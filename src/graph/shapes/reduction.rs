@@ -8,7 +8,7 @@ use crate::diagnostics::Code;
 const CODE: Code = Code::ReduceAxes;
 
 /// Reduces along axes.
-pub fn reduce(call: &Call) -> Outcome {
+pub(crate) fn reduce(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[None]);
     call.check_axes(given, call.rank(0), CODE)?;
@@ -26,7 +26,7 @@ pub fn reduce(call: &Call) -> Outcome {
 }
 
 /// Computes along axes, and keeps the shape.
-pub fn along(call: &Call) -> Outcome {
+pub(crate) fn along(call: &Call) -> Outcome {
     let axes = call.ints(Role::Axes).unwrap_or_default();
     let stays = |error: ShapeError| error.but(call.shape(0).cloned());
     call.check_axes(&axes, call.rank(0), CODE).map_err(stays)?;

@@ -11,7 +11,7 @@ use crate::diagnostics::Code;
 const CODE: Code = Code::RoiShapes;
 
 /// Regions of the same size: one for each row of `rois`, all channels.
-pub fn roi(call: &Call) -> Outcome {
+pub(crate) fn roi(call: &Call) -> Outcome {
     let size = call.ints(Role::OutputSize);
     let rate = call.ints(Role::SamplingRate).filter(|rate| !rate.is_empty());
     for (name, items) in [("output_size", &size), ("sampling_rate", &rate)] {

@@ -74,7 +74,7 @@ fn no_tensors(call: &Call, code: Code) -> ShapeError {
 }
 
 /// Tensors behind each other along an axis.
-pub fn concat(call: &Call) -> Outcome {
+pub(crate) fn concat(call: &Call) -> Outcome {
     let Some(shapes) = call.list(0) else { return Ok(Inferred::UNKNOWN) };
     if shapes.is_empty() {
         return Err(no_tensors(call, Code::ConcatShapes));
@@ -93,7 +93,7 @@ pub fn concat(call: &Call) -> Outcome {
 }
 
 /// Tensors behind each other along a new axis.
-pub fn stack(call: &Call) -> Outcome {
+pub(crate) fn stack(call: &Call) -> Outcome {
     let Some(shapes) = call.list(0) else { return Ok(Inferred::UNKNOWN) };
     if shapes.is_empty() {
         return Err(no_tensors(call, Code::AxisInsertion));
@@ -106,7 +106,7 @@ pub fn stack(call: &Call) -> Outcome {
 }
 
 /// The items along an axis, without the axis.
-pub fn unstack(call: &Call) -> Outcome {
+pub(crate) fn unstack(call: &Call) -> Outcome {
     let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
     let rank = extents.len();
     let Some(axis) = call.axis(rank, Code::AxisInsertion)? else { return of_any_axis(call, rank.saturating_sub(1)) };
@@ -122,7 +122,7 @@ pub fn unstack(call: &Call) -> Outcome {
 }
 
 /// Parts along an axis, in proportion to ratios.
-pub fn split(call: &Call) -> Outcome {
+pub(crate) fn split(call: &Call) -> Outcome {
     const CODE: Code = Code::SplitRatios;
     let ratios = call.ints(Role::Ratios);
     let given = ratios.as_deref().unwrap_or(&[]);

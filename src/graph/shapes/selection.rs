@@ -38,7 +38,7 @@ impl Range {
 }
 
 /// A section along some axes.
-pub fn slice(call: &Call) -> Outcome {
+pub(crate) fn slice(call: &Call) -> Outcome {
     const CODE: Code = Code::SliceRange;
     let [axes, begin, end, stride] = [Role::Axes, Role::Begin, Role::End, Role::Stride].map(|role| call.ints(role));
     let Some(axes) = axes else { return of_rank(call.rank(0)) };
@@ -84,7 +84,7 @@ fn lengths(call: &Call, name: &str, length: usize, rank: usize) -> Result<(), Sh
 }
 
 /// The items several times.
-pub fn tile(call: &Call) -> Outcome {
+pub(crate) fn tile(call: &Call) -> Outcome {
     let repeats = call.ints(Role::Repeats);
     check_positive("repeats", repeats.as_deref().unwrap_or(&[]), Code::TilePadLengths)?;
     let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
@@ -99,7 +99,7 @@ pub fn tile(call: &Call) -> Outcome {
 }
 
 /// Items around.
-pub fn pad(call: &Call) -> Outcome {
+pub(crate) fn pad(call: &Call) -> Outcome {
     let Some(input) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
     let Some(padding) = call.pairs(Role::Padding) else { return of_rank(call.rank(0)) };
     lengths(call, "padding", padding.len(), input.len())?;
@@ -122,7 +122,7 @@ pub fn pad(call: &Call) -> Outcome {
 }
 
 /// Items at indices along an axis, which the axes of the indices replace.
-pub fn gather(call: &Call) -> Outcome {
+pub(crate) fn gather(call: &Call) -> Outcome {
     if let Some(axis) = call.int(Role::Axis).known().filter(|&axis| axis < 0) {
         return Err(ShapeError::new(Code::GatherAxis, format!("axis {axis} is negative")));
     }

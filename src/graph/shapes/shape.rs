@@ -10,12 +10,12 @@ pub struct Extent(i64);
 
 impl Extent {
     /// Not known while expanding.
-    pub const UNKNOWN: Extent = Extent(-1);
+    pub(crate) const UNKNOWN: Extent = Extent(-1);
     /// The extent of an axis that does not matter.
-    pub const ONE: Extent = Extent(1);
+    pub(crate) const ONE: Extent = Extent(1);
 
     /// An extent; a negative number is none, so nothing is known of it.
-    pub fn new(extent: i64) -> Self {
+    pub(crate) fn new(extent: i64) -> Self {
         Extent(extent.max(-1))
     }
 
@@ -25,7 +25,7 @@ impl Extent {
     }
 
     /// The extent that is both: none where the two contradict each other.
-    pub fn unify(self, other: Extent) -> Option<Extent> {
+    pub(crate) fn unify(self, other: Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
             (None, _) => Some(other),
             (_, None) => Some(self),
@@ -34,7 +34,7 @@ impl Extent {
     }
 
     /// The extent that both are repeated to: equal ones, or the other of a 1.
-    pub fn broadcast(self, other: Extent) -> Option<Extent> {
+    pub(crate) fn broadcast(self, other: Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
             (Some(1), _) => Some(other),
             (_, Some(1)) => Some(self),
@@ -43,7 +43,7 @@ impl Extent {
     }
 
     /// Computes with an extent that is known; what overflows is unknown.
-    pub fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
+    pub(crate) fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
         self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
     }
 }
@@ -76,12 +76,12 @@ impl Clone for Shape {
 
 impl Shape {
     /// A shape of these extents.
-    pub fn new(extents: &[Extent]) -> Self {
+    pub(crate) fn new(extents: &[Extent]) -> Self {
         Shape(SmallVec::from_slice(extents))
     }
 
     /// A shape of which everything is known.
-    pub fn of(extents: &[i64]) -> Self {
+    pub(crate) fn of(extents: &[i64]) -> Self {
         Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())
     }
 

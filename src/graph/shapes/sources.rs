@@ -7,14 +7,14 @@ use crate::diagnostics::Code;
 
 /// A tensor whose shape is written down. An extent that is not positive is unknown: 0 is so in
 /// inputs of the draft, and others are reported by another rule.
-pub fn source(call: &Call) -> Outcome {
+pub(crate) fn source(call: &Call) -> Outcome {
     let Some(items) = call.ints(Role::Shape) else { return Ok(Inferred::UNKNOWN) };
     let extents: Extents = items.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect();
     known(&extents)
 }
 
 /// The new value of a variable, which has the shape of the old one.
-pub fn update(call: &Call) -> Outcome {
+pub(crate) fn update(call: &Call) -> Outcome {
     let (Some(variable), Some(value)) = (call.extents(0), call.extents(1)) else {
         return Ok(Inferred::Same(call.shape(0).or(call.shape(1)).cloned()));
     };
@@ -37,7 +37,7 @@ pub fn update(call: &Call) -> Outcome {
 }
 
 /// The same tensor several times.
-pub fn copies(call: &Call) -> Outcome {
+pub(crate) fn copies(call: &Call) -> Outcome {
     let count = call.outputs();
     if let Some(times) = call.int(Role::Times).known()
         && usize::try_from(times) != Ok(count)

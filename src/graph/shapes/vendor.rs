@@ -6,7 +6,7 @@ use super::{Inferred, Outcome, Rule};
 use crate::graph::{Operand, Value};
 
 /// The rules, each with the operations it is for.
-pub const RULES: &[(Rule, &str)] = &[
+pub(crate) const RULES: &[(Rule, &str)] = &[
     (external, "tract_core_external"),
     (same, "tract_core_cast tract_core_erf tract_core_gelu_approximate tract_core_hard_swish"),
     (same, "tract_core_log_softmax tract_core_silu tract_core_softmax"),

@@ -6,7 +6,7 @@ use super::shape::Extent;
 use crate::diagnostics::Code;
 
 /// The parameters of a window over some axes.
-pub struct Window {
+pub(crate) struct Window {
     code: Code,
     padding: Option<Pairs>,
     stride: Option<Ints>,
@@ -15,12 +15,12 @@ pub struct Window {
 
 impl Window {
     /// A window of one item for each item.
-    pub fn plain(code: Code) -> Self {
+    pub(crate) fn plain(code: Code) -> Self {
         Window { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
     /// Reads the parameters of a window over `axes` axes, where their number is known.
-    pub fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
+    pub(crate) fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
         let window = Window {
             code,
             padding: call.pairs(Role::Padding),
@@ -44,7 +44,7 @@ impl Window {
     }
 
     /// The number of axes that the parameters speak of at least, where it is known.
-    pub fn axes(call: &Call) -> Option<usize> {
+    pub(crate) fn axes(call: &Call) -> Option<usize> {
         let length = |role| call.ints(role).map(|items| items.len());
         let padding = call.pairs(Role::Padding)?.len();
         Some(padding.max(length(Role::Stride)?).max(length(Role::Dilation)?))
@@ -77,7 +77,7 @@ impl Window {
     }
 
     /// The extent of what the window gives along its `i`th axis.
-    pub fn down(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
+    pub(crate) fn down(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
         let (stride, covered) = self.steps(i, filter);
         match (self.around(i), stride) {
             (Ok(None), Some(stride)) => Ok(input.map(|input| Some(input.checked_add(stride - 1)? / stride))),
@@ -104,7 +104,7 @@ impl Window {
     }
 
     /// The extent of what the transposed window gives along its `i`th axis.
-    pub fn up(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
+    pub(crate) fn up(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
         let (stride, covered) = self.steps(i, filter);
         let extent = match (self.around(i), stride) {
             (Ok(None), Some(stride)) => input.known().and_then(|input| input.checked_mul(stride)),
@@ -124,7 +124,7 @@ impl Window {
 
     /// The reference shape of a transposed operation: the window must lead from it to the input,
     /// whose first axes that the window does not cover are `first` in number.
-    pub fn check_reference(
+    pub(crate) fn check_reference(
         &self,
         reference: &[Option<i64>],
         input: &[Extent],
@@ -150,7 +150,7 @@ impl Window {
 
 /// Checks the length of an attribute that has an item for each axis. In the draft the last items
 /// may be left out.
-pub fn check_length(
+pub(crate) fn check_length(
     call: &Call,
     name: &str,
     length: usize,
@@ -166,7 +166,7 @@ pub fn check_length(
 }
 
 /// Checks that the items of an attribute are positive.
-pub fn check_positive(name: &str, items: &[Option<i64>], code: Code) -> Result<(), ShapeError> {
+pub(crate) fn check_positive(name: &str, items: &[Option<i64>], code: Code) -> Result<(), ShapeError> {
     match items.iter().find(|item| item.is_some_and(|item| item < 1)) {
         None => Ok(()),
         Some(_) => {

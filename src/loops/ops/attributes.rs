@@ -4,7 +4,7 @@ use crate::tensor::DType;
 
 /// What an attribute is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// One axis.
     Axis,
     /// Several axes.
@@ -70,35 +70,35 @@ pub(crate) const ROLES: &[(Role, Wanted, &[&str])] = &[
 
 /// The attributes of an operation; those that were not given are none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Attributes {
+pub(crate) struct Attributes {
     /// One axis; a negative one counts from the end.
-    pub axis: Option<i64>,
+    pub(crate) axis: Option<i64>,
     /// Several axes.
-    pub axes: Option<Vec<i64>>,
+    pub(crate) axes: Option<Vec<i64>>,
     /// Whether reduced axes stay, with extent 1.
-    pub keep_dims: bool,
+    pub(crate) keep_dims: bool,
     /// Whether the last two axes of the first matrix are swapped.
-    pub transpose_a: bool,
+    pub(crate) transpose_a: bool,
     /// Whether those of the second are.
-    pub transpose_b: bool,
+    pub(crate) transpose_b: bool,
     /// Where a slice begins, for each of its axes.
-    pub begin: Option<Vec<i64>>,
+    pub(crate) begin: Option<Vec<i64>>,
     /// Where a slice ends.
-    pub end: Option<Vec<i64>>,
+    pub(crate) end: Option<Vec<i64>>,
     /// How long a slice is, instead of where it ends.
-    pub size: Option<Vec<i64>>,
+    pub(crate) size: Option<Vec<i64>>,
     /// The step of a slice.
-    pub stride: Option<Vec<i64>>,
+    pub(crate) stride: Option<Vec<i64>>,
     /// The new extents.
-    pub shape: Option<Vec<i64>>,
+    pub(crate) shape: Option<Vec<i64>>,
     /// The new type of elements.
-    pub to: Option<DType>,
+    pub(crate) to: Option<DType>,
     /// The least value.
-    pub low: Option<f64>,
+    pub(crate) low: Option<f64>,
     /// The greatest value.
-    pub high: Option<f64>,
+    pub(crate) high: Option<f64>,
     /// The slope below zero.
-    pub alpha: Option<f64>,
+    pub(crate) alpha: Option<f64>,
 }
 
 impl Attributes {

@@ -7,15 +7,15 @@ use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// Operands whose types were checked, and the type of the result.
 pub(super) struct Known<'a> {
-    pub inputs: &'a [&'a Tensor],
-    pub attributes: &'a Attributes,
-    pub dtype: DType,
-    pub shape: &'a Dims,
+    pub(crate) inputs: &'a [&'a Tensor],
+    pub(crate) attributes: &'a Attributes,
+    pub(crate) dtype: DType,
+    pub(crate) shape: &'a Dims,
 }
 
 impl Known<'_> {
     /// The shape that operands are repeated to.
-    pub fn to(&self) -> Repeat<'_> {
+    pub(crate) fn to(&self) -> Repeat<'_> {
         Repeat { shape: self.shape, align: Align::Last }
     }
 

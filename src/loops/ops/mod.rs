@@ -5,7 +5,7 @@ mod attributes;
 mod compute;
 mod types;
 
-pub use attributes::{Attributes, Role};
+pub(crate) use attributes::{Attributes, Role};
 pub(crate) use attributes::{ROLES, Wanted};
 pub(crate) use types::{Section, axis_of, reduced_axes, sections};
 
@@ -19,30 +19,30 @@ type Outcome<T> = Result<T, String>;
 
 /// An operation: a row of the table.
 #[derive(Clone, Copy)]
-pub struct Op(&'static Spec);
+pub(crate) struct Op(&'static Spec);
 
 /// What there is to know about an operation.
 pub(crate) struct Spec {
     /// Its names, the first one for messages.
-    pub names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// The least and the most operands.
-    pub arity: (usize, usize),
+    pub(crate) arity: (usize, usize),
     /// The attributes that it takes.
-    pub roles: &'static [Role],
+    pub(crate) roles: &'static [Role],
     /// The type of its result.
     infer: Infer,
     /// The elements of its result.
     compute: Compute,
     /// What it becomes.
-    pub lowering: Lowering,
+    pub(crate) lowering: Lowering,
 }
 
 /// The operands of an operation as far as they are known.
 pub(crate) struct Call<'a> {
     /// Their types.
-    pub inputs: &'a [Type],
+    pub(crate) inputs: &'a [Type],
     /// The attributes.
-    pub attributes: &'a Attributes,
+    pub(crate) attributes: &'a Attributes,
 }
 
 type Infer = fn(&Call) -> Outcome<Type>;
@@ -244,22 +244,22 @@ static TABLE: &[Spec] = &[
 
 impl Op {
     /// The operation of a name.
-    pub fn find(name: &str) -> Option<Op> {
+    pub(crate) fn find(name: &str) -> Option<Op> {
         TABLE.iter().find(|spec| spec.names.contains(&name)).map(Op)
     }
 
     /// The operation that gives what it takes.
-    pub fn identity() -> Op {
+    pub(crate) fn identity() -> Op {
         Op(&TABLE[0])
     }
 
     /// The names of all operations, further names included.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().flat_map(|spec| spec.names.iter().copied())
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.0.names.first().copied().unwrap_or("")
     }
 

@@ -12,30 +12,30 @@ fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-pub fn same(call: &Call) -> Outcome<Type> {
+pub(crate) fn same(call: &Call) -> Outcome<Type> {
     Ok(call.inputs[0].clone())
 }
 
-pub fn float(call: &Call) -> Outcome<Type> {
+pub(crate) fn float(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype.is_float(), || format!("the operand is {x}, not of floats"))?;
     same(call)
 }
 
-pub fn number(call: &Call) -> Outcome<Type> {
+pub(crate) fn number(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype != DType::Bool, || format!("the operand is {x}, not of numbers"))?;
     same(call)
 }
 
-pub fn logical(call: &Call) -> Outcome<Type> {
+pub(crate) fn logical(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype == DType::Bool, || format!("the operand is {x}, not of logicals"))?;
     same(call)
 }
 
 /// The extents that both are repeated to, the last axes beside each other.
-pub fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
+pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
     let rank = a.dims.len().max(b.dims.len());
     let extent = |of: &Type, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
     let both = |i: usize| match (extent(a, i), extent(b, i)) {
@@ -53,26 +53,26 @@ fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome<Type> {
     typed(dtype(a.dtype), broadcast(a, b)?)
 }
 
-pub fn arithmetic(call: &Call) -> Outcome<Type> {
+pub(crate) fn arithmetic(call: &Call) -> Outcome<Type> {
     number(call)?;
     two(call, |dtype| dtype)
 }
 
-pub fn comparison(call: &Call) -> Outcome<Type> {
+pub(crate) fn comparison(call: &Call) -> Outcome<Type> {
     number(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub fn equality(call: &Call) -> Outcome<Type> {
+pub(crate) fn equality(call: &Call) -> Outcome<Type> {
     two(call, |_| DType::Bool)
 }
 
-pub fn logic(call: &Call) -> Outcome<Type> {
+pub(crate) fn logic(call: &Call) -> Outcome<Type> {
     logical(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub fn select(call: &Call) -> Outcome<Type> {
+pub(crate) fn select(call: &Call) -> Outcome<Type> {
     logical(call)?;
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
@@ -81,7 +81,7 @@ pub fn select(call: &Call) -> Outcome<Type> {
 }
 
 /// An axis, counted from the front.
-pub fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
+pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
     found.ok_or_else(|| format!("there is no axis {axis} among {rank}"))
@@ -95,7 +95,7 @@ fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
 }
 
 /// The axes that a reduction runs over: all where none are given.
-pub fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
@@ -113,23 +113,23 @@ fn reduce(call: &Call, dtype: DType) -> Outcome<Type> {
     typed(dtype, dims)
 }
 
-pub fn reduce_number(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_number(call: &Call) -> Outcome<Type> {
     number(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub fn reduce_float(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_float(call: &Call) -> Outcome<Type> {
     float(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub fn reduce_bool(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_bool(call: &Call) -> Outcome<Type> {
     logical(call)?;
     reduce(call, DType::Bool)
 }
 
 /// The place of an extreme element: one axis, the first unless given.
-pub fn arg(call: &Call) -> Outcome<Type> {
+pub(crate) fn arg(call: &Call) -> Outcome<Type> {
     number(call)?;
     let x = &call.inputs[0];
     let mut attributes = call.attributes.clone();
@@ -141,13 +141,13 @@ pub fn arg(call: &Call) -> Outcome<Type> {
     reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
 }
 
-pub fn softmax(call: &Call) -> Outcome<Type> {
+pub(crate) fn softmax(call: &Call) -> Outcome<Type> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
     float(call)
 }
 
-pub fn matmul(call: &Call) -> Outcome<Type> {
+pub(crate) fn matmul(call: &Call) -> Outcome<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     number(call)?;
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
@@ -177,7 +177,7 @@ pub fn matmul(call: &Call) -> Outcome<Type> {
     typed(a.dtype, dims)
 }
 
-pub fn gather(call: &Call) -> Outcome<Type> {
+pub(crate) fn gather(call: &Call) -> Outcome<Type> {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
@@ -186,7 +186,7 @@ pub fn gather(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub fn reshape(call: &Call) -> Outcome<Type> {
+pub(crate) fn reshape(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
@@ -214,19 +214,19 @@ fn product(dims: &[Option<usize>]) -> Option<usize> {
 }
 
 /// The order of the axes of a transposition: backwards unless given.
-pub fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
+pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     let Some(axes) = call_axes else { return Ok((0..rank).rev().collect()) };
     check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is no order of {rank} axes"))?;
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 
-pub fn transpose(call: &Call) -> Outcome<Type> {
+pub(crate) fn transpose(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
     typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
 }
 
-pub fn squeeze(call: &Call) -> Outcome<Type> {
+pub(crate) fn squeeze(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     let axes = match call.attributes.any_axes() {
@@ -240,7 +240,7 @@ pub fn squeeze(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub fn unsqueeze(call: &Call) -> Outcome<Type> {
+pub(crate) fn unsqueeze(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
     let mut dims = x.dims.clone();
@@ -252,21 +252,21 @@ pub fn unsqueeze(call: &Call) -> Outcome<Type> {
 
 /// The part of an axis that a slice takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub(crate) struct Section {
     /// The axis.
-    pub axis: usize,
+    pub(crate) axis: usize,
     /// Where it begins.
-    pub begin: i64,
+    pub(crate) begin: i64,
     /// Where it ends, exclusive.
-    pub end: i64,
+    pub(crate) end: i64,
     /// Its step, not 0.
-    pub stride: i64,
+    pub(crate) stride: i64,
     /// How many elements it has, where the extent is known.
-    pub length: Option<usize>,
+    pub(crate) length: Option<usize>,
 }
 
 /// The parts that a slice takes: ends are moved into the axis, as Python does.
-pub fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
+pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
     let begin = attributes.begin.as_ref().ok_or("the attribute `begin` is missing")?;
     let axes = attributes.any_axes().unwrap_or_else(|| (0..begin.len() as i64).collect());
     let given = |values: &Option<Vec<i64>>| values.as_ref().is_none_or(|values| values.len() == axes.len());
@@ -322,7 +322,7 @@ fn section(
     Ok(Section { axis, begin, end, stride, length: Some(length) })
 }
 
-pub fn slice(call: &Call) -> Outcome<Type> {
+pub(crate) fn slice(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     for section in sections(call.attributes, &x.dims)? {
@@ -331,7 +331,7 @@ pub fn slice(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub fn concat(call: &Call) -> Outcome<Type> {
+pub(crate) fn concat(call: &Call) -> Outcome<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
     let mut dims = first.dims.clone();
@@ -346,7 +346,7 @@ pub fn concat(call: &Call) -> Outcome<Type> {
     typed(first.dtype, dims)
 }
 
-pub fn stack(call: &Call) -> Outcome<Type> {
+pub(crate) fn stack(call: &Call) -> Outcome<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
     for other in &call.inputs[1..] {
@@ -357,7 +357,7 @@ pub fn stack(call: &Call) -> Outcome<Type> {
     typed(first.dtype, dims)
 }
 
-pub fn cast(call: &Call) -> Outcome<Type> {
+pub(crate) fn cast(call: &Call) -> Outcome<Type> {
     let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
     typed(to, call.inputs[0].dims.clone())
 }

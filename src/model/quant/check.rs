@@ -17,7 +17,7 @@ const MAX_HINTS: usize = 20;
 
 /// Checks entries against a flat graph and the operations of its document. Which entries are for
 /// tensors of the graph.
-pub fn check(
+pub(crate) fn check(
     quantization: &Quantization,
     file: FileId,
     document: &Document,

@@ -7,14 +7,14 @@
 mod check;
 mod parse;
 
-pub use check::check;
-pub use parse::parse;
+pub(crate) use check::check;
+pub(crate) use parse::parse;
 
 use crate::source::Span;
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Literal {
+pub(crate) enum Literal {
     /// An integer.
     Integer(i64),
     /// A scalar.
@@ -29,45 +29,45 @@ pub enum Literal {
 
 /// An argument of an algorithm.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuantArgument {
+pub(crate) struct QuantArgument {
     /// The parameter.
-    pub name: String,
+    pub(crate) name: String,
     /// Where the parameter is named.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The value.
-    pub value: Literal,
+    pub(crate) value: Literal,
     /// Where the value is.
-    pub value_at: Span,
+    pub(crate) value_at: Span,
 }
 
 /// How a tensor is quantized.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuantEntry {
+pub(crate) struct QuantEntry {
     /// The tensor.
-    pub tensor: String,
+    pub(crate) tensor: String,
     /// Where it is named, quotes included.
-    pub tensor_at: Span,
+    pub(crate) tensor_at: Span,
     /// The algorithm.
-    pub algorithm: String,
+    pub(crate) algorithm: String,
     /// Where it is named.
-    pub algorithm_at: Span,
+    pub(crate) algorithm_at: Span,
     /// The arguments.
-    pub arguments: Vec<QuantArgument>,
+    pub(crate) arguments: Vec<QuantArgument>,
     /// From the name of the tensor to the semicolon.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The entries of a `graph.quant`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Quantization {
+pub(crate) struct Quantization {
     /// In the order of the text.
-    pub entries: Vec<QuantEntry>,
+    pub(crate) entries: Vec<QuantEntry>,
 }
 
 impl Quantization {
     /// The text of the entries that are kept, with all that stands between them; none if no entry
     /// is left. Lines on which nothing is left are taken out.
-    pub fn text(&self, text: &str, kept: impl Fn(usize) -> bool) -> Option<String> {
+    pub(crate) fn text(&self, text: &str, kept: impl Fn(usize) -> bool) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let (mut at, mut left) = (0, 0);
         for (i, entry) in self.entries.iter().enumerate() {

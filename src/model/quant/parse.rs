@@ -14,7 +14,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Reads a text. What is malformed is reported, and reading goes on behind the next semicolon.
 ///
 /// Names may be quoted either way, and as tract writes those that are no identifiers: `i"name"`.
-pub fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
+pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
     let mut parser = Parser { text, at: 0 };
     let mut entries = Vec::new();
     loop {

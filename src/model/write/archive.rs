@@ -20,7 +20,7 @@ const EFFORT: u32 = 3;
 
 /// Writes a model into an archive: into a temporary file beside it, which then takes its name.
 /// Devices and pipes are written directly.
-pub fn write(path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {
+pub(crate) fn write(path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     // A link stays one: what it names is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

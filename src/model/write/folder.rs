@@ -46,7 +46,7 @@ impl Stage {
 }
 
 /// Writes a model into a folder.
-pub fn write(path: &Path, content: &mut Content) -> Result<(), ModelError> {
+pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     let target = real(path).map_err(fail)?;
     replaceable(path, &target, content)?;

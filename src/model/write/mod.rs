@@ -26,7 +26,7 @@ impl Target {
     /// name of one; none for anything else.
     ///
     /// ```
-    /// use nnef_flatten::model::write::Target;
+    /// use nnef_flatten::model::Target;
     ///
     /// assert_eq!(Target::of("flat/".as_ref()), Some(Target::Folder("flat/".into())));
     /// assert_eq!(Target::of("flat.tgz".as_ref()), Some(Target::TarGz("flat.tgz".into())));
@@ -46,7 +46,7 @@ impl Target {
     }
 
     /// The path.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Target::Folder(path) | Target::Tar(path) | Target::TarGz(path) => path,
         }
@@ -54,7 +54,7 @@ impl Target {
 }
 
 /// Writes a text.
-pub type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+pub(crate) type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// What a model is made of.
 pub struct Content<'a> {
@@ -87,26 +87,28 @@ impl Content<'_> {
     }
 
     /// How many bytes are copied.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.files.map_or(0, |model| model.size(self.copied()))
     }
 }
 
-/// Writes a model. A folder or archive that is there already is replaced at the end; when anything
-/// fails before, it stays as it is.
-///
-/// # Errors
-///
-/// Reading or writing failed; or what is at the target cannot be replaced: it is the model that is
-/// read, holds it or lies within it, or is a folder with files of which the new model has none.
-pub fn write(target: &Target, content: &mut Content) -> Result<(), ModelError> {
-    if let Some(model) = content.files {
-        apart(target.path(), model.name())?;
-    }
-    match target {
-        Target::Folder(path) => folder::write(path, content),
-        Target::Tar(path) => archive::write(path, false, content),
-        Target::TarGz(path) => archive::write(path, true, content),
+impl Target {
+    /// Writes a model. A folder or archive that is there already is replaced at the end; when anything
+    /// fails before, it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Reading or writing failed; or what is at the target cannot be replaced: it is the model that is
+    /// read, holds it or lies within it, or is a folder with files of which the new model has none.
+    pub fn write(&self, content: &mut Content) -> Result<(), ModelError> {
+        if let Some(model) = content.files {
+            apart(self.path(), model.name())?;
+        }
+        match self {
+            Target::Folder(path) => folder::write(path, content),
+            Target::Tar(path) => archive::write(path, false, content),
+            Target::TarGz(path) => archive::write(path, true, content),
+        }
     }
 }
 
@@ -115,7 +117,7 @@ pub fn write(target: &Target, content: &mut Content) -> Result<(), ModelError> {
 /// # Errors
 ///
 /// Reading or writing failed.
-pub fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelError> {
+pub(crate) fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelError> {
     archive::write(model.name(), model.is_compressed(), content)
 }
 

@@ -5,22 +5,22 @@ use super::Ast;
 /// How long the tables of expressions are: where what is added next begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    pub exprs: usize,
-    pub lists: usize,
-    pub ints: usize,
-    pub scalars: usize,
-    pub numbers: usize,
-    pub calls: usize,
-    pub args: usize,
-    pub comprehensions: usize,
-    pub iterators: usize,
-    pub loops: usize,
-    pub recurrences: usize,
+    pub(crate) exprs: usize,
+    pub(crate) lists: usize,
+    pub(crate) ints: usize,
+    pub(crate) scalars: usize,
+    pub(crate) numbers: usize,
+    pub(crate) calls: usize,
+    pub(crate) args: usize,
+    pub(crate) comprehensions: usize,
+    pub(crate) iterators: usize,
+    pub(crate) loops: usize,
+    pub(crate) recurrences: usize,
 }
 
 impl Marks {
     /// The ends of all tables.
-    pub fn of(ast: &Ast) -> Self {
+    pub(crate) fn of(ast: &Ast) -> Self {
         Marks {
             exprs: ast.exprs.len(),
             lists: ast.lists.len(),
@@ -42,7 +42,7 @@ impl Marks {
     }
 
     /// Takes everything behind them out of a tree.
-    pub fn rewind(self, ast: &mut Ast) {
+    pub(crate) fn rewind(self, ast: &mut Ast) {
         ast.exprs.truncate(self.exprs);
         ast.spans.truncate(self.exprs);
         ast.lists.truncate(self.lists);

@@ -11,119 +11,119 @@ use crate::source::{FileId, Span};
 
 /// `target = value;`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The left side: names, arrays and tuples of names.
-    pub target: ExprId,
+    pub(crate) target: ExprId,
     /// The right side.
-    pub value: ExprId,
+    pub(crate) value: ExprId,
     /// From the first token to the semicolon.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The statements of a fragment's body. Most bodies are short, and there are many of them.
-pub type Assignments = SmallVec<[Assignment; 2]>;
+pub(crate) type Assignments = SmallVec<[Assignment; 2]>;
 
 /// The parameters of a fragment.
-pub type Params = SmallVec<[Param; 1]>;
+pub(crate) type Params = SmallVec<[Param; 1]>;
 
 /// The results of a fragment.
-pub type Results = SmallVec<[ResultDecl; 1]>;
+pub(crate) type Results = SmallVec<[ResultDecl; 1]>;
 
 /// `{ assignments }`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Body {
+pub(crate) struct Body {
     /// The assignments in order.
-    pub assignments: Assignments,
+    pub(crate) assignments: Assignments,
     /// From brace to brace.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// A formal parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param {
+pub(crate) struct Param {
     /// Its name.
-    pub name: Ident,
+    pub(crate) name: Ident,
     /// Its type.
-    pub ty: TypeSpecId,
+    pub(crate) ty: TypeSpecId,
     /// Its default.
-    pub default: Option<ExprId>,
+    pub(crate) default: Option<ExprId>,
 }
 
 /// A declared result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResultDecl {
+pub(crate) struct ResultDecl {
     /// Its name.
-    pub name: Ident,
+    pub(crate) name: Ident,
     /// Its type.
-    pub ty: TypeSpecId,
+    pub(crate) ty: TypeSpecId,
 }
 
 /// `fragment f<? = scalar>( .. ) -> ( .. )`, with a body or without.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     /// Its name.
-    pub name: Ident,
+    pub(crate) name: Ident,
     /// `<?>`, with the default type if one is given.
-    pub generic: Option<GenericDecl>,
+    pub(crate) generic: Option<GenericDecl>,
     /// Parameters in order.
-    pub params: Params,
+    pub(crate) params: Params,
     /// Results in order.
-    pub results: Results,
+    pub(crate) results: Results,
     /// The body; none for a primitive.
-    pub body: Option<Body>,
+    pub(crate) body: Option<Body>,
     /// From `fragment` to the end of the body or the semicolon.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// `<?>` or `<? = scalar>` after a fragment's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GenericDecl {
+pub(crate) struct GenericDecl {
     /// The default type.
-    pub default: Option<Primitive>,
+    pub(crate) default: Option<Primitive>,
     /// Angle brackets included.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// `graph g( .. ) -> ( .. ) { .. }`
 #[derive(Clone, Debug, PartialEq)]
-pub struct GraphDecl {
+pub(crate) struct GraphDecl {
     /// Its name.
-    pub name: Ident,
+    pub(crate) name: Ident,
     /// Inputs.
-    pub params: Vec<Ident>,
+    pub(crate) params: Vec<Ident>,
     /// Outputs.
-    pub results: Vec<Ident>,
+    pub(crate) results: Vec<Ident>,
     /// The body, whose nodes are not those of the module.
-    pub body: Statements,
+    pub(crate) body: Statements,
     /// From `graph` to the closing brace.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// `version 1.0;`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version {
+pub(crate) struct Version {
     /// Major number.
-    pub major: u32,
+    pub(crate) major: u32,
     /// Minor number.
-    pub minor: u32,
+    pub(crate) minor: u32,
     /// The whole directive.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// `extension NAME anything;`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extension {
+pub(crate) struct Extension {
     /// The identifiers when the directive is nothing but identifiers, else the first one alone.
-    pub words: Vec<Ident>,
+    pub(crate) words: Vec<Ident>,
     /// Everything between `extension` and `;`, trimmed, as written.
-    pub text: Span,
+    pub(crate) text: Span,
     /// The whole directive.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The order of the top-level items, for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
+pub(crate) enum Item {
     /// The version directive.
     Version,
     /// Index into [`Module::extensions`].
@@ -136,30 +136,30 @@ pub enum Item {
 
 /// One parsed file: a document, or a library of declarations.
 #[derive(Clone, Debug)]
-pub struct Module {
+pub(crate) struct Module {
     /// Where it comes from.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// Its nodes.
-    pub ast: Ast,
+    pub(crate) ast: Ast,
     /// The version directive.
-    pub version: Option<Version>,
+    pub(crate) version: Option<Version>,
     /// Extension directives in order.
-    pub extensions: Vec<Extension>,
+    pub(crate) extensions: Vec<Extension>,
     /// Fragments in order.
-    pub fragments: Vec<Fragment>,
+    pub(crate) fragments: Vec<Fragment>,
     /// Graphs in order; a valid document has one, a library none.
-    pub graphs: Vec<GraphDecl>,
+    pub(crate) graphs: Vec<GraphDecl>,
     /// Names of fragments whose headers could not be read.
-    pub broken: Vec<Name>,
+    pub(crate) broken: Vec<Name>,
     /// All of these in the order of the text.
-    pub items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     /// The spans of all comments, `#` included, line end not.
-    pub comments: Vec<Span>,
+    pub(crate) comments: Vec<Span>,
 }
 
 impl Module {
     /// A module without anything in it.
-    pub fn empty(file: FileId) -> Self {
+    pub(crate) fn empty(file: FileId) -> Self {
         Module {
             file,
             ast: Ast::default(),

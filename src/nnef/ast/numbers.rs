@@ -18,7 +18,7 @@ id_type!(
 
 /// The numbers of a long literal array; signs are applied.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Numbers {
+pub(crate) enum Numbers {
     /// Integers only.
     Ints(Arc<[i64]>),
     /// Scalars only.
@@ -27,7 +27,7 @@ pub enum Numbers {
 
 impl Numbers {
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Numbers::Ints(items) => items.len(),
             Numbers::Scalars(items) => items.len(),
@@ -35,7 +35,7 @@ impl Numbers {
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }

@@ -8,7 +8,7 @@ use crate::source::names::Name;
 impl Ast {
     /// The operators and subscripts above an expression's leftmost operand, outermost first, and
     /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
-    pub fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
+    pub(crate) fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
         let mut above = SmallVec::new();
         let mut leaf = id;
         loop {

@@ -9,7 +9,7 @@ use crate::source::FileId;
 
 /// The fragments of all modules: first those of the standard library, which all documents share.
 #[derive(Debug, Default)]
-pub struct Fragments {
+pub(crate) struct Fragments {
     standard: &'static [FragmentInfo],
     others: Vec<FragmentInfo>,
 }
@@ -34,17 +34,17 @@ impl Fragments {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.standard.len() + self.others.len()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &FragmentInfo> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &FragmentInfo> {
         self.standard.iter().chain(&self.others)
     }
 }
@@ -63,12 +63,12 @@ impl Index<usize> for Fragments {
 
 impl<'d> Checked<'d> {
     /// All fragments.
-    pub fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
+    pub(crate) fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
         (0..self.fragments.len()).map(FragmentId::at)
     }
 
     /// A fragment's signature.
-    pub fn fragment(&self, id: FragmentId) -> &FragmentInfo {
+    pub(crate) fn fragment(&self, id: FragmentId) -> &FragmentInfo {
         &self.fragments[id.index()]
     }
 

@@ -23,7 +23,7 @@ const ALLOWED: [bool; 256] = {
 };
 
 /// What is wrong with a label, if anything is.
-pub fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
+pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
     let is_odd = |byte: &u8| !ALLOWED[usize::from(*byte)];
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
@@ -44,8 +44,7 @@ impl BodyCheck<'_, '_> {
         let label = info.params.iter().position(|param| Some(param.name) == checked.words.label);
         let Some(value) = label.and_then(|i| bound[i]) else { return };
         let Expr::String(name) = self.ast.expr(value) else { return };
-        let label = self.text(name);
-        if let Some((code, message)) = label_problem(&label, checked.document.dialect()) {
+        if let Some((code, message)) = label_problem(checked.text(name), checked.document.dialect()) {
             let at = self.at(call.name.span);
             self.checker.checked.wrong_labels.insert(at);
             self.report(code, self.ast.span(value), message);

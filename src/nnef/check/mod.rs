@@ -11,14 +11,14 @@ mod document;
 mod expressions;
 mod fragments;
 mod graph;
-pub mod labels;
+pub(crate) mod labels;
 mod library;
 mod loops;
 mod operators;
 mod scope;
 mod state;
 
-pub use fragments::Fragments;
+pub(crate) use fragments::Fragments;
 pub(crate) use loops::iterated;
 use rustc_hash::FxHashSet;
 use scope::Declared;
@@ -40,29 +40,29 @@ use crate::source::{Location, Span};
 
 /// A formal parameter.
 #[derive(Clone, Copy, Debug)]
-pub struct ParamInfo {
+pub(crate) struct ParamInfo {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its type.
-    pub ty: Type,
+    pub(crate) ty: Type,
     /// Its default, an expression of the fragment's module.
-    pub default: Option<ExprId>,
+    pub(crate) default: Option<ExprId>,
     /// Whether tensors occur in its type.
-    pub tensor: bool,
+    pub(crate) tensor: bool,
 }
 
 /// A declared result.
 #[derive(Clone, Copy, Debug)]
-pub struct ResultInfo {
+pub(crate) struct ResultInfo {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its type.
-    pub ty: Type,
+    pub(crate) ty: Type,
 }
 
 /// Whether a fragment is generic, and its default type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generic {
+pub(crate) enum Generic {
     /// No `<?>`.
     No,
     /// `<?>`, or `<? = type>`.
@@ -71,31 +71,31 @@ pub enum Generic {
 
 /// A fragment and its signature.
 #[derive(Debug)]
-pub struct FragmentInfo {
+pub(crate) struct FragmentInfo {
     /// The module that declares it.
-    pub module: ModuleId,
+    pub(crate) module: ModuleId,
     /// Its position in that module.
-    pub index: u32,
+    pub(crate) index: u32,
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its parameters.
-    pub params: SmallVec<[ParamInfo; 1]>,
+    pub(crate) params: SmallVec<[ParamInfo; 1]>,
     /// Its results.
-    pub results: SmallVec<[ResultInfo; 1]>,
+    pub(crate) results: SmallVec<[ResultInfo; 1]>,
     /// Whether it is generic.
-    pub generic: Generic,
+    pub(crate) generic: Generic,
     /// Whether it has a body.
-    pub has_body: bool,
+    pub(crate) has_body: bool,
     /// Whether its body is metadata and not code.
-    pub metadata: bool,
+    pub(crate) metadata: bool,
     /// Whether it has as many results as the left side of the call: an operation of a vendor,
     /// declared in a file of its own with the one result `tensor<>[]`.
-    pub open_results: bool,
+    pub(crate) open_results: bool,
 }
 
 /// What an identifier stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ref {
+pub(crate) enum Ref {
     /// Nothing known; reported, or no identifier at all.
     None,
     /// A slot of the body.
@@ -110,7 +110,7 @@ pub enum Ref {
 
 /// What the identifiers among expressions stand for, in four bytes each: slots behind all else.
 #[derive(Debug, Default)]
-pub struct Refs(Vec<u32>);
+pub(crate) struct Refs(Vec<u32>);
 
 impl Refs {
     const FIRST_SLOT: u32 = 4;
@@ -135,7 +135,7 @@ impl Refs {
     }
 
     /// What an identifier stands for.
-    pub fn get(&self, id: ExprId) -> Ref {
+    pub(crate) fn get(&self, id: ExprId) -> Ref {
         match self.0[id.index()] {
             0 => Ref::None,
             1 => Ref::Symbol,
@@ -148,30 +148,30 @@ impl Refs {
 
 /// What a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallInfo {
+pub(crate) struct CallInfo {
     /// The fragment; none for an operation that is not declared.
-    pub fragment: Option<FragmentId>,
+    pub(crate) fragment: Option<FragmentId>,
     /// The arguments in the order of the parameters, in [`ModuleInfo::bound`].
-    pub bound: u32,
+    pub(crate) bound: u32,
     /// The type argument, given or deduced; `?` is that of the enclosing fragment.
-    pub generic: Option<Primitive>,
+    pub(crate) generic: Option<Primitive>,
 }
 
 /// The side tables of one module, or of some statements of a graph.
 #[derive(Debug, Default)]
-pub struct ModuleInfo {
+pub(crate) struct ModuleInfo {
     /// The type of each expression.
-    pub types: Vec<Type>,
+    pub(crate) types: Vec<Type>,
     /// The referent of each identifier.
-    pub refs: Refs,
+    pub(crate) refs: Refs,
     /// The referent of each call; none in bodies that were not checked.
-    pub calls: Vec<Option<CallInfo>>,
+    pub(crate) calls: Vec<Option<CallInfo>>,
     /// Arguments of calls by parameter; none where the default applies.
-    pub bound: Vec<Option<ExprId>>,
+    pub(crate) bound: Vec<Option<ExprId>>,
     /// The slot of the first iterator of each comprehension; the others follow it.
-    pub iterator_slots: Vec<u32>,
+    pub(crate) iterator_slots: Vec<u32>,
     /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
-    pub loop_slots: Vec<u32>,
+    pub(crate) loop_slots: Vec<u32>,
 }
 
 impl ModuleInfo {
@@ -199,13 +199,13 @@ impl ModuleInfo {
 
 /// A local of a body.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Its type.
-    pub ty: Type,
+    pub(crate) ty: Type,
     /// Where it is defined.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The locals of a fragment's body, in tables that all bodies share: there are as many of these as
@@ -221,13 +221,13 @@ struct BodyInfo {
 /// Names that rules speak of, as far as the document or its libraries have them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    pub external: Option<Name>,
-    pub variable: Option<Name>,
-    pub update: Option<Name>,
-    pub label: Option<Name>,
-    pub shape: Option<Name>,
-    pub value: Option<Name>,
-    pub metadata: [Option<Name>; METADATA_FRAGMENTS.len()],
+    pub(crate) external: Option<Name>,
+    pub(crate) variable: Option<Name>,
+    pub(crate) update: Option<Name>,
+    pub(crate) label: Option<Name>,
+    pub(crate) shape: Option<Name>,
+    pub(crate) value: Option<Name>,
+    pub(crate) metadata: [Option<Name>; METADATA_FRAGMENTS.len()],
 }
 
 impl Words {
@@ -246,34 +246,34 @@ impl Words {
 
 /// The names of the graph that the world outside knows.
 #[derive(Clone, Debug, Default)]
-pub struct GraphInfo {
+pub(crate) struct GraphInfo {
     /// The slot of each input; none where it is not assigned.
-    pub inputs: Vec<Option<u32>>,
+    pub(crate) inputs: Vec<Option<u32>>,
     /// The slot of each output.
-    pub outputs: Vec<Option<u32>>,
+    pub(crate) outputs: Vec<Option<u32>>,
 }
 
 /// A document with everything found out about it.
 #[derive(Debug)]
-pub struct Checked<'d> {
+pub(crate) struct Checked<'d> {
     /// The document.
-    pub document: &'d Document,
+    pub(crate) document: &'d Document,
     /// All fragments.
-    pub fragments: Fragments,
+    pub(crate) fragments: Fragments,
     /// The types that occur.
-    pub types: Types,
+    pub(crate) types: Types,
     /// Side tables by module.
-    pub modules: Vec<ModuleInfo>,
+    pub(crate) modules: Vec<ModuleInfo>,
     /// Side tables of the statements of the graph that are unpacked.
-    pub statements: ModuleInfo,
+    pub(crate) statements: ModuleInfo,
     /// The bodies of fragments, where they were checked.
     bodies: Vec<Option<BodyInfo>>,
     slot_names: Vec<Name>,
     result_slots: Vec<Option<u32>>,
     /// The body of the graph.
-    pub graph: GraphInfo,
+    pub(crate) graph: GraphInfo,
     /// Calls of `variable` whose literal label was reported already.
-    pub wrong_labels: FxHashSet<Location>,
+    pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
     document_scope: Declared,
     standard_scope: Declared,
@@ -281,7 +281,7 @@ pub struct Checked<'d> {
 
 impl<'d> Checked<'d> {
     /// The fragment that a name means in a module: libraries see only libraries.
-    pub fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
+    pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
         if module == ModuleId::STANDARD {
             return self.standard_scope.get(name);
         }
@@ -289,32 +289,32 @@ impl<'d> Checked<'d> {
     }
 
     /// A standard operation by its text.
-    pub fn standard(&self, name: &str) -> Option<FragmentId> {
+    pub(crate) fn standard(&self, name: &str) -> Option<FragmentId> {
         self.standard_scope.get(self.document.names().get(name)?)
     }
 
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
     /// the order of their definition. None where no body was checked.
-    pub fn slot_names(&self, id: FragmentId) -> &[Name] {
+    pub(crate) fn slot_names(&self, id: FragmentId) -> &[Name] {
         let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
         &self.slot_names[start as usize..(start + count) as usize]
     }
 
     /// The slot of each result of a fragment's body; none where it is not assigned.
-    pub fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
+    pub(crate) fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
         let Some(body) = self.bodies[id.index()] else { return &[] };
         let start = body.results as usize;
         &self.result_slots[start..start + self.fragment(id).results.len()]
     }
 
     /// The text of a name.
-    pub fn text(&self, name: Name) -> &str {
+    pub(crate) fn text(&self, name: Name) -> &str {
         self.document.names().text(name)
     }
 }
 
 /// Checks a document. Bodies of the standard library are checked as far as they are reachable.
-pub fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
+pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
     let mut checker = begin(document, options);
     if let Some(graph) = document.main().graphs.first() {
         graph.body.each_chunk(|chunk| checker.graph_statements(graph, chunk));

@@ -7,7 +7,7 @@ use crate::source::names::Name;
 
 /// When a statement is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Demand {
+pub(crate) enum Demand {
     /// Nothing refers to it.
     Never,
     /// When the branch that refers to it is taken.
@@ -25,9 +25,9 @@ const ROOM: usize = 1 << 10;
 /// The demand for the statements of a body, and the room to find it out: there can be as many
 /// bodies as there are operations.
 #[derive(Debug, Default)]
-pub struct Analysis {
+pub(crate) struct Analysis {
     /// The demand for each statement.
-    pub demand: Vec<Demand>,
+    pub(crate) demand: Vec<Demand>,
     /// The statement that fills each slot.
     owner: Vec<u32>,
     /// The expressions that are still to be looked at, and whether they stand under a condition.
@@ -36,7 +36,15 @@ pub struct Analysis {
 
 impl Analysis {
     /// Finds out the demand for each statement of a body.
-    pub fn run(&mut self, ast: &Ast, refs: &Refs, body: &Body, params: u32, slots: u32, results: &[Option<u32>]) {
+    pub(crate) fn run(
+        &mut self,
+        ast: &Ast,
+        refs: &Refs,
+        body: &Body,
+        params: u32,
+        slots: u32,
+        results: &[Option<u32>],
+    ) {
         let Analysis { demand, owner, open } = self;
         owner.clear();
         owner.resize(slots as usize, NO_STATEMENT);
@@ -69,20 +77,20 @@ impl Analysis {
     }
 
     /// Asks for every statement of a body.
-    pub fn all(&mut self, body: &Body) {
+    pub(crate) fn all(&mut self, body: &Body) {
         self.demand.clear();
         self.demand.resize(body.assignments.len(), Demand::Always);
     }
 
     /// Keeps room for the next body.
-    pub fn keep_room(&mut self) {
+    pub(crate) fn keep_room(&mut self) {
         self.demand.clear();
         self.demand.shrink_to(ROOM);
     }
 }
 
 /// The names of a left side, and the slots that it fills.
-pub fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub(crate) fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
         if let Ref::Slot(slot) = refs.get(id) {
             f(name, slot);

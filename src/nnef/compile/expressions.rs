@@ -209,7 +209,7 @@ impl Compiler<'_, '_> {
             // A literal array beside a tensor becomes one.
             self.as_tensor(lhs);
         } else if op.info().class == Class::Logic {
-            let jump = if op == BinaryOp::And { Instr::AndJump(0) } else { Instr::OrJump(0) };
+            let jump = Instr::JumpIf { on: op == BinaryOp::Or, to: 0 };
             open.jump = self.emit(jump, self.operator_span(node));
         }
     }
@@ -362,8 +362,7 @@ impl Compiler<'_, '_> {
                 self.constant(if tuple { Value::Tuple(list) } else { Value::Array(list) }, span);
             }
             _ => {
-                let instr = if tuple { Instr::Tuple(items.len) } else { Instr::Array(items.len) };
-                self.emit(instr, span);
+                self.emit(Instr::Collect { count: items.len, tuple }, span);
             }
         }
     }
@@ -372,28 +371,31 @@ impl Compiler<'_, '_> {
         let comprehension = self.ast.comprehensions[id.index()];
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
         iterators.iter().for_each(|iterator| self.expr(iterator.iterable, Hint::None));
-        let count = iterators.len() as u32;
         let at = iterators.first().map_or(span, |iterator| self.ast.span(iterator.iterable));
-        self.emit(Instr::IterBegin(count), at);
-        let slot = self.checked_iterator_slot(id);
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(Loop { slot, exit: 0 });
-        let next = self.emit(Instr::IterNext(index), span) as u32;
-        self.barrier();
-        let skip = comprehension.filter.map(|filter| {
-            self.expr(filter, Hint::None);
-            self.emit(Instr::JumpUnless(next), self.ast.span(filter))
+        self.program.loops.push(Loop {
+            comprehension: true,
+            slot: self.info.iterator_slots[id.index()],
+            recurrences: 0,
+            reversed: smallvec::smallvec![false; iterators.len()],
+            index: false,
+            counted: false,
+            results: 1,
+            unroll: true,
+            exit: 0,
+            hint: Hint::None,
         });
-        debug_assert!(skip.is_none_or(|skip| skip as u32 > next));
+        self.emit(Instr::LoopBegin(index), at);
+        let next = self.emit(Instr::LoopNext(index), span) as u32;
+        self.barrier();
+        if let Some(filter) = comprehension.filter {
+            self.expr(filter, Hint::None);
+            self.emit(Instr::JumpUnless(next), self.ast.span(filter));
+        }
         self.expr(comprehension.item, Hint::None);
-        self.emit(Instr::Yield, span);
+        self.emit(Instr::LoopTurn(index), span);
         self.emit(Instr::Jump(next), span);
-        let exit = self.here();
-        self.program.loops[index as usize] = Loop { slot, exit };
-        self.emit(Instr::IterEnd, span);
-    }
-
-    fn checked_iterator_slot(&self, id: ComprehensionId) -> u32 {
-        self.info.iterator_slots[id.index()]
+        self.program.loops[index as usize].exit = self.here();
+        self.emit(Instr::LoopEnd, span);
     }
 }

@@ -1,11 +1,12 @@
 //! Compiles loops.
 
 use super::Compiler;
-use crate::core::program::{Hint, Instr, Looping};
+use crate::core::program::{self, Hint, Instr};
 use crate::nnef::ast::{Call, ExprId, Loop, LoopId, TypeSpec};
 use crate::nnef::check::iterated;
 use crate::nnef::types::Type;
 use crate::source::Span;
+use smallvec::SmallVec;
 
 impl Compiler<'_, '_> {
     /// Initial values, arrays and the count are evaluated once, then conditions and the body in
@@ -22,7 +23,7 @@ impl Compiler<'_, '_> {
                 self.as_tensor(recurrence.initial);
             }
         }
-        let mut reversed = Vec::new();
+        let mut reversed = SmallVec::new();
         for iterator in &ast.iterators[of.iterators.range()] {
             let (checked, module) = (self.checked, self.module);
             let declared = |call: &Call| checked.find(module, call.name.name).is_some();
@@ -31,8 +32,9 @@ impl Compiler<'_, '_> {
             reversed.push(reverse);
         }
         of.count.into_iter().for_each(|count| self.expr(count, Hint::None));
-        let index = self.program.looping.len() as u32;
-        self.program.looping.push(Looping {
+        let index = self.program.loops.len() as u32;
+        self.program.loops.push(program::Loop {
+            comprehension: false,
             slot,
             recurrences: of.recurrences.len,
             reversed,
@@ -52,7 +54,7 @@ impl Compiler<'_, '_> {
         self.loop_condition(of.after, index);
         self.loops -= 1;
         self.emit(Instr::Jump(next), span);
-        self.program.looping[index as usize].exit = self.here();
+        self.program.loops[index as usize].exit = self.here();
         self.emit(Instr::LoopEnd, span);
     }
 
@@ -86,7 +88,7 @@ impl Compiler<'_, '_> {
         results.iter().for_each(|&result| self.expr(result, Hint::None));
         let tuple = matches!(results, [single] if matches!(self.info.types[single.index()], Type::Tuple(_)));
         if !tuple {
-            self.emit(Instr::Tuple(results.len() as u32), span);
+            self.emit(Instr::Collect { count: results.len() as u32, tuple: true }, span);
         }
     }
 }

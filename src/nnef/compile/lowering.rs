@@ -26,13 +26,11 @@ pub(crate) struct Lowering {
     keep: Vec<bool>,
     open_arrays: Vec<bool>,
     /// Whether everything is evaluated, demanded or not.
-    pub demand_all: bool,
+    pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
-    pub unroll: bool,
-    /// Whether loops are expanded that need not be.
-    pub loops: bool,
+    pub(crate) unroll: bool,
     /// Whether those that stay are refused.
-    pub flat: bool,
+    pub(crate) flat: bool,
 }
 
 impl Lowering {
@@ -68,7 +66,6 @@ impl Lowering {
             keep: checked.fragments.iter().map(kept).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
-            loops: options.unroll || options.expand_loops,
             flat: options.flat,
         }
     }

@@ -217,7 +217,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
             self.statement(assignment);
-            self.emit(Instr::ForceReturn, assignment.span);
+            self.emit(Instr::EndOfBlock, assignment.span);
         }
         let results: SmallVec<[u32; 2]> = results.iter().copied().flatten().collect();
         if self.mode == Mode::Fragment {
@@ -397,7 +397,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let here = self.here();
         self.barrier();
         match &mut self.program.instrs[at] {
-            Instr::Jump(to) | Instr::JumpUnless(to) | Instr::AndJump(to) | Instr::OrJump(to) => *to = here,
+            Instr::Jump(to) | Instr::JumpUnless(to) | Instr::JumpIf { to, .. } => *to = here,
             _ => {}
         }
     }
@@ -422,7 +422,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let span = self.ast.span(id);
         match self.info.refs.get(id) {
             Ref::Slot(slot) => {
-                self.emit(if self.is_lazy(slot) { Instr::Force(slot) } else { Instr::Load(slot) }, span);
+                self.emit(Instr::Load(slot), span);
             }
             Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
@@ -469,7 +469,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let before = operands.len();
         for instr in &instrs[first..] {
             operands.push(match instr {
-                Instr::Load(slot) => Operand::Slot(*slot),
+                Instr::Load(slot) if !self.lazy.get(*slot as usize).is_some_and(|lazy| *lazy) => Operand::Slot(*slot),
                 Instr::Const(constant) => Operand::Const(*constant),
                 _ => {
                     operands.truncate(before);

@@ -13,7 +13,7 @@ use crate::nnef::datatypes::{data_type, plural};
 
 /// Fills in the data-types that follow from those of other tensors, and checks all. What was
 /// told before expansion is not told again.
-pub fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diagnostics) {
     if checked.document.dialect() != Dialect::Draft {
         return;
     }

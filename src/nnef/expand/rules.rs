@@ -43,7 +43,7 @@ struct Check<'a> {
 }
 
 /// Checks a graph.
-pub fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mut Diagnostics) {
+pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mut Diagnostics) {
     let by_kind: Vec<Option<&[Rule]>> = graph
         .kinds
         .iter()

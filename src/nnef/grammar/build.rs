@@ -47,22 +47,22 @@ pub(super) struct Mark {
 
 /// The state itself.
 pub(super) struct Build<'s> {
-    pub text: &'s str,
-    pub tokens: Tokens,
+    pub(crate) text: &'s str,
+    pub(crate) tokens: Tokens,
     /// The token at which the slice that is being parsed starts.
-    pub base: usize,
-    pub names: &'s mut Names,
-    pub ast: Ast,
+    pub(crate) base: usize,
+    pub(crate) names: &'s mut Names,
+    pub(crate) ast: Ast,
     /// Deviations that do not stop the parser, with their tokens.
-    pub findings: Vec<(Code, usize)>,
+    pub(crate) findings: Vec<(Code, usize)>,
     /// Set once an operand is missing: no alternative can succeed any more, and none is tried.
     /// Without it, every operator level would parse the same operand again, at every nesting.
-    pub failed: bool,
+    pub(crate) failed: bool,
 }
 
 impl Build<'_> {
     /// The bytes of a range of tokens of the current slice.
-    pub fn bytes(&self, tokens: SimpleSpan) -> Span {
+    pub(crate) fn bytes(&self, tokens: SimpleSpan) -> Span {
         let start = self.tokens.spans.get(self.base + tokens.start).copied().unwrap_or_default();
         if tokens.end <= tokens.start {
             return Span::new(start.start, start.start);
@@ -71,28 +71,28 @@ impl Build<'_> {
     }
 
     /// The text of a token of the current slice.
-    pub fn token_text(&self, token: usize) -> &str {
+    pub(crate) fn token_text(&self, token: usize) -> &str {
         &self.text[self.tokens.spans[self.base + token].range()]
     }
 
-    pub fn push(&mut self, expr: Expr, tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn push(&mut self, expr: Expr, tokens: SimpleSpan) -> ExprId {
         let span = self.bytes(tokens);
         self.ast.push(expr, span)
     }
 
-    pub fn push_type(&mut self, spec: TypeSpec, tokens: SimpleSpan) -> TypeSpecId {
+    pub(crate) fn push_type(&mut self, spec: TypeSpec, tokens: SimpleSpan) -> TypeSpecId {
         let span = self.bytes(tokens);
         self.ast.push_type(spec, span)
     }
 
     /// The identifier at a token of the current slice.
-    pub fn ident(&mut self, token: usize) -> Ident {
+    pub(crate) fn ident(&mut self, token: usize) -> Ident {
         let span = self.tokens.spans[self.base + token];
         Ident { name: self.names.intern(&self.text[span.range()]), span }
     }
 
     /// A literal of one token.
-    pub fn literal(&mut self, kind: Kind, token: usize) -> Expr {
+    pub(crate) fn literal(&mut self, kind: Kind, token: usize) -> Expr {
         match kind {
             Kind::True => Expr::Logical(true),
             Kind::False => Expr::Logical(false),
@@ -116,7 +116,7 @@ impl Build<'_> {
     /// A prefix operator with its operand.
     ///
     /// The magnitude of the least integer is no integer by itself: there the sign joins it.
-    pub fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: SimpleSpan) -> ExprId {
         let least = op == UnaryOp::Minus
             && self.ast.expr(operand) == Expr::Int(i64::MIN)
             && !self.text[self.ast.span(operand).range()].starts_with('-');
@@ -125,7 +125,7 @@ impl Build<'_> {
     }
 
     /// An array; packed when it holds nothing but numbers of one kind.
-    pub fn array(&mut self, items: &[ExprId], tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn array(&mut self, items: &[ExprId], tokens: SimpleSpan) -> ExprId {
         let packed = self.pack_ints(items).or_else(|| self.pack_scalars(items));
         let expr = packed.unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
         self.push(expr, tokens)
@@ -165,14 +165,14 @@ impl Build<'_> {
 
     /// Reads an array of numbers of one kind from the opening bracket at a token. Gives the
     /// expression and how many tokens it takes.
-    pub fn packed_array(&mut self, token: usize) -> Option<(Expr, usize)> {
+    pub(crate) fn packed_array(&mut self, token: usize) -> Option<(Expr, usize)> {
         let tokens = &self.tokens.spans[self.base + token..];
         let start = tokens.first()?.end as usize;
         let (array, len) = numbers::array(&self.text[start..], &mut self.ast)?;
         Some((array, tokens.partition_point(|span| span.end as usize <= start + len)))
     }
 
-    pub fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark {
             nodes: Marks::of(&self.ast),
             types: self.ast.types.len(),
@@ -182,7 +182,7 @@ impl Build<'_> {
     }
 
     /// Takes back everything written since the mark.
-    pub fn rewind(&mut self, mark: Mark) {
+    pub(crate) fn rewind(&mut self, mark: Mark) {
         mark.nodes.rewind(&mut self.ast);
         self.ast.types.truncate(mark.types);
         self.ast.type_spans.truncate(mark.types);

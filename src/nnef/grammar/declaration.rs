@@ -18,18 +18,18 @@ use crate::nnef::lexer::Kind;
 /// `fragment name<?>( .. ) -> ( .. )`.
 #[derive(Clone, Debug)]
 pub(super) struct FragmentHead {
-    pub name: Ident,
-    pub generic: Option<GenericDecl>,
-    pub params: Params,
-    pub results: Results,
+    pub(crate) name: Ident,
+    pub(crate) generic: Option<GenericDecl>,
+    pub(crate) params: Params,
+    pub(crate) results: Results,
 }
 
 /// `graph name( .. ) -> ( .. )`.
 #[derive(Clone, Debug)]
 pub(super) struct GraphHead {
-    pub name: Ident,
-    pub params: Vec<Ident>,
-    pub results: Vec<Ident>,
+    pub(crate) name: Ident,
+    pub(crate) params: Vec<Ident>,
+    pub(crate) results: Vec<Ident>,
 }
 
 /// `<fragment-declaration> ::= "fragment" <identifier> [<generic-declaration>]

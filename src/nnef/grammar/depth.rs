@@ -3,7 +3,7 @@
 use crate::nnef::lexer::Kind;
 
 /// How deep expressions and types can nest.
-pub const MAX_NESTING: usize = 100_000;
+pub(crate) const MAX_NESTING: usize = 100_000;
 
 /// How deep bodies of loops can nest.
 const MAX_BRACES: usize = 256;

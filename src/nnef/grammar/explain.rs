@@ -12,14 +12,14 @@ pub(super) const END: &str = "end of statement";
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     /// The token found.
-    pub at: usize,
+    pub(crate) at: usize,
     /// What was expected.
-    pub expected: Vec<&'static str>,
+    pub(crate) expected: Vec<&'static str>,
 }
 
 impl Problem {
     /// A failure without explanation.
-    pub fn unknown(at: usize) -> Self {
+    pub(crate) fn unknown(at: usize) -> Self {
         Problem { at, expected: Vec::new() }
     }
 

@@ -35,8 +35,8 @@ pub(super) fn here<'a, 's, E: Failure<'s>>(e: &'a mut With<'s, '_, E>) -> (Simpl
 /// What a successfully parsed assignment consists of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sides {
-    pub target: ExprId,
-    pub value: ExprId,
+    pub(crate) target: ExprId,
+    pub(crate) value: ExprId,
 }
 
 /// `<assignment> ::= <lvalue-expr> "=" <rvalue-expr> ";"`, without the semicolon.

@@ -33,7 +33,7 @@ use chumsky::inspector::SimpleState;
 
 use self::build::{Build, Failure, Grammar, Mark, State};
 use self::declaration::{FragmentHead, GraphHead};
-pub use self::depth::MAX_NESTING;
+pub(crate) use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
 use self::flat::Lists;
@@ -50,7 +50,7 @@ use crate::source::{FileId, Location, Span};
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModuleKind {
+pub(crate) enum ModuleKind {
     /// A version, extensions, fragments, and one graph.
     Document,
     /// Fragments only.
@@ -58,7 +58,7 @@ pub enum ModuleKind {
 }
 
 /// Parses a text. Everything wrong with its form is reported; what could be read is returned.
-pub fn parse_module(
+pub(crate) fn parse_module(
     file: FileId,
     text: &str,
     dialect: Dialect,

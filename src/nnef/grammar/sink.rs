@@ -15,18 +15,18 @@ pub(super) enum Sink {
 
 impl Sink {
     /// The empty body of a graph or a fragment.
-    pub fn new(graph: bool) -> Self {
+    pub(crate) fn new(graph: bool) -> Self {
         if graph { Sink::Graph(Box::default()) } else { Sink::Fragment(Body::default()) }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Sink::Fragment(body) => body.assignments.is_empty(),
             Sink::Graph(body) => body.is_empty(),
         }
     }
 
-    pub fn span(&mut self) -> &mut Span {
+    pub(crate) fn span(&mut self) -> &mut Span {
         match self {
             Sink::Fragment(body) => &mut body.span,
             Sink::Graph(body) => &mut body.span,
@@ -35,7 +35,7 @@ impl Sink {
 
     /// Takes a statement. Its nodes are all that came after the marks; those of a graph are packed
     /// and leave the tree.
-    pub fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: Assignment) {
+    pub(crate) fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: Assignment) {
         match self {
             Sink::Fragment(body) => body.assignments.push(assignment),
             Sink::Graph(body) => {

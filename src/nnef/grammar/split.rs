@@ -9,20 +9,20 @@ use crate::nnef::lexer::Kind;
 /// A view of all tokens of a file.
 #[derive(Clone, Copy)]
 pub(super) struct Splitter<'s> {
-    pub kinds: &'s [Kind],
+    pub(crate) kinds: &'s [Kind],
     /// Whether statements end with semicolons.
-    pub semicolons: bool,
+    pub(crate) semicolons: bool,
     /// Whether there are loops, whose bodies are braces within statements.
-    pub loops: bool,
+    pub(crate) loops: bool,
 }
 
 impl Splitter<'_> {
-    pub fn kind(self, at: usize) -> Option<Kind> {
+    pub(crate) fn kind(self, at: usize) -> Option<Kind> {
         self.kinds.get(at).copied()
     }
 
     /// Whether an item starts here: a keyword that is not a misplaced name.
-    pub fn item_starts(self, at: usize) -> bool {
+    pub(crate) fn item_starts(self, at: usize) -> bool {
         use Kind::*;
         let before = at.checked_sub(1).and_then(|before| self.kind(before));
         if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
@@ -38,7 +38,7 @@ impl Splitter<'_> {
 
     /// The end of the header that starts here: its brace, its semicolon, or what is found
     /// instead.
-    pub fn header_end(self, start: usize) -> usize {
+    pub(crate) fn header_end(self, start: usize) -> usize {
         let ends = |at: &usize| {
             matches!(self.kinds[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
         };
@@ -46,7 +46,7 @@ impl Splitter<'_> {
     }
 
     /// The next token from here at which skipping can stop: an item's keyword.
-    pub fn next_item(self, start: usize) -> usize {
+    pub(crate) fn next_item(self, start: usize) -> usize {
         use Kind::*;
         let starts = |at: &usize| matches!(self.kinds[*at], Version | Extension | Graph | Fragment);
         (start..self.kinds.len()).find(starts).unwrap_or(self.kinds.len())
@@ -54,7 +54,7 @@ impl Splitter<'_> {
 
     /// The end of the statement that starts here: its semicolon, the body's brace, the start of
     /// the next statement where the dialect has no semicolons, or what is found instead.
-    pub fn statement_end(self, start: usize) -> usize {
+    pub(crate) fn statement_end(self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
         let mut at = start;
@@ -84,7 +84,7 @@ impl Splitter<'_> {
 
     /// Whether an assignment can start here: a complete expression lies behind, and left sides
     /// followed by `=` ahead.
-    pub fn statement_starts(self, at: usize) -> bool {
+    pub(crate) fn statement_starts(self, at: usize) -> bool {
         let behind = at.checked_sub(1).and_then(|before| self.kind(before));
         behind.is_some_and(Kind::ends_expression) && self.assigns(at)
     }
@@ -108,7 +108,7 @@ impl Splitter<'_> {
     }
 
     /// The innermost bracket between `start` and `at` that is still open, if any.
-    pub fn enclosing(self, start: usize, at: usize) -> Option<usize> {
+    pub(crate) fn enclosing(self, start: usize, at: usize) -> Option<usize> {
         let mut open = Vec::new();
         for token in start..at.min(self.kinds.len()) {
             if self.kinds[token].opens() {
@@ -121,7 +121,7 @@ impl Splitter<'_> {
     }
 
     /// Whether a token of this kind stands between two others, outside of further brackets.
-    pub fn has_between(self, kind: Kind, start: usize, end: usize) -> bool {
+    pub(crate) fn has_between(self, kind: Kind, start: usize, end: usize) -> bool {
         let mut depth = 0usize;
         self.kinds[start..end].iter().any(|&found| {
             if found.opens() {

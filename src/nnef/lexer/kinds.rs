@@ -10,13 +10,13 @@ macro_rules! kinds {
         #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[logos(skip r"[ \t\x0B\x0C\r\n]+")]
         #[repr(u8)]
-        pub enum Kind {
+        pub(crate) enum Kind {
             $($(#[doc = $doc])* $(#[token($token)])? $(#[regex($($regex)*)])? $name,)*
         }
 
         impl Kind {
             /// What messages call it.
-            pub fn text(self) -> &'static str {
+            pub(crate) fn text(self) -> &'static str {
                 match self {
                     $(Kind::$name => $text,)*
                 }
@@ -217,33 +217,33 @@ impl std::fmt::Display for Kind {
 
 impl Kind {
     /// Whether it is a reserved word.
-    pub fn is_keyword(self) -> bool {
+    pub(crate) fn is_keyword(self) -> bool {
         (Kind::Version as u8..=Kind::False as u8).contains(&(self as u8))
     }
 
     /// Whether it is a built-in function or a type name that serves as a cast.
-    pub fn is_builtin(self) -> bool {
+    pub(crate) fn is_builtin(self) -> bool {
         (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
     }
 
     /// Whether it can be the last token of an expression.
-    pub fn ends_expression(self) -> bool {
+    pub(crate) fn ends_expression(self) -> bool {
         use Kind::*;
         matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
     }
 
     /// Whether it opens a bracket.
-    pub fn opens(self) -> bool {
+    pub(crate) fn opens(self) -> bool {
         matches!(self, Kind::LParen | Kind::LBracket)
     }
 
     /// Whether it closes a bracket.
-    pub fn closes(self) -> bool {
+    pub(crate) fn closes(self) -> bool {
         matches!(self, Kind::RParen | Kind::RBracket)
     }
 
     /// The keyword that a word is where loops are enabled.
-    pub fn of_loops(word: &str) -> Option<Kind> {
+    pub(crate) fn of_loops(word: &str) -> Option<Kind> {
         match word {
             "with" => Some(Kind::With),
             "while" => Some(Kind::While),
@@ -254,7 +254,7 @@ impl Kind {
     }
 
     /// The type name of a primitive.
-    pub fn of_primitive(primitive: Primitive) -> Kind {
+    pub(crate) fn of_primitive(primitive: Primitive) -> Kind {
         match primitive {
             Primitive::Integer => Kind::Integer,
             Primitive::Scalar => Kind::Scalar,

@@ -15,7 +15,7 @@ pub(super) const INDENT: &str = "    ";
 /// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long
 /// lists one item on a line. `text` is what the module was parsed from: comments come from there,
 /// and so do blank lines between assignments, one at most.
-pub fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
+pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
     let mut writer = Writer {
         module,
         ast: &module.ast,

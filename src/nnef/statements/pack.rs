@@ -15,27 +15,27 @@ use crate::source::Span;
 
 /// What an expression is, as a byte.
 pub(super) mod tag {
-    pub const ERROR: u8 = 0;
-    pub const NAME: u8 = 1;
-    pub const INT: u8 = 2;
-    pub const SCALAR: u8 = 3;
-    pub const FALSE: u8 = 4;
-    pub const TRUE: u8 = 5;
-    pub const STRING: u8 = 6;
-    pub const ARRAY: u8 = 7;
-    pub const INT_ARRAY: u8 = 8;
-    pub const SCALAR_ARRAY: u8 = 9;
-    pub const TUPLE: u8 = 10;
-    pub const UNARY: u8 = 11;
-    pub const BINARY: u8 = 12;
-    pub const SELECT: u8 = 13;
-    pub const INDEX: u8 = 14;
-    pub const SLICE: u8 = 15;
-    pub const COMPREHENSION: u8 = 16;
-    pub const BUILTIN: u8 = 17;
-    pub const CALL: u8 = 18;
-    pub const LOOP: u8 = 19;
-    pub const NUMBERS: u8 = 20;
+    pub(crate) const ERROR: u8 = 0;
+    pub(crate) const NAME: u8 = 1;
+    pub(crate) const INT: u8 = 2;
+    pub(crate) const SCALAR: u8 = 3;
+    pub(crate) const FALSE: u8 = 4;
+    pub(crate) const TRUE: u8 = 5;
+    pub(crate) const STRING: u8 = 6;
+    pub(crate) const ARRAY: u8 = 7;
+    pub(crate) const INT_ARRAY: u8 = 8;
+    pub(crate) const SCALAR_ARRAY: u8 = 9;
+    pub(crate) const TUPLE: u8 = 10;
+    pub(crate) const UNARY: u8 = 11;
+    pub(crate) const BINARY: u8 = 12;
+    pub(crate) const SELECT: u8 = 13;
+    pub(crate) const INDEX: u8 = 14;
+    pub(crate) const SLICE: u8 = 15;
+    pub(crate) const COMPREHENSION: u8 = 16;
+    pub(crate) const BUILTIN: u8 = 17;
+    pub(crate) const CALL: u8 = 18;
+    pub(crate) const LOOP: u8 = 19;
+    pub(crate) const NUMBERS: u8 = 20;
 }
 
 /// The enums of the tree, in the order of the bytes that stand for them.
@@ -69,9 +69,9 @@ pub(super) const BUILTINS: &[Builtin] = &[
 ];
 /// What a loop has of what it may have, as bits of a byte.
 pub(super) mod parts {
-    pub const UNROLL: u8 = 1;
-    pub const BLOCK: u8 = 2;
-    pub const INDEX: u8 = 4;
+    pub(crate) const UNROLL: u8 = 1;
+    pub(crate) const BLOCK: u8 = 2;
+    pub(crate) const INDEX: u8 = 4;
 }
 /// The bit for loops among those for tables that are there.
 pub(super) const LOOPS: u8 = 1 << 7;
@@ -138,12 +138,12 @@ pub(super) struct Packer<'o> {
 
 impl<'o> Packer<'o> {
     /// Packs nodes behind the marks, of a statement that starts there.
-    pub fn new(out: &'o mut Vec<u8>, numbers: &'o mut Vec<Numbers>, start: u32, marks: Marks) -> Self {
+    pub(crate) fn new(out: &'o mut Vec<u8>, numbers: &'o mut Vec<Numbers>, start: u32, marks: Marks) -> Self {
         Packer { out, numbers, start, marks }
     }
 
     /// Packs the nodes of a statement, and which of them are its sides.
-    pub fn nodes(&mut self, ast: &Ast, assignment: &Assignment) {
+    pub(crate) fn nodes(&mut self, ast: &Ast, assignment: &Assignment) {
         self.tables(ast);
         self.expr_id(assignment.target);
         self.expr_id(assignment.value);

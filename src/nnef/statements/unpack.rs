@@ -13,8 +13,8 @@ use crate::source::names::Name;
 
 /// How a statement begins: how it is kept, and where it stands.
 pub(super) struct Begin {
-    pub how: How,
-    pub start: u32,
+    pub(crate) how: How,
+    pub(crate) start: u32,
 }
 
 impl Reader<'_> {

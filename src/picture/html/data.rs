@@ -21,7 +21,12 @@ const VALUE: usize = 2000;
 const EXCERPT: (usize, usize) = (240, 60);
 
 /// Writes the data as one JSON object.
-pub fn write(scene: &Scene, arrangement: &Arrangement, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    scene: &Scene,
+    arrangement: &Arrangement,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let graph = scene.graph;
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));

@@ -10,20 +10,20 @@ use super::ranks::{Rows, Vertex};
 use super::settle::Settling;
 
 /// What is known of the sizes of a level.
-pub struct Sizes<'s> {
+pub(crate) struct Sizes<'s> {
     /// How wide each item is.
-    pub widths: &'s [f64],
+    pub(crate) widths: &'s [f64],
     /// Where the lines end: to the right of the middle of what they lead to, upper and lower end.
-    pub ends: &'s [(f64, f64)],
+    pub(crate) ends: &'s [(f64, f64)],
 }
 
 /// The room between two things in a row, and beside a line.
-pub const GAP: f64 = 26.0;
+pub(crate) const GAP: f64 = 26.0;
 /// The room beside a line.
-pub const LINE_GAP: f64 = 13.0;
+pub(crate) const LINE_GAP: f64 = 13.0;
 
 /// The middle of each vertex, the smallest left side being 0; and the width of all.
-pub fn columns(rows: &Rows, sizes: &Sizes) -> (Vec<f64>, f64) {
+pub(crate) fn columns(rows: &Rows, sizes: &Sizes) -> (Vec<f64>, f64) {
     let layout = Columns::new(rows, sizes);
     let conflicts = layout.conflicts();
     let mut all: Vec<Vec<f64>> = Vec::with_capacity(4);

@@ -14,57 +14,57 @@ use crate::picture::scene::{Group, Item, Node, Scene};
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rect {
+pub(crate) struct Rect {
     /// Its left side.
-    pub x: f64,
+    pub(crate) x: f64,
     /// Its upper side.
-    pub y: f64,
+    pub(crate) y: f64,
     /// Its width.
-    pub width: f64,
+    pub(crate) width: f64,
     /// Its height.
-    pub height: f64,
+    pub(crate) height: f64,
 }
 
 /// A line between two rows: straight down, a curve, straight down.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Route {
+pub(crate) struct Route {
     /// Where it starts.
-    pub from: (f64, f64),
+    pub(crate) from: (f64, f64),
     /// Where the curve starts and ends.
-    pub bend: (f64, f64),
+    pub(crate) bend: (f64, f64),
     /// Where it ends.
-    pub to: (f64, f64),
+    pub(crate) to: (f64, f64),
     /// Whether it ends at a box.
-    pub arrow: bool,
+    pub(crate) arrow: bool,
     /// The tensor.
-    pub tensor: TensorId,
+    pub(crate) tensor: TensorId,
 }
 
 /// A picture with everything in its place.
 #[derive(Debug, Default)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// The boxes.
-    pub nodes: Vec<Rect>,
+    pub(crate) nodes: Vec<Rect>,
     /// The groups.
-    pub groups: Vec<Rect>,
+    pub(crate) groups: Vec<Rect>,
     /// The titles of the groups.
-    pub titles: Vec<Rect>,
+    pub(crate) titles: Vec<Rect>,
     /// The lines.
-    pub routes: Vec<Route>,
+    pub(crate) routes: Vec<Route>,
 }
 
 /// Sizes of fonts.
-pub const TITLE_SIZE: f64 = 12.0;
+pub(crate) const TITLE_SIZE: f64 = 12.0;
 /// Of what stands beside and below titles.
-pub const NOTE_SIZE: f64 = 10.5;
+pub(crate) const NOTE_SIZE: f64 = 10.5;
 /// Bold letters are wider.
 const BOLD: f64 = 1.1;
 /// The room beside and above the text of a box.
-pub const BOX_PAD: (f64, f64) = (12.0, 5.0);
+pub(crate) const BOX_PAD: (f64, f64) = (12.0, 5.0);
 /// The heights of the lines of a box.
-pub const TITLE_LINE: f64 = 18.0;
+pub(crate) const TITLE_LINE: f64 = 18.0;
 /// The height of the lines below.
-pub const ROW_LINE: f64 = 14.5;
+pub(crate) const ROW_LINE: f64 = 14.5;
 /// The room between the parts of a line of text.
 const WORD_GAP: f64 = 12.0;
 /// The room within the sides of a group.
@@ -99,7 +99,7 @@ struct Frame {
 }
 
 /// The size of a box.
-pub fn box_size(node: &Node) -> (f64, f64) {
+pub(crate) fn box_size(node: &Node) -> (f64, f64) {
     let title = label::width(&node.title) * TITLE_SIZE * BOLD;
     let note = label::width(&node.note) * NOTE_SIZE;
     let beside = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a + WORD_GAP + b } else { a + b };
@@ -110,19 +110,19 @@ pub fn box_size(node: &Node) -> (f64, f64) {
 }
 
 /// The size of a group that is closed, on a page: its title, and how many operations it has.
-pub fn closed_size(group: &Group) -> (f64, f64) {
+pub(crate) fn closed_size(group: &Group) -> (f64, f64) {
     let title = label::width(&group.title) * TITLE_SIZE * BOLD;
     let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
     ((title + WORD_GAP + note + 2.0 * BOX_PAD.0 + 16.0).ceil(), TITLE_LINE + 2.0 * BOX_PAD.1 + 5.0)
 }
 
 /// The width of the title of a group.
-pub fn title_width(title: &str) -> f64 {
+pub(crate) fn title_width(title: &str) -> f64 {
     (label::width(title) * NOTE_SIZE * BOLD + CHIP_PAD).ceil()
 }
 
 /// Puts everything into place, all groups open.
-pub fn place(scene: &Scene, arrangement: &Arrangement) -> Placed {
+pub(crate) fn place(scene: &Scene, arrangement: &Arrangement) -> Placed {
     let sizes: Vec<(f64, f64)> = scene.nodes.iter().map(box_size).collect();
     let mut frames: Vec<Frame> = Vec::new();
     frames.resize_with(scene.groups.len(), Frame::default);

@@ -7,11 +7,11 @@
 //!
 //! Everything is linear or sorts, and nothing recurses.
 
-pub mod columns;
-pub mod frame;
-pub mod order;
-pub mod ranks;
-pub mod settle;
+pub(crate) mod columns;
+pub(crate) mod frame;
+pub(crate) mod order;
+pub(crate) mod ranks;
+pub(crate) mod settle;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,26 +21,26 @@ use ranks::{Rows, Vertex};
 
 /// The rows of all groups of a scene.
 #[derive(Debug)]
-pub struct Arrangement {
+pub(crate) struct Arrangement {
     /// For each group.
-    pub levels: Vec<Arranged>,
+    pub(crate) levels: Vec<Arranged>,
 }
 
 /// The rows of a group.
 #[derive(Debug)]
-pub struct Arranged {
+pub(crate) struct Arranged {
     /// The rows, in order.
-    pub rows: Rows,
+    pub(crate) rows: Rows,
     /// The tensor of each net.
-    pub tensors: Vec<TensorId>,
+    pub(crate) tensors: Vec<TensorId>,
     /// The tensors that come in and that leave, from the left.
-    pub ins: Vec<TensorId>,
+    pub(crate) ins: Vec<TensorId>,
     /// The tensors that leave.
-    pub outs: Vec<TensorId>,
+    pub(crate) outs: Vec<TensorId>,
 }
 
 /// Arranges a scene. Boxes get a row for each tensor that no line leads to them.
-pub fn arrange(scene: &mut Scene) -> Arrangement {
+pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     let mut levels = rank_all(scene);
     for group in (0..levels.len()).rev() {
         let ends = ends(scene, &levels, group);

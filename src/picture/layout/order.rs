@@ -7,7 +7,7 @@ use super::ranks::{Rows, Vertex};
 
 /// Where the ends of a line meet its vertices: parts of their width from the middle, upper and
 /// lower end.
-pub type Ends = (f32, f32);
+pub(crate) type Ends = (f32, f32);
 
 /// How many times all rows are sorted, by the number of lines.
 const ROUNDS: &[(usize, usize)] = &[(20_000, 24), (200_000, 8), (usize::MAX, 3)];
@@ -15,7 +15,7 @@ const ROUNDS: &[(usize, usize)] = &[(20_000, 24), (200_000, 8), (usize::MAX, 3)]
 const PATIENCE: usize = 6;
 
 /// Orders the rows; `ends` has an entry for each line.
-pub fn order(rows: &mut Rows, ends: &[Ends]) {
+pub(crate) fn order(rows: &mut Rows, ends: &[Ends]) {
     let mut sorting = Sorting::new(rows, ends);
     sorting.start();
     let mut best = (sorting.crossings(), sorting.rows.rows.clone());
@@ -51,14 +51,14 @@ struct Sorting<'r> {
 }
 
 /// The lines at each vertex.
-pub struct Incident {
+pub(crate) struct Incident {
     starts: Vec<u32>,
     edges: Vec<u32>,
 }
 
 impl Incident {
     /// The lines at each of `count` vertices, of which `at` tells one for each line.
-    pub fn new(count: usize, at: impl Iterator<Item = u32> + Clone) -> Self {
+    pub(crate) fn new(count: usize, at: impl Iterator<Item = u32> + Clone) -> Self {
         let mut starts = vec![0u32; count + 1];
         at.clone().for_each(|vertex| starts[vertex as usize + 1] += 1);
         (0..count).for_each(|i| starts[i + 1] += starts[i]);
@@ -72,7 +72,7 @@ impl Incident {
     }
 
     /// The lines at a vertex.
-    pub fn of(&self, vertex: u32) -> &[u32] {
+    pub(crate) fn of(&self, vertex: u32) -> &[u32] {
         &self.edges[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
     }
 }
@@ -198,7 +198,7 @@ impl Fenwick {
 }
 
 /// The nets of the ports in a row, from the left.
-pub fn ports(rows: &Rows, row: usize) -> Vec<u32> {
+pub(crate) fn ports(rows: &Rows, row: usize) -> Vec<u32> {
     let port = |vertex: &u32| match rows.vertices[*vertex as usize] {
         Vertex::In(net) | Vertex::Out(net) => Some(net),
         _ => None,

@@ -10,27 +10,27 @@ use std::collections::BinaryHeap;
 
 /// What a level draws: items by number, and nets between them.
 #[derive(Clone, Debug, Default)]
-pub struct Level {
+pub(crate) struct Level {
     /// The number of items. Smaller numbers stand further up where nothing else decides.
-    pub items: u32,
+    pub(crate) items: u32,
     /// The nets.
-    pub nets: Vec<Net>,
+    pub(crate) nets: Vec<Net>,
 }
 
 /// A tensor on a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Net {
+pub(crate) struct Net {
     /// The item that makes it; none if it comes from outside.
-    pub source: Option<u32>,
+    pub(crate) source: Option<u32>,
     /// The items that use it.
-    pub targets: Vec<u32>,
+    pub(crate) targets: Vec<u32>,
     /// Whether it is used outside.
-    pub leaves: bool,
+    pub(crate) leaves: bool,
 }
 
 /// What stands in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Vertex {
+pub(crate) enum Vertex {
     /// An item.
     Item(u32),
     /// The line of a net on its way.
@@ -43,26 +43,26 @@ pub enum Vertex {
 
 /// A line between neighbouring rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub(crate) struct Edge {
     /// The vertex above.
-    pub upper: u32,
+    pub(crate) upper: u32,
     /// The vertex below.
-    pub lower: u32,
+    pub(crate) lower: u32,
     /// The net.
-    pub net: u32,
+    pub(crate) net: u32,
 }
 
 /// The rows of a level.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// The vertices; items come first, under their numbers.
-    pub vertices: Vec<Vertex>,
+    pub(crate) vertices: Vec<Vertex>,
     /// Which vertices stand in each row, from the left.
-    pub rows: Vec<Vec<u32>>,
+    pub(crate) rows: Vec<Vec<u32>>,
     /// The lines.
-    pub edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
     /// Targets that no line leads to: net and item.
-    pub named: Vec<(u32, u32)>,
+    pub(crate) named: Vec<(u32, u32)>,
 }
 
 /// Lanes for each item, and in any case.
@@ -80,7 +80,7 @@ const LOOKS: usize = 100_000;
 const TRIES: u32 = 64;
 
 /// Finds the rows of a level.
-pub fn rank(level: &Level) -> Rows {
+pub(crate) fn rank(level: &Level) -> Rows {
     let count = level.items as usize;
     let graph = Graph::new(level);
     let (order, against) = graph.order(count);

@@ -11,17 +11,17 @@ const ROUNDS: usize = 20;
 const STRAIGHT: f64 = 1e-6;
 
 /// The rows with their lines and positions.
-pub struct Settling<'s> {
+pub(crate) struct Settling<'s> {
     /// The rows.
-    pub rows: &'s Rows,
+    pub(crate) rows: &'s Rows,
     /// Where lines end.
-    pub sizes: &'s Sizes<'s>,
+    pub(crate) sizes: &'s Sizes<'s>,
     /// The place of each vertex in its row.
-    pub position: &'s [u32],
+    pub(crate) position: &'s [u32],
     /// The lines of each vertex to the row above.
-    pub up: &'s Incident,
+    pub(crate) up: &'s Incident,
     /// The lines of each vertex to the row below.
-    pub down: &'s Incident,
+    pub(crate) down: &'s Incident,
 }
 
 /// Vertices that move together.
@@ -34,7 +34,7 @@ struct Blocks {
 
 impl Settling<'_> {
     /// Moves the vertices; `distance` is that of the middles of neighbours at least.
-    pub fn settle(&self, x: &mut [f64], distance: impl Fn(u32, u32) -> f64) {
+    pub(crate) fn settle(&self, x: &mut [f64], distance: impl Fn(u32, u32) -> f64) {
         let blocks = self.blocks(x);
         for round in 0..ROUNDS {
             for i in 0..blocks.members.len() {

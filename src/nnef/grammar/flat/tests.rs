@@ -46,7 +46,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
             let moved = |id: ExprId| ExprId::new(first + id.index());
             let moved = |it: &Assignment| Assignment { target: moved(it.target), value: moved(it.value), ..*it };
             assignments.extend(chunk.statements.iter().map(moved));
-            if let Some(any) = chunk.assignments().next() {
+            if let Some(any) = chunk.statements.first() {
                 ast.append(&chunk.ast, Marks::default(), any);
             }
         });

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::{assert_close, flat, unrolling::unrolled};
-use nnef_flatten::Options;
-use nnef_flatten::loops::{self, LayerKind, Limit, Network, Op, Origin, Output, TensorId};
-use nnef_flatten::tensor::{DType, Data, Tensor};
+use crate::Options;
+use crate::loops::network::{LayerKind, Limit, Network, Origin, Output, TensorId};
+use crate::loops::ops::Op;
+use crate::tensor::{DType, Data, Tensor};
 
 /// Numbers to decide by.
 struct Tape<'t> {
@@ -177,7 +178,7 @@ proptest! {
             .iter()
             .map(|output| Some((net.name_of(output.tensor).to_owned(), definition.output(output.tensor)?)))
             .collect();
-        let found = loops::evaluate(&net, inputs.clone(), &Options::default());
+        let found = net.evaluate(inputs.clone(), &Options::default());
         match (wanted, found) {
             (None, Err(found)) => prop_assert!(found.iter().any(|d| d.code.as_str() == "E0944")),
             (Some(wanted), Ok(found)) => {

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use nnef_flatten::Graph;
-use nnef_flatten::graph::Primitive;
-use nnef_flatten::graph::{self, Operand, Operation, Value};
-use nnef_flatten::loops::{self, Attributes, Network, Op, TensorId};
-use nnef_flatten::tensor::{DType, Data, Tensor};
+use crate::Graph;
+use crate::graph::Primitive;
+use crate::graph::{self, Operand, Operation, Value};
+use crate::loops::network::{Network, TensorId};
+use crate::loops::ops::{Attributes, Op};
+use crate::tensor::{DType, Data, Tensor};
 
 struct Flat<'g> {
     graph: &'g Graph,
@@ -33,8 +34,8 @@ pub fn evaluate(graph: &Graph, inputs: &[(String, Tensor)]) -> Vec<(String, Tens
     };
     let mut inputs: Vec<(String, Tensor)> = inputs.iter().map(|(name, value)| (name.clone(), wide(value))).collect();
     inputs.push(("unused".to_owned(), Tensor::new([1].as_slice(), Data::Float32(vec![0.0])).unwrap()));
-    let found = loops::evaluate(&flat.net, inputs, &Default::default());
-    let found = found.unwrap_or_else(|found| panic!("the flat graph does not run: {}", crate::told(&found)));
+    let found = flat.net.evaluate(inputs, &Default::default());
+    let found = found.unwrap_or_else(|found| panic!("the flat graph does not run: {}", super::told(&found)));
     let names = graph.outputs.iter().map(|output| graph.tensor_name(*output));
     names.zip(found.outputs.into_iter().map(|(_, value)| value)).collect()
 }

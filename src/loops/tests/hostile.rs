@@ -1,8 +1,8 @@
 //! Texts that mean harm: they are refused, in bounded time and memory.
 
 use super::{read, run_with, text, told, values};
-use nnef_flatten::Options;
-use nnef_flatten::loops;
+use crate::Options;
+use crate::loops::Network;
 
 /// Reads, checks, evaluates and unrolls; a panic fails the test.
 fn survives(text: &str) -> String {
@@ -16,15 +16,15 @@ fn survives(text: &str) -> String {
     };
     let (_, net, mut found) = read(text, false);
     if let Some(net) = net {
-        found.extend(loops::check(&net, false));
+        found.extend(net.check(false));
         let given = values_if(&net);
-        found.extend(loops::evaluate(&net, given, &options).map_or_else(|found| found, |done| done.diagnostics));
-        found.extend(loops::unroll(&net, &options).map_or_else(|found| found, |done| done.diagnostics));
+        found.extend(net.evaluate(given, &options).map_or_else(|found| found, |done| done.diagnostics));
+        found.extend(net.unroll(&options).map_or_else(|found| found, |done| done.diagnostics));
     }
     told(&found)
 }
 
-fn values_if(net: &loops::Network) -> Vec<(String, nnef_flatten::tensor::Tensor)> {
+fn values_if(net: &Network) -> Vec<(String, crate::tensor::Tensor)> {
     if net.inputs.len() == 4 { values(net) } else { Vec::new() }
 }
 
@@ -49,7 +49,7 @@ fn wrong_types_everywhere() {
         {"op": "add", "name": "t", "inputs": ["u", "r"]}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "reverse", "input": "t", "axis": 1, "length": "len"}"#,
         r#""y""#,
     );
-    let json = nnef_flatten::source::json::parse(&whole).unwrap();
+    let json = crate::source::json::parse(&whole).unwrap();
     let mut places = Vec::new();
     collect(&json, &mut places);
     for at in places {
@@ -63,7 +63,7 @@ fn wrong_types_everywhere() {
     }
 }
 
-fn collect(json: &nnef_flatten::source::json::Json, places: &mut Vec<std::ops::Range<usize>>) {
+fn collect(json: &crate::source::json::Json, places: &mut Vec<std::ops::Range<usize>>) {
     places.push(json.at.range());
     for item in json.as_array().unwrap_or_default() {
         collect(item, places);

@@ -1,9 +1,10 @@
 //! Lazy sequences: what is asked for, how often, and in how much memory.
 
 use super::{floats, output, run, run_with, text, told};
-use nnef_flatten::Options;
-use nnef_flatten::loops::{self, Limit, Network, Op, Output};
-use nnef_flatten::tensor::{DType, Data, Tensor};
+use crate::Options;
+use crate::loops::network::{Limit, Network, Output};
+use crate::loops::ops::Op;
+use crate::tensor::{DType, Data, Tensor};
 
 const LIMIT: &str = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "n"}"#;
 
@@ -39,7 +40,7 @@ fn delay_lines_ask_for_fewer_elements() {
         let y = net.loop_output(of, "y", Output::LastValue, last, 0);
         net.mark_output(y);
         let x = Tensor::new([3].as_slice(), Data::Float32(vec![1.0, 2.0, 3.0])).unwrap();
-        loops::evaluate(&net, [("x".to_owned(), x)], &Options::default()).map(|found| floats(&found.outputs[0].1)[0])
+        net.evaluate([("x".to_owned(), x)], &Options::default()).map(|found| floats(&found.outputs[0].1)[0])
     };
     assert_eq!(delay(3, 1).unwrap(), 3.0);
     assert_eq!(delay(4, 2).unwrap(), 3.0);
@@ -138,8 +139,7 @@ fn counting(trips: i64) -> Network {
 fn a_million_trips_need_no_memory_and_no_stack() {
     let work = || {
         let options = Options { max_bytes: 2048, ..Options::default() };
-        let found =
-            loops::evaluate(&counting(1_000_000), [], &options).unwrap_or_else(|found| panic!("{}", told(&found)));
+        let found = counting(1_000_000).evaluate([], &options).unwrap_or_else(|found| panic!("{}", told(&found)));
         assert_eq!(floats(&found.outputs[0].1), [1e6; 8]);
     };
     std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
@@ -148,7 +148,7 @@ fn a_million_trips_need_no_memory_and_no_stack() {
 #[test]
 fn endless_work_ends_at_the_budget() {
     let options = Options { max_steps: 100_000, ..Options::default() };
-    let found = loops::evaluate(&counting(i64::MAX), [], &options).unwrap_err();
+    let found = counting(i64::MAX).evaluate([], &options).unwrap_err();
     assert!(found.iter().any(|d| d.code.as_str() == "E0814"), "{}", told(&found));
     let layers = r#"{"op": "recurrence", "loop": "L", "name": "s", "initial": "a", "next": "s"}, {"op": "greater", "name": "c", "inputs": ["s", "f0"]},
         {"op": "trip_limit", "loop": "L", "kind": "while", "input": "c"}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "last_value", "input": "s"}"#;

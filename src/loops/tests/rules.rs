@@ -1,9 +1,9 @@
 //! A network for each rule.
 
 use super::{read, run_with, text, told};
-use nnef_flatten::Options;
-use nnef_flatten::diagnostics::{Code, Severity};
-use nnef_flatten::loops;
+use crate::Options;
+use crate::diagnostics::{Code, Severity};
+use crate::loops::Network;
 
 /// The rule that is broken, the layers, the outputs.
 const BROKEN: &[(&str, &str, &str)] = &[
@@ -216,7 +216,7 @@ fn every_rule_is_enforced_and_told_alone() {
             wrong += &format!("{rule} is not enforced\n");
             continue;
         };
-        let told: Vec<_> = found.iter().filter(|d| d.is_error()).map(|d| d.code.info().rule).collect();
+        let told: Vec<_> = found.iter().filter(|d| d.is_error()).map(|d| d.code.rule()).collect();
         let allowed = |other: &Option<&str>| {
             *other == Some(*rule) || COMPANIONS.iter().any(|(own, with)| own == rule && *other == Some(*with))
         };
@@ -233,20 +233,20 @@ fn what_only_tensorrt_demands_is_a_warning() {
     for (rule, layers, outputs) in STRICT {
         let text = written(layers, outputs);
         let found = run_with(&text, &Options::default()).unwrap_or_else(|found| panic!("{rule}: {}", told(&found)));
-        assert!(found.diagnostics.iter().any(|d| d.code.info().rule == Some(rule)), "{rule}");
+        assert!(found.diagnostics.iter().any(|d| d.code.rule() == Some(rule)), "{rule}");
         let Err(found) = run_with(&text, &Options { strict: true, ..Options::default() }) else { panic!("{rule}") };
-        assert!(found.iter().any(|d| d.is_error() && d.code.info().rule == Some(rule)), "{rule}");
+        assert!(found.iter().any(|d| d.is_error() && d.code.rule() == Some(rule)), "{rule}");
     }
 }
 
 #[test]
 fn every_code_of_a_rule_has_an_example() {
     let broken = |code: &Code| {
-        let rule = code.info().rule;
-        let table = if code.info().default == Severity::Error { BROKEN } else { STRICT };
+        let rule = code.rule();
+        let table = if code.severity(false) == Severity::Error { BROKEN } else { STRICT };
         table.iter().any(|(of, ..)| rule == Some(*of))
     };
-    for code in Code::ALL.iter().filter(|code| code.info().rule.is_some_and(|rule| rule.starts_with("E-"))) {
+    for code in Code::ALL.iter().filter(|code| code.rule().is_some_and(|rule| rule.starts_with("E-"))) {
         assert!(broken(code), "{}", code.as_str());
     }
 }
@@ -256,7 +256,7 @@ fn independent_mistakes_are_told_in_one_run() {
     let layers =
         r#"ROW, {"op": "neg", "name": "q", "inputs": ["nope"]}, {"op": "frob", "name": "f", "inputs": []}, CAT"#;
     let (sources, net, mut found) = read(&written(layers, r#""y""#), false);
-    found.extend(loops::check(&net.unwrap(), false));
+    found.extend(net.unwrap().check(false));
     let rules: Vec<_> = found.iter().map(|d| d.code.as_str()).collect();
     assert!(["E0920", "E0930", "E0974"].iter().all(|code| rules.contains(code)), "{rules:?}");
     assert!(found.iter().all(|d| sources.start(d.at).line > 1));

@@ -1,6 +1,7 @@
 //! Networks with loops: rules, lazy evaluation, unrolling, and texts that mean harm.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod building;
 mod flat;
 mod generated;
 mod hostile;
@@ -8,11 +9,12 @@ mod rules;
 mod semantics;
 mod unrolling;
 
-use nnef_flatten::Options;
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::loops::{self, Evaluation, Network};
-use nnef_flatten::source::Sources;
-use nnef_flatten::tensor::Tensor;
+use crate::Options;
+use crate::diagnostics::Diagnostics;
+use crate::loops::Evaluation;
+use crate::loops::network::Network;
+use crate::source::Sources;
+use crate::tensor::Tensor;
 
 /// A network with the inputs and constants of all examples, and these layers.
 fn text(layers: &str, outputs: &str) -> String {
@@ -32,7 +34,7 @@ const INPUTS: &str = r#"{"x": [[2, 3], [5, 4], [6, 8]], "v": [1, -1], "a": 100.0
 
 fn read(text: &str, strict: bool) -> (Sources, Option<Network>, Diagnostics) {
     let mut sources = Sources::new();
-    let (net, diagnostics) = loops::read("test", text.to_owned(), &mut sources, strict);
+    let (net, diagnostics) = Network::read("test", text.to_owned(), &mut sources, strict);
     (sources, net, diagnostics)
 }
 
@@ -44,18 +46,18 @@ fn network(text: &str) -> Network {
 }
 
 fn told(found: &Diagnostics) -> String {
-    found.iter().map(|d| format!("{} {:?} {}\n", d.code.as_str(), d.code.info().rule, d.message)).collect()
+    found.iter().map(|d| format!("{} {:?} {}\n", d.code.as_str(), d.code.rule(), d.message)).collect()
 }
 
 fn values(net: &Network) -> Vec<(String, Tensor)> {
     let mut sources = Sources::new();
-    loops::read_inputs("inputs", INPUTS.to_owned(), &mut sources, net).unwrap()
+    net.read_inputs("inputs", INPUTS.to_owned(), &mut sources).unwrap()
 }
 
 fn run_with(text: &str, options: &Options) -> Result<Evaluation, Diagnostics> {
     let (_, net, mut found) = read(text, options.strict);
     let Some(net) = net.filter(|_| !found.has_errors()) else { return Err(found) };
-    loops::evaluate(&net, values(&net), options).map_err(|errors| {
+    net.evaluate(values(&net), options).map_err(|errors| {
         found.extend(errors);
         found
     })

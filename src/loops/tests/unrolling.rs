@@ -1,31 +1,30 @@
 //! Unrolled loops: how they look, and that they mean the same.
 
 use super::{assert_close, flat, network, read, run_with, text, told, values};
-use nnef_flatten::Options;
-use nnef_flatten::diagnostics::Diagnostics;
-use nnef_flatten::graph::verify::verify;
-use nnef_flatten::loops::{self, Network};
-use nnef_flatten::tensor::Tensor;
-use nnef_flatten::{Graph, expand, parse};
+use crate::Options;
+use crate::diagnostics::Diagnostics;
+use crate::loops::network::Network;
+use crate::tensor::Tensor;
+use crate::{Graph, expand, parse};
 
 fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
     let options = Options { unroll: true, ..options.clone() };
-    loops::unroll(net, &options).map(|expansion| expansion.graph)
+    net.unroll(&options).map(|expansion| expansion.graph)
 }
 
 /// A flat graph that has been looked at: its invariants, and its text read again.
 pub fn unrolled(net: &Network, options: &Options) -> Graph {
     let graph = unroll_with(net, options).unwrap_or_else(|found| panic!("{}", told(&found)));
-    assert!(verify(&graph).is_empty(), "{:?}\n{}", verify(&graph), flat_text(&graph));
+    assert!(Graph::verify(&graph).is_empty(), "{:?}\n{}", Graph::verify(&graph), flat_text(&graph));
     let text = flat_text(&graph);
-    let strict = nnef_flatten::Options { strict: true, ..Default::default() };
+    let strict = crate::Options { strict: true, ..Default::default() };
     let parsed = parse("flat", text.clone(), &strict);
     assert!(parsed.diagnostics.is_empty(), "{text}\n{}", told(&parsed.diagnostics));
     let again = expand(&parsed.document, &strict).unwrap_or_else(|found| panic!("{text}\n{}", told(&found)));
     assert_eq!(flat_text(&again.graph), text);
     for (a, b) in graph.operations.iter().zip(&again.graph.operations) {
         for (a, b) in graph.outputs_of(a).zip(again.graph.outputs_of(b)) {
-            let shape = |graph: &Graph, id: nnef_flatten::graph::TensorId| graph.shape(id).cloned();
+            let shape = |graph: &Graph, id: crate::graph::TensorId| graph.shape(id).cloned();
             assert_eq!(shape(&graph, a.tensors()[0]), shape(&again.graph, b.tensors()[0]), "{text}");
         }
     }
@@ -134,7 +133,7 @@ fn what_cannot_be_flat_is_told_with_what_blocks_it() {
     let layers = format!(
         r#"{LIMIT}, {{"op": "iterator", "loop": "L", "name": "r", "input": "x"}}, {{"op": "loop_output", "loop": "L", "name": "y", "kind": "concatenate", "input": "r", "length": "n"}}"#
     );
-    let kept = loops::unroll(&network(&text(&layers, r#""y""#)), &Options::default());
+    let kept = network(&text(&layers, r#""y""#)).unroll(&Options::default());
     assert!(told(&kept.unwrap_err()).contains("--unroll"));
 }
 
@@ -169,12 +168,12 @@ fn predicated_loops_mean_the_same() {
         for (start, finishes) in [(100.0f32, true), (1.0, true), (-3.0, true), (130.0, true), (1e9, false)] {
             let mut inputs = values(&net);
             inputs.retain(|(name, _)| name != "a");
-            inputs.push(("a".to_owned(), Tensor::scalar(nnef_flatten::tensor::Data::Float32(vec![start])).unwrap()));
+            inputs.push(("a".to_owned(), Tensor::scalar(crate::tensor::Data::Float32(vec![start])).unwrap()));
             let found = flat::evaluate(&graph, &inputs);
             let finished = found.iter().find(|(name, _)| name == "finished").unwrap().1.as_bool();
             assert_eq!(finished, Some(finishes), "{start}: {outputs}");
             if finishes {
-                let wanted = loops::evaluate(&net, inputs, &Options::default()).unwrap();
+                let wanted = net.evaluate(inputs, &Options::default()).unwrap();
                 assert_close(&found, &wanted.outputs, &format!("{start}: {outputs}"));
             }
         }
@@ -186,16 +185,16 @@ fn predicated_loops_mean_the_same() {
 fn the_corpus_means_the_same_flat() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/loops/loops_valid.json");
     let Ok(text) = std::fs::read_to_string(path) else { return };
-    let cases = nnef_flatten::source::json::parse(&text).unwrap();
+    let cases = crate::source::json::parse(&text).unwrap();
     let mut flat_ones = 0;
     for case in cases.as_array().unwrap() {
         let part = |key: &str| &text[case.get(key).unwrap().at.range()];
         let net = network(part("net"));
-        let mut sources = nnef_flatten::source::Sources::new();
-        let inputs = loops::read_inputs("inputs", part("inputs").to_owned(), &mut sources, &net).unwrap();
+        let mut sources = crate::source::Sources::new();
+        let inputs = net.read_inputs("inputs", part("inputs").to_owned(), &mut sources).unwrap();
         let Ok(_) = unroll_with(&net, &Options::default()) else { continue };
         let graph = unrolled(&net, &Options::default());
-        let wanted = loops::evaluate(&net, inputs.clone(), &Options::default()).unwrap();
+        let wanted = net.evaluate(inputs.clone(), &Options::default()).unwrap();
         assert_close(&flat::evaluate(&graph, &inputs), &wanted.outputs, part("name"));
         flat_ones += 1;
     }
