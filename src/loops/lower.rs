@@ -348,12 +348,7 @@ impl Lower<'_, '_> {
         let axis = self.attributes.axis.unwrap_or(0);
         let axis = axis_of(axis, x.shape().len()).map_err(|message| self.blocked(message))?;
         let extent = x.shape()[axis];
-        let index = |i: usize| {
-            let wanted = indices.data().integer(i);
-            let counted = if wanted < 0 { wanted.saturating_add(extent as i64) } else { wanted };
-            usize::try_from(counted).ok().filter(|&i| i < extent).ok_or(wanted)
-        };
-        let places = (0..indices.data().len()).map(index).collect::<Result<Vec<_>, _>>();
+        let places = indices.places_in(extent, true);
         let places = places.map_err(|wanted| {
             let message = format!("`{}`: index {wanted} is outside an axis of {extent}", self.site.name());
             self.site.fail(Code::LayerOperands, message)

@@ -14,6 +14,7 @@ use super::order::Item;
 use super::plan::{LoopPlan, Plan, Step};
 use super::symbols::{Gathered, Sym, Symbols};
 use crate::diagnostics::Code;
+use crate::graph::predication::Predicated;
 
 /// What a run may take.
 #[derive(Clone, Copy, Debug)]
@@ -379,7 +380,7 @@ impl<'n> Machine<'n> {
                 let layer = self.limit(of);
                 let site = Site { net: self.net, layer, trips: &self.trips };
                 let both = match &active {
-                    Some(before) => self.symbols.both(&site, before, &value)?,
+                    Some(before) => self.symbols.at(&site).both(before, &value)?,
                     None => value,
                 };
                 *active = Some(both.clone());
@@ -405,7 +406,7 @@ impl<'n> Machine<'n> {
         let site = Site { net: self.net, layer, trips: &self.trips };
         let mut all = active.clone();
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {
-            all = self.symbols.both(&site, outer, &all)?;
+            all = self.symbols.at(&site).both(outer, &all)?;
         }
         self.symbols.unfinished(&site, &all)?;
         Ok(Trip::Over)
@@ -476,7 +477,7 @@ impl<'n> Machine<'n> {
             let new = self.value(*state);
             let site = Site { net: self.net, layer, trips: &self.trips };
             match (new, &*old) {
-                (Ok(new), Ok(before)) => *old = Ok(self.symbols.choose(&site, active, &new, before)?),
+                (Ok(new), Ok(before)) => *old = Ok(self.symbols.at(&site).choose(active, &new, before)?),
                 (Err(failure), _) if failure.code == Code::NotFlattenable => *old = Err(failure),
                 (Err(_), Ok(_)) => return self.give_up(of, active),
                 (_, Err(_)) => {}

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::domain::{Collecting, Site, Slot};
+use super::domain::{Collecting, Failure, Site, Slot};
 use super::emit::{Emitter, Flat};
 use super::eval::{compute, element, element_type, other_shape, out_of_range, too_short};
 use super::lower;
 use super::network::{MAX_ELEMENTS, TensorId, Type, volume};
 use super::ops::{Attributes, Op};
 use crate::diagnostics::Code;
+use crate::graph::predication::Predicated;
 use crate::graph::{self, Value};
 use crate::source::Span;
 use crate::tensor::{DType, Data, Dims, Tensor};
@@ -340,7 +341,7 @@ impl<'n> Symbols<'n> {
         let zeros = Tensor::new(value.shape(), Data::zeros(value.dtype(), len));
         let zeros = Sym::Known(Arc::new(zeros.ok_or_else(|| other_shape(collecting))?));
         if !collecting.reverse {
-            to.items.push(self.choose(&collecting.site, active, value, &zeros)?);
+            to.items.push(self.at(&collecting.site).choose(active, value, &zeros)?);
             to.count += 1;
             return Ok(());
         }
@@ -355,7 +356,7 @@ impl<'n> Symbols<'n> {
         for i in 0..=count {
             let new = if i == 0 { value } else { &to.items[i - 1] };
             let old = to.items.get(i).unwrap_or(&zeros);
-            moved.push(self.choose(&collecting.site, active, new, old)?);
+            moved.push(self.at(&collecting.site).choose(active, new, old)?);
         }
         (to.items, to.count) = (moved, count + 1);
         Ok(())
@@ -416,40 +417,9 @@ impl<'n> Symbols<'n> {
         self.emit(site, "stack", arguments, (dtype, &whole), "").map(Sym::Flat)
     }
 
-    /// Both of two conditions.
-    pub(crate) fn both(&mut self, site: &Site, a: &Sym, b: &Sym) -> Slot<Sym> {
-        match (self.truth(a), self.truth(b)) {
-            (Some(true), _) => Ok(b.clone()),
-            (_, Some(true)) => Ok(a.clone()),
-            (Some(false), _) => Ok(a.clone()),
-            (_, Some(false)) => Ok(b.clone()),
-            (None, None) => {
-                let arguments = vec![
-                    ("x", Value::Tensor(self.tensor(site, a)?.id)),
-                    ("y", Value::Tensor(self.tensor(site, b)?.id)),
-                ];
-                self.emit(site, "and", arguments, (DType::Bool, &[]), "active").map(Sym::Flat)
-            }
-        }
-    }
-
-    /// One of two values.
-    pub(crate) fn choose(&mut self, site: &Site, active: &Sym, new: &Sym, old: &Sym) -> Slot<Sym> {
-        if new.same(old) {
-            return Ok(old.clone());
-        }
-        match self.truth(active) {
-            Some(true) => Ok(new.clone()),
-            Some(false) => Ok(old.clone()),
-            None => {
-                let arguments = vec![
-                    ("condition", Value::Tensor(self.tensor(site, active)?.id)),
-                    ("true_value", Value::Tensor(self.tensor(site, new)?.id)),
-                    ("false_value", Value::Tensor(self.tensor(site, old)?.id)),
-                ];
-                self.emit(site, "select", arguments, (new.dtype(), new.shape()), "chosen").map(Sym::Flat)
-            }
-        }
+    /// What makes the operations of predication at a site.
+    pub(crate) fn at<'s>(&'s mut self, site: &'s Site<'s>) -> At<'s, 'n> {
+        At { symbols: self, site }
     }
 
     /// Notes that a loop was left although the condition may hold.
@@ -465,9 +435,42 @@ impl<'n> Symbols<'n> {
             }
         };
         self.finished = Some(match self.finished.take() {
-            Some(before) => self.both(site, &before, &done)?,
+            Some(before) => self.at(site).both(&before, &done)?,
             None => done,
         });
         Ok(())
+    }
+}
+
+/// Makes operations at a site.
+pub(crate) struct At<'s, 'n> {
+    symbols: &'s mut Symbols<'n>,
+    site: &'s Site<'s>,
+}
+
+impl Predicated for At<'_, '_> {
+    type Value = Sym;
+    type Failure = Arc<Failure>;
+
+    fn truth(&self, value: &Sym) -> Option<bool> {
+        self.symbols.truth(value)
+    }
+
+    fn same(&self, a: &Sym, b: &Sym) -> bool {
+        a.same(b)
+    }
+
+    fn emit(&mut self, operation: &'static str, operands: &[&Sym]) -> Slot<Sym> {
+        let (parameters, word): (&[_], _) = match operation {
+            "select" => (&["condition", "true_value", "false_value"], "chosen"),
+            _ => (&["x", "y"], "active"),
+        };
+        let mut arguments = Vec::with_capacity(operands.len());
+        for (parameter, operand) in parameters.iter().zip(operands) {
+            arguments.push((*parameter, Value::Tensor(self.symbols.tensor(self.site, operand)?.id)));
+        }
+        // Of `and` and of `select` the second operand has the type of the result.
+        let result = operands[1];
+        self.symbols.emit(self.site, operation, arguments, (result.dtype(), result.shape()), word).map(Sym::Flat)
     }
 }

@@ -10,6 +10,7 @@ mod arrange;
 #[cfg(feature = "eval")]
 pub(crate) mod dat;
 pub(crate) mod json;
+pub(crate) mod kernels;
 #[cfg(feature = "eval")]
 pub(crate) mod npy;
 #[cfg(feature = "eval")]
