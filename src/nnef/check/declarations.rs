@@ -52,7 +52,6 @@ impl Checker<'_> {
         for spec in &ast.types {
             let of = |id: &TypeSpecId| self.mixed.get(id.index()).copied().unwrap_or_default();
             let mixed = match spec {
-                TypeSpec::Error => Mixed::default(),
                 TypeSpec::Primitive(_) => Mixed::ATTRIBUTE,
                 TypeSpec::Tensor(_) => Mixed::TENSOR,
                 TypeSpec::Array(item) => of(item),

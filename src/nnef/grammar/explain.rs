@@ -363,11 +363,3 @@ impl Run<'_> {
         ended && matches!(before, Some(Kind::Ident | Kind::Tensor))
     }
 }
-
-impl Kind {
-    /// Whether it stands between two operands.
-    fn is_operator(self) -> bool {
-        use Kind::*;
-        matches!(self, Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang)
-    }
-}

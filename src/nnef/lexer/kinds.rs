@@ -23,8 +23,8 @@ macro_rules! kinds {
             }
         }
 
-        /// The tokens of which there is one spelling.
-        const SPELLINGS: &[&str] = &[$($($token,)?)*];
+        /// The tokens of which there is one spelling, which comes first.
+        pub(crate) const SPELLED: &[(&str, Kind)] = &[$($(($token, Kind::$name),)?)*];
     };
 }
 
@@ -269,8 +269,8 @@ impl Kind {
 const FIRST_LETTERS: [u32; 10] = {
     let mut letters = [0; 10];
     let mut i = 0;
-    while i < SPELLINGS.len() {
-        let word = SPELLINGS[i].as_bytes();
+    while i < SPELLED.len() {
+        let word = SPELLED[i].0.as_bytes();
         if word[0].is_ascii_lowercase() {
             letters[word.len()] |= 1 << (word[0] - b'a');
         }
@@ -285,5 +285,5 @@ pub(crate) fn is_reserved(word: &[u8]) -> bool {
     let letters = FIRST_LETTERS.get(word.len()).copied().unwrap_or(0);
     let letter = word.first().map_or(32, |first| first.wrapping_sub(b'a'));
     letters.checked_shr(u32::from(letter)).is_some_and(|bits| bits & 1 != 0)
-        && SPELLINGS.iter().any(|spelling| spelling.as_bytes() == word)
+        && SPELLED.iter().any(|(spelling, _)| spelling.as_bytes() == word)
 }
