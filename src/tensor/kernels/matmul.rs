@@ -13,7 +13,7 @@ pub(crate) struct Matrices {
 
 impl Matrices {
     /// The matrices of a shape of rank 2 at least whose batches are repeated.
-    pub fn new(shape: &[usize], transposed: bool, batch: Repeat) -> Matrices {
+    pub(crate) fn new(shape: &[usize], transposed: bool, batch: Repeat) -> Matrices {
         let (outer, matrix) = shape.split_at(shape.len() - 2);
         let steps = batch.steps(outer);
         let size: usize = matrix.iter().product();

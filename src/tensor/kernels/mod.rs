@@ -140,7 +140,7 @@ impl Kernel {
     /// # Errors
     ///
     /// Operands of another number or types than the operation has, and integers divided by zero.
-    pub fn compute(self, operands: &[&Tensor], to: Repeat) -> Result<Data, String> {
+    pub(crate) fn compute(self, operands: &[&Tensor], to: Repeat) -> Result<Data, String> {
         let found = match (self, operands) {
             (Kernel::Number(_, _, whole), [x]) if x.dtype().is_integer() => match x.data() {
                 Data::Int32(items) => Some(Data::Int32(items.iter().map(|&x| whole(x.into()) as i32).collect())),

@@ -20,7 +20,7 @@ pub(crate) enum Arith {
 impl Arith {
     /// The result on integers and whether it left 128 bits, which no sum, difference or product of
     /// 64 bits does; none for divisions by zero and negative powers.
-    pub fn exact(self, a: i128, b: i128) -> Option<(i128, bool)> {
+    pub(crate) fn exact(self, a: i128, b: i128) -> Option<(i128, bool)> {
         let result = match self {
             Arith::Add => a + b,
             Arith::Sub => a - b,
@@ -42,7 +42,7 @@ impl Arith {
     }
 
     /// Whether the operation divides, which integers cannot by zero.
-    pub fn divides(self) -> bool {
+    pub(crate) fn divides(self) -> bool {
         matches!(self, Arith::Div | Arith::Mod | Arith::FloorDiv)
     }
 }
@@ -60,7 +60,7 @@ pub(crate) enum Order {
 
 impl Order {
     /// The comparison as a function.
-    pub fn function<T: PartialOrd>(self) -> fn(T, T) -> bool {
+    pub(crate) fn function<T: PartialOrd>(self) -> fn(T, T) -> bool {
         match self {
             Order::Less => |x, y| x < y,
             Order::LessEqual => |x, y| x <= y,

@@ -26,7 +26,7 @@ pub(crate) type Side<'a, T> = (&'a [T], &'a [usize]);
 
 impl Repeat<'_> {
     /// How far apart neighbours along each axis of an operand are: 0 where it is repeated.
-    pub fn steps(self, shape: &[usize]) -> Dims {
+    pub(crate) fn steps(self, shape: &[usize]) -> Dims {
         let first = match self.align {
             #[cfg(feature = "eval")]
             Align::First => 0,
@@ -42,7 +42,7 @@ impl Repeat<'_> {
     }
 
     /// Applies a function to the pairs of elements of two operands.
-    pub fn zip<A: Copy, B: Copy, R, C: FromIterator<R>>(self, a: Side<A>, b: Side<B>, f: impl Fn(A, B) -> R) -> C {
+    pub(crate) fn zip<A: Copy, B: Copy, R, C: FromIterator<R>>(self, a: Side<A>, b: Side<B>, f: impl Fn(A, B) -> R) -> C {
         let shape = self.shape;
         if a.1 == b.1 {
             return a.0.iter().zip(b.0).map(|(&x, &y)| f(x, y)).collect();
@@ -73,7 +73,7 @@ impl Repeat<'_> {
     }
 
     /// The elements of two tensors of one type that a tensor of logicals chooses; none for other types.
-    pub fn select(self, condition: &Tensor, yes: &Tensor, no: &Tensor) -> Option<Data> {
+    pub(crate) fn select(self, condition: &Tensor, yes: &Tensor, no: &Tensor) -> Option<Data> {
         let chosen = (condition.items::<bool>()?, condition.shape());
         macro_rules! of_type {
             ($($variant:ident),*) => {
