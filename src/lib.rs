@@ -45,7 +45,6 @@ pub mod diagnostics;
 pub mod eval;
 pub mod graph;
 pub mod loops;
-mod migrate;
 #[cfg(feature = "model")]
 pub mod model;
 mod nnef;
