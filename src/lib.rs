@@ -36,6 +36,8 @@
 // Without the command nothing uses what only the command does.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
+#![warn(unreachable_pub)]
+
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -45,7 +47,6 @@ pub mod diagnostics;
 pub mod eval;
 pub mod graph;
 pub mod loops;
-mod migrate;
 #[cfg(feature = "model")]
 pub mod model;
 mod nnef;

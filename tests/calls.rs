@@ -64,12 +64,11 @@ fn graph(calls: &[(usize, &str)], options: &Options) -> Graph {
 fn of_call(graph: &Graph, i: usize) -> Vec<String> {
     let text = flat_text(graph);
     let own = |name: &str| name == format!("r{i}") || name.starts_with(&format!("r{i}_"));
-    let known = graph.operations.iter().map(|operation| {
+    let known = graph.operations().iter().map(|operation| {
         let tensor = graph.tensors_of(operation).next();
         let name = tensor.map_or(String::new(), |tensor| graph.tensor_name(tensor));
-        let dtype = tensor.map(|tensor| graph.tensors[tensor.index()].dtype);
-        let calls = std::iter::successors(graph.origin(operation.origin), |call| graph.origin(call.parent));
-        let calls: Vec<&str> = calls.map(|call| graph.text_of(call.fragment)).collect();
+        let dtype = tensor.map(|tensor| graph.dtype(tensor));
+        let calls: Vec<&str> = graph.calls(operation).map(|(fragment, _)| fragment).collect();
         (name, format!("{:?} {dtype:?} {calls:?}", tensor.and_then(|tensor| graph.shape(tensor))))
     });
     let known: Vec<(String, String)> = known.filter(|(name, _)| own(name)).collect();
@@ -94,7 +93,7 @@ fn a_call_gives_what_it_gives_alone() {
 fn budgets_end_with_the_same_message() {
     let calls: Vec<(usize, &str)> = std::iter::repeat_n("deep(x, z, by = 2.5)", MANY).enumerate().collect();
     let text = document(&calls);
-    let count = graph(&calls, &Options::default()).operations.len() as u64;
+    let count = graph(&calls, &Options::default()).operations().len() as u64;
     let limited = |max_ops| run(&text, &Options { max_ops, ..Options::default() }).map(|_| ());
     assert!(limited(count).is_ok());
     for max_ops in [count - 1, count - 7, count - 40] {

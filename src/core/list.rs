@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 use super::budget::Meter;
 use super::value::Value;
+use crate::graph::value::Numbers;
 use crate::graph::{self, TensorId};
-use crate::nnef::ast::Numbers;
 
 /// The cells of a buffer, packed by what they hold.
 #[derive(Debug)]

@@ -79,3 +79,22 @@ impl Value {
         }
     }
 }
+
+/// The numbers of a long literal array; signs are applied.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Numbers {
+    /// Integers only.
+    Ints(Arc<[i64]>),
+    /// Scalars only.
+    Scalars(Arc<[f64]>),
+}
+
+impl Numbers {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Numbers::Ints(items) => items.len(),
+            Numbers::Scalars(items) => items.len(),
+        }
+    }
+}

@@ -13,7 +13,7 @@ use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
 use crate::graph::{self, Argument, Extent, Graph, Key, KindId, OriginId, Output, Shape, Value, prune};
-use crate::migrate::target::{Declarations, Target, identifier};
+use crate::nnef::migrate::target::{Declarations, Target, identifier};
 use crate::source::names::{Name, Names};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::{DType, Data, Dims, Tensor};

@@ -13,7 +13,7 @@ use super::symbols::{Sym, Symbols};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::graph::Graph;
-use crate::migrate::target::Target;
+use crate::nnef::migrate::target::Target;
 use crate::source::Span;
 use crate::tensor::Dims;
 

@@ -9,6 +9,7 @@ pub(crate) mod document;
 pub(crate) mod expand;
 pub(crate) mod grammar;
 pub(crate) mod lexer;
+pub(crate) mod migrate;
 pub(crate) mod operators;
 pub(crate) mod print;
 pub(crate) mod statements;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::{Ast, Expr, ListRange};
+pub(crate) use crate::graph::value::Numbers;
 
 /// From so many numbers on they are shared.
 pub(crate) const MANY: usize = 1024;
@@ -15,25 +16,6 @@ id_type!(
     /// A long literal array, as an index into [`Ast::numbers`].
     NumbersId
 );
-
-/// The numbers of a long literal array; signs are applied.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Numbers {
-    /// Integers only.
-    Ints(Arc<[i64]>),
-    /// Scalars only.
-    Scalars(Arc<[f64]>),
-}
-
-impl Numbers {
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Numbers::Ints(items) => items.len(),
-            Numbers::Scalars(items) => items.len(),
-        }
-    }
-}
 
 impl Ast {
     /// The array of the integers that were added last, from a place in [`Ast::ints`] on.

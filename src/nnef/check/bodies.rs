@@ -5,7 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::deep::Nesting;
 use super::scope::{Positions, Scope};
 use super::state::{BodyState, Place, Source};
-use super::{BodyInfo, Checker, FragmentId, ModuleInfo, Ref, Slot};
+use super::{BodyInfo, Checker, ModuleInfo, Ref, Slot};
+use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
@@ -80,7 +81,7 @@ impl<'d> Checker<'d> {
     }
 
     /// Checks a fragment's body, once.
-    fn fragment_body(&mut self, id: FragmentId) {
+    fn fragment_body(&mut self, id: UnitId) {
         let info = self.checked.fragment(id);
         if !info.has_body || self.checked.bodies[id.index()].is_some() {
             return;
@@ -331,7 +332,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// Gives a name of a fragment its value.
-    pub(super) fn define_in_fragment(&mut self, id: FragmentId, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
+    pub(super) fn define_in_fragment(&mut self, id: UnitId, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let declared =
             self.results.get(ident.name).map(|result| self.checker.checked.fragment(id).results[result as usize].ty);
         if let Some(declared) = declared {
@@ -341,7 +342,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.set_ref(target, Ref::Slot(slot));
     }
 
-    fn defined_again(&mut self, id: FragmentId, ident: Ident, earlier: u32) {
+    fn defined_again(&mut self, id: UnitId, ident: Ident, earlier: u32) {
         let params = self.checker.checked.fragment(id).params.len() as u32;
         let (code, what) = match () {
             () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),

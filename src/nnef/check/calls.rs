@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::state::Place;
-use super::{CallInfo, Checked, FragmentId, Generic, ParamInfo, Ref, ResultInfo, Words};
+use super::{CallInfo, Checked, Generic, ParamInfo, Ref, ResultInfo, Words};
+use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
@@ -97,7 +98,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    fn declared_call(&mut self, id: CallId, call: &Call, fragment: FragmentId, context: Context) -> Type {
+    fn declared_call(&mut self, id: CallId, call: &Call, fragment: UnitId, context: Context) -> Type {
         let info = self.checker.checked.fragment(fragment);
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
@@ -131,7 +132,7 @@ impl BodyCheck<'_, '_> {
 
     /// A call as most are: names of tensors, given by position for the parameters of just these
     /// types, and one tensor as result. No rule has anything to say about it.
-    fn simple_call(&mut self, id: CallId, call: &Call, fragment: FragmentId) -> Option<Type> {
+    fn simple_call(&mut self, id: CallId, call: &Call, fragment: UnitId) -> Option<Type> {
         let checked = &mut self.checker.checked;
         let declared = fragment.index();
         let Checked { fragments, modules, statements, .. } = checked;
@@ -194,7 +195,7 @@ impl BodyCheck<'_, '_> {
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
     /// whether the call has no usable value.
-    fn result_rules(&mut self, call: &Call, fragment: FragmentId, context: Context) -> bool {
+    fn result_rules(&mut self, call: &Call, fragment: UnitId, context: Context) -> bool {
         let info = self.checker.checked.fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
             let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
@@ -216,7 +217,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// Assigns arguments to parameters (A2 to A8).
-    fn bind(&mut self, call: &Call, fragment: FragmentId) -> Bound {
+    fn bind(&mut self, call: &Call, fragment: UnitId) -> Bound {
         let args = self.ast.arguments(call);
         let mut misplaced = 0;
         let count = self.checker.checked.fragment(fragment).params.len();
@@ -260,7 +261,7 @@ impl BodyCheck<'_, '_> {
         bound
     }
 
-    fn positional(&mut self, call: &Call, fragment: FragmentId, i: usize, value: ExprId, bound: &mut Bound) {
+    fn positional(&mut self, call: &Call, fragment: UnitId, i: usize, value: ExprId, bound: &mut Bound) {
         let info = self.checker.checked.fragment(fragment);
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
@@ -284,7 +285,7 @@ impl BodyCheck<'_, '_> {
         bound[i] = Some(value);
     }
 
-    fn unknown_argument(&mut self, fragment: FragmentId, name: crate::source::names::Name, span: Span) {
+    fn unknown_argument(&mut self, fragment: UnitId, name: crate::source::names::Name, span: Span) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         let text = checked.text(name);
@@ -300,7 +301,7 @@ impl BodyCheck<'_, '_> {
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
-    fn missing(&mut self, call: &Call, fragment: FragmentId, bound: &Bound, misplaced: usize) {
+    fn missing(&mut self, call: &Call, fragment: UnitId, bound: &Bound, misplaced: usize) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
@@ -319,7 +320,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
-    fn argument_types(&mut self, call: &Call, fragment: FragmentId, bound: &Bound) -> Option<Primitive> {
+    fn argument_types(&mut self, call: &Call, fragment: UnitId, bound: &Bound) -> Option<Primitive> {
         let declared = self.checker.checked.fragment(fragment).generic;
         let mut generic = match (call.generic, declared) {
             (Some((primitive, span)), declared) => {
@@ -355,7 +356,7 @@ impl BodyCheck<'_, '_> {
         generic
     }
 
-    fn explicit_generic(&mut self, fragment: FragmentId, primitive: Primitive, span: Span, declared: Generic) {
+    fn explicit_generic(&mut self, fragment: UnitId, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
             Place::Graph => Generic::No,
             Place::Fragment(id) => self.checker.checked.fragment(id).generic,
@@ -370,7 +371,7 @@ impl BodyCheck<'_, '_> {
 
     fn argument_fit(
         &mut self,
-        fragment: FragmentId,
+        fragment: UnitId,
         i: usize,
         value: ExprId,
         actual: Type,

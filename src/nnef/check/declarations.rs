@@ -1,7 +1,8 @@
 //! Rules on declarations (D1 to D9), and the table of fragments.
 
 use super::scope::FEW;
-use super::{Checker, FragmentId, FragmentInfo, Generic, ParamInfo, ResultInfo};
+use super::{Checker, FragmentInfo, Generic, ParamInfo, ResultInfo};
+use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
@@ -130,7 +131,7 @@ impl Checker<'_> {
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
     fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
-        let id = FragmentId::at(self.checked.fragments.len());
+        let id = UnitId::at(self.checked.fragments.len());
         let name = info.name;
         self.checked.fragments.push(info);
         self.checked.bodies.push(None);
@@ -156,7 +157,7 @@ impl Checker<'_> {
     }
 
     /// Where a fragment's name stands.
-    pub(super) fn fragment_location(&self, id: FragmentId) -> Location {
+    pub(super) fn fragment_location(&self, id: UnitId) -> Location {
         let info = self.checked.fragment(id);
         self.at(info.module, self.checked.declaration(info).name.span)
     }

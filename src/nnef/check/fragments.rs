@@ -2,7 +2,8 @@
 
 use std::ops::Index;
 
-use super::{Checked, FragmentId, FragmentInfo};
+use super::{Checked, FragmentInfo};
+use crate::core::unit::UnitId;
 use crate::nnef::ast::{Fragment, Module};
 use crate::nnef::document::ModuleId;
 use crate::source::FileId;
@@ -58,12 +59,12 @@ impl Index<usize> for Fragments {
 
 impl<'d> Checked<'d> {
     /// All fragments.
-    pub(crate) fn fragment_ids(&self) -> impl Iterator<Item = FragmentId> + use<> {
-        (0..self.fragments.len()).map(FragmentId::at)
+    pub(crate) fn fragment_ids(&self) -> impl Iterator<Item = UnitId> + use<> {
+        (0..self.fragments.len()).map(UnitId::at)
     }
 
     /// A fragment's signature.
-    pub(crate) fn fragment(&self, id: FragmentId) -> &FragmentInfo {
+    pub(crate) fn fragment(&self, id: UnitId) -> &FragmentInfo {
         &self.fragments[id.index()]
     }
 
@@ -74,7 +75,7 @@ impl<'d> Checked<'d> {
 
     /// The file that a fragment stands in.
     #[inline]
-    pub(crate) fn file_of(&self, id: FragmentId) -> FileId {
+    pub(crate) fn file_of(&self, id: UnitId) -> FileId {
         self.module(self.fragment(id).module).file
     }
 

@@ -1,8 +1,8 @@
 //! Rules on labels of variables (G1, G2). Labels that are literals are checked here, others once
 //! they are evaluated.
 
-use super::FragmentId;
 use super::bodies::BodyCheck;
+use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
 use crate::nnef::ast::{Call, Expr, ExprId};
@@ -35,7 +35,7 @@ pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, Stri
 
 impl BodyCheck<'_, '_> {
     /// Checks the literal label of a variable.
-    pub(super) fn literal_label(&mut self, call: &Call, fragment: FragmentId, bound: &[Option<ExprId>]) {
+    pub(super) fn literal_label(&mut self, call: &Call, fragment: UnitId, bound: &[Option<ExprId>]) {
         let checked = &self.checker.checked;
         let info = checked.fragment(fragment);
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {

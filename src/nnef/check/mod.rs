@@ -29,7 +29,7 @@ use super::ast::{Ast, ExprId};
 use super::datatypes::plural;
 use super::document::{Document, ModuleId};
 use super::types::{Type, Types};
-pub(crate) use crate::core::unit::UnitId as FragmentId;
+use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
@@ -150,7 +150,7 @@ impl Refs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallInfo {
     /// The fragment; none for an operation that is not declared.
-    pub(crate) fragment: Option<FragmentId>,
+    pub(crate) fragment: Option<UnitId>,
     /// The arguments in the order of the parameters, in [`ModuleInfo::bound`].
     pub(crate) bound: u32,
     /// The type argument, given or deduced; `?` is that of the enclosing fragment.
@@ -281,7 +281,7 @@ pub(crate) struct Checked<'d> {
 
 impl<'d> Checked<'d> {
     /// The fragment that a name means in a module: libraries see only libraries.
-    pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<FragmentId> {
+    pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<UnitId> {
         if module == ModuleId::STANDARD {
             return self.standard_scope.get(name);
         }
@@ -289,19 +289,19 @@ impl<'d> Checked<'d> {
     }
 
     /// A standard operation by its text.
-    pub(crate) fn standard(&self, name: &str) -> Option<FragmentId> {
+    pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
         self.standard_scope.get(self.document.names().get(name)?)
     }
 
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
     /// the order of their definition. None where no body was checked.
-    pub(crate) fn slot_names(&self, id: FragmentId) -> &[Name] {
+    pub(crate) fn slot_names(&self, id: UnitId) -> &[Name] {
         let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
         &self.slot_names[start as usize..(start + count) as usize]
     }
 
     /// The slot of each result of a fragment's body; none where it is not assigned.
-    pub(crate) fn result_slots(&self, id: FragmentId) -> &[Option<u32>] {
+    pub(crate) fn result_slots(&self, id: UnitId) -> &[Option<u32>] {
         let Some(body) = self.bodies[id.index()] else { return &[] };
         let start = body.results as usize;
         &self.result_slots[start..start + self.fragment(id).results.len()]
@@ -373,7 +373,7 @@ pub(crate) struct Checker<'d> {
     /// What occurs in each type of the module whose fragments are declared.
     mixed: Vec<declarations::Mixed>,
     /// Library fragments that are called and not checked yet.
-    pending: Vec<FragmentId>,
+    pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.
     spare: BodyState,
     /// Whether the missing extension for compound expressions was reported.

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::FragmentId;
 use super::state::ROOM;
+use crate::core::unit::UnitId;
 use crate::source::names::Name;
 
 /// The slots of names: a table over all names of the run, so that a look-up is an index. It is
@@ -90,16 +90,16 @@ impl FromIterator<Name> for Positions {
 
 /// The fragments that names mean: a table over names, up to the last one that means any.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Declared(Vec<Option<FragmentId>>);
+pub(super) struct Declared(Vec<Option<UnitId>>);
 
 impl Declared {
     /// The fragment of a name.
-    pub(super) fn get(&self, name: Name) -> Option<FragmentId> {
+    pub(super) fn get(&self, name: Name) -> Option<UnitId> {
         self.0.get(name.index()).copied().flatten()
     }
 
     /// Gives a name its fragment.
-    pub(super) fn insert(&mut self, name: Name, fragment: FragmentId) {
+    pub(super) fn insert(&mut self, name: Name, fragment: UnitId) {
         if self.0.len() <= name.index() {
             self.0.resize(name.index() + 1, None);
         }

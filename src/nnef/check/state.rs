@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Slot;
 use super::scope::{Positions, Scope};
-use super::{FragmentId, Slot};
+use crate::core::unit::UnitId;
 use crate::nnef::ast::{Body, GraphDecl};
 use crate::nnef::statements::Statements;
 use crate::source::Span;
@@ -13,7 +14,7 @@ use crate::source::names::Name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Graph,
-    Fragment(FragmentId),
+    Fragment(UnitId),
 }
 
 /// Where the statements are.

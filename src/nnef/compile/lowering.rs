@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::core::unit::UnitId;
 use crate::graph::Dialect;
 use crate::graph::scan;
-use crate::nnef::check::{Checked, FragmentId, FragmentInfo};
+use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::Type;
 use crate::options::{Lower, Options};
@@ -71,13 +72,13 @@ impl Lowering {
     }
 
     /// The fragments that are to stay whatever they are.
-    pub(crate) fn kept(&self, checked: &Checked) -> Vec<FragmentId> {
+    pub(crate) fn kept(&self, checked: &Checked) -> Vec<UnitId> {
         checked.fragment_ids().filter(|id| self.keep[id.index()]).collect()
     }
 
     /// Whether calls of a fragment are replaced by its body. An array result that no left side
     /// takes apart has a length only when the fragment is expanded.
-    pub(crate) fn expands(&self, fragment: FragmentId, taken_apart: bool) -> bool {
+    pub(crate) fn expands(&self, fragment: UnitId, taken_apart: bool) -> bool {
         let declared = fragment.index();
         self.expand[declared] || (!taken_apart && self.open_arrays[declared])
     }

@@ -14,11 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, Instr, Operand, Program, Site};
+use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Ast, Expr, ExprId};
-use crate::nnef::check::{Checked, FragmentId, ModuleInfo, Ref, ResultInfo};
+use crate::nnef::check::{Checked, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::statements::Chunk;
 use crate::nnef::types::Type;
@@ -130,7 +131,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     }
 
     /// Compiles a fragment's body.
-    pub(crate) fn fragment(mut self, id: FragmentId) -> Body {
+    pub(crate) fn fragment(mut self, id: UnitId) -> Body {
         let info = self.checked.fragment(id);
         let fragment = self.checked.declaration(info);
         let empty = ast::Body::default();
@@ -179,7 +180,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    fn body(&mut self, body: &ast::Body, id: FragmentId, params: u32) -> Body {
+    fn body(&mut self, body: &ast::Body, id: UnitId, params: u32) -> Body {
         let entry = self.program.instrs.len() as u32;
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::expander::Expander;
+use crate::core::unit::UnitId;
 use crate::core::unit::Units;
 use crate::core::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -15,7 +16,7 @@ use crate::graph::names::NameId;
 use crate::graph::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, KindId, OriginId, Output, prune};
 use crate::nnef::ast::{Ast, Expr, Fragment, Ident};
-use crate::nnef::check::{Checked, FragmentId};
+use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
@@ -79,9 +80,9 @@ struct Keeper<'a, 'd> {
     options: &'a Options,
     diagnostics: &'a mut Diagnostics,
     /// Fragments that are copied as they are written.
-    verbatim: BTreeSet<FragmentId>,
+    verbatim: BTreeSet<UnitId>,
     /// Fragments referred to by name in a string, and their flat bodies.
-    flat: Vec<(FragmentId, Option<Box<Graph>>)>,
+    flat: Vec<(UnitId, Option<Box<Graph>>)>,
     /// The calls of the modules whose fragments are copied.
     calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
 }
@@ -126,7 +127,7 @@ impl Keeper<'_, '_> {
 
     /// Keeps a fragment and what its body calls. Declarations without a body that come from
     /// another file stay there: they describe what the reader of the output knows.
-    fn keep_verbatim(&mut self, id: FragmentId) {
+    fn keep_verbatim(&mut self, id: UnitId) {
         let checked = self.checked;
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -173,7 +174,7 @@ impl Keeper<'_, '_> {
     /// The kept fragments in the order of the text.
     fn fragments(&mut self) -> Vec<KeptFragment> {
         let checked = self.checked;
-        let mut kept: Vec<(FragmentId, KeptFragment)> = Vec::new();
+        let mut kept: Vec<(UnitId, KeptFragment)> = Vec::new();
         for (id, body) in std::mem::take(&mut self.flat) {
             if let Some(body) = body
                 && !self.verbatim.contains(&id)
@@ -190,7 +191,7 @@ impl Keeper<'_, '_> {
     }
 }
 
-fn source(checked: &Checked, id: FragmentId, span: impl Fn(&Fragment) -> Span) -> String {
+fn source(checked: &Checked, id: UnitId, span: impl Fn(&Fragment) -> Span) -> String {
     let info = checked.fragment(id);
     let module = checked.module(info.module);
     let span = span(checked.declaration(info));
@@ -198,7 +199,7 @@ fn source(checked: &Checked, id: FragmentId, span: impl Fn(&Fragment) -> Span) -
 }
 
 /// The text of a fragment before its body.
-fn head(checked: &Checked, id: FragmentId) -> String {
+fn head(checked: &Checked, id: UnitId) -> String {
     source(checked, id, |fragment| {
         let end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
         Span::new(fragment.span.start, end)
@@ -210,7 +211,7 @@ fn head(checked: &Checked, id: FragmentId) -> String {
 fn flat_body(
     checked: &Checked,
     units: &Rc<Units>,
-    id: FragmentId,
+    id: UnitId,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<Graph, Box<Diagnostic>> {
