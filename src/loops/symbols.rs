@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 
 use super::domain::{Collecting, Failure, Site, Slot};
 use super::emit::{Emitter, Flat};
-use super::eval::{compute, element, element_type, other_shape, out_of_range, too_short};
 use super::lower;
 use super::network::{MAX_ELEMENTS, TensorId, Type, volume};
 use super::ops::{Attributes, Op};
@@ -220,11 +219,13 @@ impl<'n> Symbols<'n> {
         inputs: &[&Sym],
     ) -> Slot<Sym> {
         let known: Option<SmallVec<[&Tensor; 4]>> = inputs.iter().map(|input| input.known().map(|x| &**x)).collect();
-        let Some(known) = known else { return lower::operation(self, site, what, inputs) };
-        let result = compute(site, what, &known)?;
+        let (op, attributes, _) = what;
+        let result = result_type(site, what, inputs)?;
+        let Some(known) = known else { return lower::operation(self, site, (op, attributes), inputs, result) };
+        let result = op.compute(&known, attributes, result).map_err(|message| site.refuse(op, &message))?;
         let operands: usize = known.iter().map(|input| input.len()).sum();
         // A matrix product visits its operands more than once.
-        let visits = match what.0.name() {
+        let visits = match op.name() {
             "matmul" => result.shape().last().copied().unwrap_or(1).saturating_mul(known[0].len()),
             _ => operands,
         };
@@ -276,17 +277,18 @@ impl<'n> Symbols<'n> {
         index: i64,
         trips: Option<u64>,
     ) -> Slot<Sym> {
+        let extent = of.1.shape().get(axis).copied().unwrap_or(0);
+        let inside = usize::try_from(index).ok().filter(|&index| index < extent);
+        let outside = || site.out_of_range(of.0, index, extent);
+        let index = inside.ok_or_else(outside)?;
         let flat = match of.1 {
             Sym::Known(value) => {
-                let found = element(site, (of.0, value), axis, index)?;
+                let found = value.element(axis, index).ok_or_else(outside)?;
                 self.count(found.len());
                 return Ok(Sym::Known(Arc::new(found)));
             }
             Sym::Flat(flat) => flat,
         };
-        let extent = flat.shape.get(axis).copied().unwrap_or(0);
-        let inside = usize::try_from(index).ok().filter(|&index| index < extent);
-        let index = inside.ok_or_else(|| out_of_range(site, of.0, index, extent))?;
         if trips == Some(extent as u64) || self.parts.contains_key(&(flat.id, axis)) {
             return Ok(Sym::Flat(self.unstack(site, (of.0, flat), axis, extent)?[index].clone()));
         }
@@ -302,11 +304,11 @@ impl<'n> Symbols<'n> {
         active: Option<&Sym>,
     ) -> Slot<()> {
         if !to.shifted && to.count == collecting.length {
-            return Err(too_short(collecting));
+            return Err(collecting.too_short());
         }
         let shape = to.element.get_or_insert_with(|| (value.dtype(), value.shape().into())).1.as_slice();
         if shape != value.shape() {
-            return Err(other_shape(collecting));
+            return Err(collecting.other_shape());
         }
         let Sym::Known(known) = value else { return self.push_item(collecting, to, value, active) };
         if active.is_some() || !to.items.is_empty() {
@@ -339,7 +341,7 @@ impl<'n> Symbols<'n> {
         };
         let len = value.shape().iter().product();
         let zeros = Tensor::new(value.shape(), Data::zeros(value.dtype(), len));
-        let zeros = Sym::Known(Arc::new(zeros.ok_or_else(|| other_shape(collecting))?));
+        let zeros = Sym::Known(Arc::new(zeros.ok_or_else(|| collecting.other_shape())?));
         if !collecting.reverse {
             to.items.push(self.at(&collecting.site).choose(active, value, &zeros)?);
             to.count += 1;
@@ -350,7 +352,7 @@ impl<'n> Symbols<'n> {
             to.items.reverse();
             to.shifted = true;
         } else if count == collecting.length {
-            return Err(too_short(collecting));
+            return Err(collecting.too_short());
         }
         let mut moved = Vec::with_capacity(count + 1);
         for i in 0..=count {
@@ -379,10 +381,7 @@ impl<'n> Symbols<'n> {
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
         let (dtype, shape) = match from.element {
             Some(element) => element,
-            None => {
-                let (ty, dims) = element_type(collecting)?;
-                (ty.dtype, dims)
-            }
+            None => collecting.element_type()?,
         };
         let size: usize = shape.iter().product();
         let reverse = collecting.reverse && !from.shifted;
@@ -396,7 +395,7 @@ impl<'n> Symbols<'n> {
             let mut whole = shape;
             whole.insert(0, collecting.length);
             data.pad(volume(&whole).ok_or_else(too_large)?);
-            let whole = Tensor::new(&whole, data).ok_or_else(|| other_shape(collecting))?;
+            let whole = Tensor::new(&whole, data).ok_or_else(|| collecting.other_shape())?;
             return Ok(Sym::Known(Arc::new(whole.move_first_axis(collecting.axis))));
         }
         if reverse {
@@ -440,6 +439,20 @@ impl<'n> Symbols<'n> {
         });
         Ok(())
     }
+}
+
+/// The type of a result, inferred from the operands unless it was known before the network ran.
+fn result_type(
+    site: &Site,
+    (op, attributes, known): (Op, &Attributes, Option<&Type>),
+    inputs: &[&Sym],
+) -> Slot<(DType, Dims)> {
+    if let Some(known) = known.and_then(Type::closed) {
+        return Ok(known);
+    }
+    let types: Vec<Type> = inputs.iter().map(|input| input.ty()).collect();
+    let result = op.infer(&types, attributes).map_err(|message| site.refuse(op, &message))?;
+    result.closed().ok_or_else(|| site.refuse(op, "its shape is not known"))
 }
 
 /// Makes operations at a site.

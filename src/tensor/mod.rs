@@ -15,6 +15,7 @@ pub(crate) mod kernels;
 pub(crate) mod npy;
 #[cfg(feature = "eval")]
 pub(crate) mod npz;
+pub(crate) mod usage;
 
 use std::fmt;
 

@@ -11,7 +11,7 @@ pub(crate) use types::{Section, axis_of, reduced_axes, sections};
 
 use super::network::{Type, volume};
 use crate::tensor::kernels::{self, Arith, Kernel, Order};
-use crate::tensor::{Data, Dims, Tensor};
+use crate::tensor::{DType, Data, Dims, Tensor};
 use compute::Known;
 
 /// A result, or why there is none.
@@ -278,15 +278,18 @@ impl Op {
     }
 
     /// The result, whose type is known.
-    pub(crate) fn compute(self, inputs: &[&Tensor], attributes: &Attributes, result: &Type) -> Outcome<Tensor> {
-        let shape: Option<Dims> = result.dims.iter().copied().collect();
-        let shape = &shape.ok_or_else(|| format!("the extents of {result} are not known"))?;
-        let call = Known { inputs, attributes, dtype: result.dtype, shape };
+    pub(crate) fn compute(
+        self,
+        inputs: &[&Tensor],
+        attributes: &Attributes,
+        (dtype, shape): (DType, Dims),
+    ) -> Outcome<Tensor> {
+        let call = Known { inputs, attributes, dtype, shape: &shape };
         let data = match &self.0.compute {
             Compute::Kernel(kernel) => kernel.compute(inputs, call.to()),
             Compute::With(function) => function(&call),
         }?;
-        Tensor::new(shape, data).ok_or_else(|| format!("`{}` does not fill {result}", self.name()))
+        Tensor::new(&shape, data).ok_or_else(|| format!("`{}` does not fill {shape:?}", self.name()))
     }
 }
 
