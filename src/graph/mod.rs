@@ -37,6 +37,7 @@ pub(crate) use shape_table::ShapeId;
 use shape_table::ShapeTable;
 pub use shapes::Extent;
 pub use shapes::Shape;
+pub use symbolic::Symbolic;
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].

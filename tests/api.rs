@@ -1,0 +1,90 @@
+//! The public surface, item by item, and the types that must not be in it.
+//!
+//! `tests/api.txt` lists the items; with `UPDATE_SNAPSHOTS=1` in the environment it is written anew.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules that are public: those of `src/lib.rs`, the command's left out.
+fn public_modules(root: &str) -> Vec<String> {
+    let modules = root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    modules.filter(|module| *module != "cli").map(str::to_string).collect()
+}
+
+fn source(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The items that a file makes public where it stands: declarations and re-exports.
+fn items(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let joined = text.replace("{\n    ", "{").replace(",\n    ", ", ").replace(",\n}", "}");
+    for line in joined.lines().filter_map(|line| line.strip_prefix("pub ")) {
+        let (kind, rest) = line.split_once(' ').unwrap();
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        match kind {
+            "use" => {
+                let names = rest.trim_end_matches(';').rsplit("::").next().unwrap();
+                found.extend(names.trim_matches(['{', '}']).split(", ").map(str::to_string));
+            }
+            "mod" if name == "cli" => {}
+            _ => found.push(name),
+        }
+    }
+    found
+}
+
+/// All public items, those of a module with its name before them.
+fn surface() -> Vec<String> {
+    let root = source("src/lib.rs");
+    let mut found = items(&root);
+    for module in public_modules(&root) {
+        let text = source(&format!("src/{module}/mod.rs"));
+        found.extend(items(&text).into_iter().map(|item| format!("{module}::{item}")));
+    }
+    // What stands at the root, too, is counted there.
+    let at_root = found.clone();
+    let again = |item: &str| item.split_once("::").is_some_and(|(_, name)| at_root.iter().any(|other| other == name));
+    found.retain(|item| !again(item) || item == "graph::Tensor");
+    found.sort();
+    found
+}
+
+#[test]
+fn the_public_items_are_those_listed() {
+    let found = surface().join("\n") + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api.txt");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    assert_eq!(found, fs::read_to_string(&path).unwrap());
+    assert!(found.lines().count() <= 75, "{} public items", found.lines().count());
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// Lines that are public and name a type of a crate that is nobody's business. The lint
+/// `unreachable_pub` sees to it that `pub` stands where it means something.
+#[test]
+fn no_type_of_a_dependency_is_in_a_signature() {
+    let foreign =
+        ["SmallVec", "FxHash", "HashMap", "IndexMap", "ArrayD", "ndarray::", "logos::", "chumsky::", "ariadne::"];
+    for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines().map(str::trim).filter(|line| line.starts_with("pub ") && !line.starts_with("pub struct")) {
+            assert!(!foreign.iter().any(|name| line.contains(name)), "{}: {line}", path.display());
+        }
+    }
+}

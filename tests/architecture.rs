@@ -1,0 +1,255 @@
+//! What the folders and files of the crate may depend on, and how large types may become.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder or file of `src`, and what it may use; all of it stands above it or beside it.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("room", &[]),
+    ("source", &["room"]),
+    ("diagnostics", &["source"]),
+    ("options", &[]),
+    ("tensor", &["source"]),
+    ("graph", &["diagnostics", "room", "source"]),
+    ("core", &["diagnostics", "graph", "room", "source"]),
+    ("nnef", &["core", "diagnostics", "graph", "options", "room", "source"]),
+    ("eval", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
+    ("model", &["diagnostics", "eval", "graph", "nnef", "source", "tensor"]),
+    ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
+    ("picture", &["graph", "source"]),
+    ("write", &["graph", "picture", "source"]),
+    (
+        "cli",
+        &["diagnostics", "eval", "graph", "loops", "model", "nnef", "options", "picture", "source", "tensor", "write"],
+    ),
+];
+
+/// Where the items stand that the root re-exports or has itself.
+const AT_ROOT: &[(&str, &str)] = &[
+    ("Diagnostic", "diagnostics"),
+    ("Diagnostics", "diagnostics"),
+    ("Graph", "graph"),
+    ("Document", "nnef"),
+    ("Parsed", "nnef"),
+    ("Expansion", "nnef"),
+    ("From", "options"),
+    ("Lower", "options"),
+    ("Options", "options"),
+    ("parse", "nnef"),
+    ("parse_library", "nnef"),
+    ("check", "nnef"),
+    ("expand", "nnef"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The files below a folder but those of tests: the path in `src` without its ending, and the text
+/// before the tests in it.
+fn files(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+            continue;
+        }
+        let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let Some(name) = name.strip_suffix(".rs") else { continue };
+        if name.split('/').any(|part| part == "tests") || ["lib", "main"].contains(&name) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_string();
+        found.push((name.trim_end_matches("/mod").to_string(), text));
+    }
+}
+
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    files(&root(), &mut found);
+    found.sort();
+    found
+}
+
+/// The text without comments.
+fn code(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that a text names behind a beginning, such as `crate::`, groups of names apart.
+fn paths(text: &str, start: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(start) {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
+            continue;
+        }
+        let rest = &text[at + start.len()..];
+        let end =
+            |rest: &str| rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+        let head = &rest[..end(rest)];
+        let parts = |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_string).collect();
+        match rest[head.len()..].strip_prefix('{').filter(|_| head.is_empty() || head.ends_with("::")) {
+            Some(group) => {
+                for item in group.split(['{', '}', ';']).next().unwrap().split(',') {
+                    found.push(parts(&format!("{head}{}", item.trim())));
+                }
+            }
+            None => found.push(parts(head)),
+        }
+    }
+    found
+}
+
+fn folder(name: &str) -> &str {
+    name.split('/').next().unwrap()
+}
+
+#[test]
+fn folders_depend_one_way() {
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
+    let order: Vec<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+    for (at, (name, uses)) in ALLOWED.iter().enumerate() {
+        assert!(uses.iter().all(|used| order[..at].contains(used)), "{name} uses what stands below it");
+    }
+    let mut wrong = BTreeSet::new();
+    for (name, text) in sources() {
+        let own = folder(&name);
+        for path in paths(&code(&text), "crate::") {
+            let Some(first) = path.first() else { continue };
+            let at_root = AT_ROOT.iter().find(|(item, _)| item == first).map(|(_, folder)| *folder);
+            let used = at_root.unwrap_or(first);
+            let known = allowed.get(own).unwrap_or_else(|| panic!("{name} is in no folder that is known"));
+            if used != own && !known.contains(used) {
+                wrong.insert(format!("{name} uses {}", path.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The file that a path leads to: as much of it as names files.
+fn file_of(files: &BTreeSet<String>, base: &str, path: &[String]) -> Option<String> {
+    let mut current: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    let mut found = None;
+    for part in path {
+        match part.as_str() {
+            "super" => drop(current.pop()),
+            "self" => {}
+            part => current.push(part),
+        }
+        match files.get(&current.join("/")) {
+            Some(file) => found = Some(file.clone()),
+            None if part == "super" || part == "self" => {}
+            None => break,
+        }
+    }
+    found
+}
+
+/// Which files of a folder use which.
+fn uses() -> BTreeMap<String, BTreeSet<String>> {
+    let sources = sources();
+    let files: BTreeSet<String> = sources.iter().map(|(name, _)| name.clone()).collect();
+    let mut uses = BTreeMap::new();
+    for (name, text) in &sources {
+        let text = code(text);
+        let mut found = BTreeSet::new();
+        for path in paths(&text, "crate::") {
+            found.extend(file_of(&files, "", &path));
+        }
+        for path in paths(&text, "super::") {
+            let up = [&["super".to_string()][..], &path].concat();
+            found.extend(file_of(&files, name, &up));
+        }
+        // A file that stands for its folder holds the others together: that these use what it
+        // declares is no circle of files.
+        found.retain(|used| folder(used) == folder(name) && used != name && !name.starts_with(&format!("{used}/")));
+        uses.insert(name.clone(), found);
+    }
+    uses
+}
+
+/// The files that use each other, directly or not.
+fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<&str>> {
+    let reach = |from: &str| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from.to_string()]);
+        while let Some(file) = open.pop() {
+            for used in uses.get(&file).into_iter().flatten() {
+                if seen.insert(used.clone()) {
+                    open.push(used.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&str, BTreeSet<String>> = uses.keys().map(|name| (name.as_str(), reach(name))).collect();
+    let mut found: Vec<Vec<&str>> = Vec::new();
+    for name in uses.keys() {
+        if found.iter().flatten().any(|other| other == name) {
+            continue;
+        }
+        let both = |other: &&str| reached[name.as_str()].contains(*other) && reached[*other].contains(name);
+        let circle: Vec<&str> = reached.keys().copied().filter(both).collect();
+        found.extend((circle.len() > 1).then_some(circle));
+    }
+    found
+}
+
+/// The largest circle of files that a folder may have.
+const LARGEST: usize = 4;
+/// Folders whose circles are larger yet, and how large these are: the numbers only shrink.
+const LARGER: &[(&str, usize)] = &[("core", 11)];
+
+#[test]
+fn circles_of_files_are_small() {
+    let uses = uses();
+    let circles = circles(&uses);
+    let mut wrong = Vec::new();
+    for circle in &circles {
+        let limit = LARGER.iter().find(|(name, _)| *name == folder(circle[0])).map_or(LARGEST, |(_, limit)| *limit);
+        if circle.len() > limit {
+            wrong.push(format!("{}: {}", circle.len(), circle.join(" ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Declarations of a kind: their names, and how many lines of their bodies are members.
+fn members(text: &str, kind: &str, is_member: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let declared =
+            line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ").trim_start_matches("pub ");
+        let Some(rest) = declared.strip_prefix(kind).filter(|_| line.ends_with('{')) else { continue };
+        let name = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let body = lines.by_ref().take_while(|line| *line != "}");
+        found.push((name, body.filter(|line| is_member(line)).count()));
+    }
+    found
+}
+
+/// Whether a line stands directly in the body of a declaration.
+fn direct(line: &str) -> Option<&str> {
+    line.strip_prefix("    ").filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
+#[test]
+fn structs_and_instructions_are_few() {
+    for (file, text) in sources() {
+        let text = code(&text);
+        for (name, fields) in members(&text, "struct ", |line| direct(line).is_some_and(|line| line.contains(": "))) {
+            assert!(fields <= 20, "{file}: {name} has {fields} fields");
+        }
+        for (name, variants) in
+            members(&text, "enum ", |line| direct(line).is_some_and(|line| line.starts_with(char::is_uppercase)))
+        {
+            assert!(name != "Instr" || variants <= 30, "{file}: {name} has {variants} variants");
+        }
+    }
+}
