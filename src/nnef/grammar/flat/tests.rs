@@ -10,7 +10,6 @@ use crate::graph::Dialect;
 use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
 use crate::nnef::grammar::{ModuleKind, Source, parse_module};
-use crate::nnef::lexer::Tokens;
 use crate::source::FileId;
 use crate::source::names::Names;
 
@@ -46,7 +45,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
             let moved = |id: ExprId| ExprId::new(first + id.index());
             let moved = |it: &Assignment| Assignment { target: moved(it.target), value: moved(it.value), ..*it };
             assignments.extend(chunk.statements.iter().map(moved));
-            if let Some(any) = chunk.assignments().next() {
+            if let Some(any) = chunk.statements.first() {
                 ast.append(&chunk.ast, Marks::default(), any);
             }
         });
@@ -176,9 +175,7 @@ fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert!(with.content() == without.content(), "{}", text);
     let mut names = Names::new();
-    let tokens = Tokens::default();
-    let mut build =
-        Build { text, tokens, base: 0, names: &mut names, ast: Ast::default(), findings: Vec::new(), failed: false };
+    let mut build = Build::new(text, dialect.rules(), &mut names);
     build.tokens.loops = text.contains("flatten_loops");
     let statements = text.find("graph").and_then(|at| Some(at + text[at..].find('{')? + 1));
     let (mut at, mut lists, mut count) = (statements.unwrap_or(text.len()), Lists::default(), 0);
