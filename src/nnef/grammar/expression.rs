@@ -209,7 +209,11 @@ fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
 fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     let primitive = match *rest(input) {
-        [_, Kind::Lt, kind, Kind::Gt, Kind::LParen, ..] if input.state().rules.generics => primitive(kind),
+        [_, Kind::Lt, kind, Kind::Gt, Kind::LParen, ..]
+            if primitive(kind).is_some() && input.state().rules.generics =>
+        {
+            primitive(kind)
+        }
         [_, Kind::LParen, ..] => None,
         _ => return name(input),
     };
