@@ -35,7 +35,6 @@
 
 // Without the command nothing uses what only the command does.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
-
 #![warn(unreachable_pub)]
 
 #[cfg(feature = "cli")]

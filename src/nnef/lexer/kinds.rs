@@ -226,10 +226,15 @@ impl Kind {
         (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
     }
 
+    /// Whether it is a literal.
+    pub(crate) fn is_literal(self) -> bool {
+        use Kind::*;
+        matches!(self, Int | Real | Str | Bad | True | False)
+    }
+
     /// Whether it can be the last token of an expression.
     pub(crate) fn ends_expression(self) -> bool {
-        use Kind::*;
-        matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
+        self.is_literal() || matches!(self, Kind::Ident | Kind::RParen | Kind::RBracket)
     }
 
     /// Whether it opens a bracket.

@@ -42,7 +42,12 @@ impl Repeat<'_> {
     }
 
     /// Applies a function to the pairs of elements of two operands.
-    pub(crate) fn zip<A: Copy, B: Copy, R, C: FromIterator<R>>(self, a: Side<A>, b: Side<B>, f: impl Fn(A, B) -> R) -> C {
+    pub(crate) fn zip<A: Copy, B: Copy, R, C: FromIterator<R>>(
+        self,
+        a: Side<A>,
+        b: Side<B>,
+        f: impl Fn(A, B) -> R,
+    ) -> C {
         let shape = self.shape;
         if a.1 == b.1 {
             return a.0.iter().zip(b.0).map(|(&x, &y)| f(x, y)).collect();
