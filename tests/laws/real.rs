@@ -16,7 +16,8 @@ fn laws(document: &RealDocument) -> Verdict {
     let printed = parsed.document.format();
     let head = printed.lines().find_map(|line| line.strip_prefix("graph ")).ok_or("no graph")?;
     let lists = head.split(['(', ')']).filter(|part| !part.contains("->")).skip(1);
-    let kept: Vec<String> = lists.flat_map(|list| list.split(',')).map(|name| name.trim().to_string()).collect();
+    let names = lists.flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
+    let kept: Vec<String> = names.map(str::to_string).collect();
     keeps_names(&expansion.graph, &kept)?;
     json_agrees(&expansion.graph)?;
     let _ = flat_text(&expansion.graph);
