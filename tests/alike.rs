@@ -68,10 +68,10 @@ fn what_is_wrong_with_one_is_found_however_many_were_right() {
         ("y = add(a, b); y = add(a, b);", "y"),
     ];
     for (wrong, place) in cases {
-        let alone = findings(&format!("{right}\n{wrong}"), &Options { strict: true, ..Options::default() });
+        let alone = findings(&format!("{right}\n{wrong}"), &Options::default().with(|o| o.strict = true));
         assert!(alone.iter().any(|(_, at)| at == place), "{wrong}: {alone:?}");
         let later = format!("{right}\n{}\n{wrong}", "a1 = add(x, x); c1 = a + b;");
-        assert_eq!(findings(&later, &Options { strict: true, ..Options::default() }), alone, "{wrong}");
+        assert_eq!(findings(&later, &Options::default().with(|o| o.strict = true)), alone, "{wrong}");
     }
 }
 
@@ -166,7 +166,7 @@ fn statements_spelled_alike_need_not_be_alike() {
 
 #[test]
 fn what_is_wrong_with_one_is_found_among_many_spelled_alike() {
-    let strict = Options { strict: true, ..Options::default() };
+    let strict = Options::default().with(|o| o.strict = true);
     let cases = [
         ("add(t1491, t1491)", "add(t1491, missing)"),
         ("relu(t1", "relu(x1"),

@@ -83,7 +83,9 @@ fn no_type_of_a_dependency_is_in_a_signature() {
         ["SmallVec", "FxHash", "HashMap", "IndexMap", "ArrayD", "ndarray::", "logos::", "chumsky::", "ariadne::"];
     for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
         let text = fs::read_to_string(&path).unwrap();
-        for line in text.lines().map(str::trim).filter(|line| line.starts_with("pub ") && !line.starts_with("pub struct")) {
+        for line in
+            text.lines().map(str::trim).filter(|line| line.starts_with("pub ") && !line.starts_with("pub struct"))
+        {
             assert!(!foreign.iter().any(|name| line.contains(name)), "{}: {line}", path.display());
         }
     }

@@ -74,7 +74,7 @@ fn compared(statements: &[String], options: &Options) -> String {
 #[test]
 fn they_mean_what_each_means_alone() {
     for lower in [Lower::Custom, Lower::All] {
-        let told = compared(&many(700), &Options { lower, ..Options::default() });
+        let told = compared(&many(700), &Options::default().with(|o| o.lower = lower));
         assert!(told.contains("a_longer_name698 "), "{}", &told[..told.len().min(2000)]);
     }
     // What stays a call has no shape that anybody knows.
@@ -90,7 +90,7 @@ fn they_mean_what_each_means_alone() {
                 }
             })
             .collect::<Vec<_>>(),
-        &Options { lower: Lower::None, ..Options::default() },
+        &Options::default().with(|o| o.lower = Lower::None),
     );
     assert!(told.contains("block("), "{}", &told[..told.len().min(2000)]);
 }
@@ -152,7 +152,7 @@ fn what_is_wrong_is_told_where_it_stands() {
         assert!(text != right, "{from}");
         let statements: Vec<String> = text.split_inclusive(';').map(|it| it.trim().to_string()).collect();
         for strict in [false, true] {
-            compared(&statements, &Options { strict, ..Options::default() });
+            compared(&statements, &Options::default().with(|o| o.strict = strict));
         }
     }
 }
@@ -193,10 +193,13 @@ fn what_is_called_counts() {
     let keep = (0..60).step_by(3).map(|i| format!("e{i}")).collect();
     for options in [
         Options::default(),
-        Options { strict: true, lower: Lower::All, ..Options::default() },
-        Options { lower: Lower::None, ..Options::default() },
-        Options { lower, ..Options::default() },
-        Options { keep, ..Options::default() },
+        Options::default().with(|o| {
+            o.strict = true;
+            o.lower = Lower::All;
+        }),
+        Options::default().with(|o| o.lower = Lower::None),
+        Options::default().with(|o| o.lower = lower),
+        Options::default().with(|o| o.keep = keep),
     ] {
         let told = same(&statements, &options);
         assert!(told.contains("t599 "), "{}", &told[..told.len().min(2000)]);

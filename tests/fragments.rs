@@ -71,11 +71,11 @@ fn chains_give_what_they_gave() {
         lowering(Lower::All),
         lowering(Lower::None),
         lowering(Lower::Names(vec!["f3".to_owned()])),
-        Options { keep: vec!["f2".to_owned()], ..Options::default() },
-        Options { strict: true, ..Options::default() },
-        Options { max_depth: 3, ..Options::default() },
-        Options { max_ops: 3, ..Options::default() },
-        Options { keep_unused: true, ..Options::default() },
+        Options::default().with(|o| o.keep = vec!["f2".to_owned()]),
+        Options::default().with(|o| o.strict = true),
+        Options::default().with(|o| o.max_depth = 3),
+        Options::default().with(|o| o.max_ops = 3),
+        Options::default().with(|o| o.keep_unused = true),
     ];
     let bodies = ["t = @(x); y = exp(t);", "y = @(x) + @(exp(@(x)));", "u = @(x); y = x - [1.0, 2.0];", "y = @(@(x));"];
     for body in bodies {
@@ -161,7 +161,7 @@ fn a_fragment_that_a_string_names_has_a_body_of_its_own() {
 fn recursion_is_told_from_calls_of_others() {
     let mut fragments = chain(5, HEAD, "t = @(x); y = exp(t);");
     fragments[0] = fragments[0].replace("tanh", "f4");
-    let options = Options { max_depth: 20, ..Options::default() };
+    let options = Options::default().with(|o| o.max_depth = 20);
     let found = same(&fragments, "    y = f3(x);", &options);
     assert!(found.contains("nested deeper than 20"), "{found}");
 }

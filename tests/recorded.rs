@@ -81,7 +81,12 @@ fn names(count: usize) -> Vec<String> {
 }
 
 fn lowerings() -> [Options; 3] {
-    [Lower::Custom, Lower::All, Lower::None].map(|lower| Options { lower, keep_unused: true, ..Options::default() })
+    [Lower::Custom, Lower::All, Lower::None].map(|lower| {
+        Options::default().with(|o| {
+            o.lower = lower;
+            o.keep_unused = true;
+        })
+    })
 }
 
 #[test]
@@ -105,7 +110,7 @@ fn most_are_accepted() {
     let names = names(MANY);
     for template in STATEMENTS {
         let all: Vec<String> = names.iter().map(|name| statement(template, name, "x", "w")).collect();
-        let told = outcome(&all, &names, &Options { lower: Lower::All, ..Options::default() });
+        let told = outcome(&all, &names, &Options::default().with(|o| o.lower = Lower::All));
         assert!(!told.starts_with("refused"), "{template}: {told}");
     }
 }
@@ -119,7 +124,7 @@ fn it_counts_which_names_are_the_same() {
             let names = names(2 * MANY);
             let of = |i: usize| pairs[i / turn % pairs.len()];
             let all: Vec<String> = (0..names.len()).map(|i| statement(template, &names[i], of(i).0, of(i).1)).collect();
-            outcome(&all, &names, &Options { lower: Lower::All, ..Options::default() });
+            outcome(&all, &names, &Options::default().with(|o| o.lower = Lower::All));
         }
     }
 }
@@ -132,7 +137,7 @@ fn shapes_count() {
             let names = names(MANY);
             let of = |i: usize| if i == other { ("x", "v") } else { ("x", "w") };
             let all: Vec<String> = (0..MANY).map(|i| statement(template, &names[i], of(i).0, of(i).1)).collect();
-            outcome(&all, &names, &Options { lower: Lower::All, ..Options::default() });
+            outcome(&all, &names, &Options::default().with(|o| o.lower = Lower::All));
         }
     }
 }
@@ -146,7 +151,14 @@ fn consequences_are_not_told() {
         all.push("wrong = matmul(x, v) + 1.0;".into());
         all.push(statement(template, "after", "wrong", "w"));
         all.push(statement(template, "again", "x", "w"));
-        let told = outcome(&all, &names, &Options { lower: Lower::All, keep_unused: true, ..Options::default() });
+        let told = outcome(
+            &all,
+            &names,
+            &Options::default().with(|o| {
+                o.lower = Lower::All;
+                o.keep_unused = true;
+            }),
+        );
         assert!(told.starts_with("refused"), "{told}");
     }
 }
@@ -158,10 +170,17 @@ fn budgets_end_where_they_ended() {
         let names = names(MANY);
         let all: Vec<String> = names.iter().map(|name| statement(template, name, "x", "w")).collect();
         for max_ops in (1..200).step_by(7) {
-            outcome(&all, &names, &Options { lower: Lower::All, max_ops, ..Options::default() });
+            outcome(
+                &all,
+                &names,
+                &Options::default().with(|o| {
+                    o.lower = Lower::All;
+                    o.max_ops = max_ops;
+                }),
+            );
         }
         for max_depth in 1..5 {
-            outcome(&all, &names, &Options { max_depth, ..Options::default() });
+            outcome(&all, &names, &Options::default().with(|o| o.max_depth = max_depth));
         }
     }
 }

@@ -26,6 +26,7 @@ pub enum Severity {
 
 /// A remark at a second place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// The place.
     pub at: Location,
@@ -35,6 +36,7 @@ pub struct Label {
 
 /// One call on the way from the graph to the place of an error, innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceFrame {
     /// The fragment that was called.
     pub fragment: String,
@@ -44,6 +46,7 @@ pub struct TraceFrame {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What kind.
     pub code: Code,

@@ -100,6 +100,7 @@ impl Variables for std::collections::BTreeMap<String, Tensor> {
 
 /// What an evaluation gives.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The outputs of the graph, in order.
     pub outputs: Vec<(String, Arc<Tensor>)>,

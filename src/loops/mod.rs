@@ -51,6 +51,7 @@ fn budget(options: &Options) -> Budget {
 
 /// What [`Network::evaluate`] found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The outputs of the network in order.
     pub outputs: Vec<(String, Tensor)>,

@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn names_are_found_again() {
         let mut names = Names::new();
-        assert!(names.is_empty());
+        assert_eq!(names.len(), 0);
         assert_eq!(names.get("a"), None);
         let ends = ["", "_w", "w_conv_weight", "_conv_weight_of_a_layer"];
         let texts = (0..5000).map(|i| format!("{}{i}{}", "x".repeat(i % 40), ends[i % 4]));

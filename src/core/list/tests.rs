@@ -87,8 +87,13 @@ fn deep_nesting_drops_without_recursion() {
 fn literals_of_numbers_are_lists_as_others() {
     let meter = Rc::new(Meter::default());
     let (fixed, plain) = (List::of_ints(&[1, 2, 3]), List::from_ints([1, 2, 3], None));
-    let others =
-        || [List::from_ints([7], Some(&meter)), List::from_scalars([7.5], Some(&meter)), List::of_scalars(&[0.5])];
+    let others = || {
+        [
+            List::from_ints([7], Some(&meter)),
+            List::from_values(vec![Value::Scalar(7.5)], Some(&meter)),
+            List::of_scalars(&[0.5]),
+        ]
+    };
     let all = |list: &List| format!("{:?} {}", list.packed(), list.weight_of(2));
     for other in others() {
         for (begin, end) in [(0, 3), (1, 2), (1, 1)] {

@@ -18,7 +18,7 @@ struct Flat<'g> {
 }
 
 /// The outputs of a flat graph.
-pub fn evaluate(graph: &Graph, inputs: &[(String, Tensor)]) -> Vec<(String, Tensor)> {
+pub(super) fn evaluate(graph: &Graph, inputs: &[(String, Tensor)]) -> Vec<(String, Tensor)> {
     let mut flat = Flat { graph, net: Network::new("flat"), tensors: HashMap::new(), fresh: 0 };
     graph.operations.iter().for_each(|operation| flat.operation(operation));
     for output in &graph.outputs {

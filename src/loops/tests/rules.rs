@@ -3,7 +3,6 @@
 use super::{read, run_with, text, told};
 use crate::Options;
 use crate::diagnostics::{Code, Severity};
-use crate::loops::Network;
 
 /// The rule that is broken, the layers, the outputs.
 const BROKEN: &[(&str, &str, &str)] = &[

@@ -13,7 +13,7 @@ fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
 }
 
 /// A flat graph that has been looked at: its invariants, and its text read again.
-pub fn unrolled(net: &Network, options: &Options) -> Graph {
+pub(super) fn unrolled(net: &Network, options: &Options) -> Graph {
     let graph = unroll_with(net, options).unwrap_or_else(|found| panic!("{}", told(&found)));
     assert!(Graph::verify(&graph).is_empty(), "{:?}\n{}", Graph::verify(&graph), flat_text(&graph));
     let text = flat_text(&graph);
