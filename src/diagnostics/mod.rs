@@ -1,7 +1,7 @@
 //! Diagnostics as data: what is wrong, where, why, and through which calls it was reached.
 //!
 //! Stages report into one [`Diagnostics`] list; text and colour are added only when the list is
-//! rendered ([`render`], behind the feature of that name) or written as JSON ([`json`]).
+//! rendered ([`Diagnostic::write_human`], behind the feature `render`) or written as JSON ([`Diagnostic::write_json`]).
 
 mod codes;
 pub(crate) mod json;
