@@ -49,7 +49,7 @@ impl Checker<'_> {
         let mut any_data_type = false;
         let types = &mut self.checked.types;
         let mut ty = |spec: TypeSpecId, name: Name| {
-            let ty = types.from_spec(ast, spec);
+            let ty = types.type_of_spec(ast, spec);
             if !standard_draft {
                 return (ty, types.has_tensor(ty));
             }
@@ -189,7 +189,7 @@ impl Checker<'_> {
             match ast.type_spec(spec) {
                 TypeSpec::Array(item) => open.push(item),
                 TypeSpec::Tuple(items) => {
-                    let ty = self.checked.types.from_spec(ast, spec);
+                    let ty = self.checked.types.type_of_spec(ast, spec);
                     if self.checked.types.has_tensor(ty) && self.checked.types.has_attribute(ty) {
                         let at = self.at(module, ast.type_spans[spec.index()]);
                         self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
