@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 10_000_000;
 /// The most bytes of live values, open calls and names.
 const MAX_BYTES: u64 = 768 << 20;
 /// How many instructions are allowed in any case, for each operation that may be emitted.
-const FUEL_PER_OPERATION: u64 = 6;
+const FUEL_PER_OPERATION: u64 = 8;
 /// How many more are allowed for each operation that is emitted.
 pub(super) const FUEL_OF_EMISSION: u64 = 40;
 /// What a call takes of the budget beyond its instructions: names, a frame, slots.

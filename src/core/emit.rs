@@ -128,12 +128,12 @@ impl Machine {
     fn reach(&mut self, index: u32) -> Emission {
         let site = self.program.sites[index as usize];
         let kind = self.kind(&site);
+        // The shape of an input may be replaced, which depends on its name.
+        let replaced = !self.settings.input_shapes.is_empty() && self.is_input(&site);
         let single = site.unit.and_then(|unit| {
             let unit = self.units.get(unit);
-            // The shape of an input may be replaced, which depends on its name.
-            let plain = !unit.open_results && self.settings.input_shapes.is_empty();
             match unit.results[..] {
-                [result] if plain => match result.form {
+                [result] if !unit.open_results && !replaced => match result.form {
                     Form::Tensor(element) => Some(under(element, site.generic)),
                     Form::Tensors(_) => None,
                 },
@@ -245,6 +245,10 @@ impl Machine {
         }
         let operation = self.graph.finish_operation(signature, self.written_type(site, dtype), source);
         self.push_outputs(site, outputs);
+        if let Some(slot) = site.slot {
+            let value = self.pop();
+            self.put(slot.get() - 1, value);
+        }
         self.infer_shapes(operation);
     }
 
@@ -343,10 +347,14 @@ impl Machine {
         Made::Array(targets.iter().enumerate().map(tensor).collect())
     }
 
+    fn is_input(&self, site: &Site) -> bool {
+        standard::INPUTS.contains(&self.units.text(site.name))
+    }
+
     /// The shape of an input that the caller replaces: the place of the argument, and the shape.
     fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<(usize, graph::Value)> {
         let input_shapes = &self.settings.input_shapes;
-        if input_shapes.is_empty() || !standard::INPUTS.contains(&self.units.text(site.name)) {
+        if input_shapes.is_empty() || !self.is_input(site) {
             return None;
         }
         let [Made::Tensor(tensor)] = &outputs[..] else { return None };

@@ -20,6 +20,7 @@ use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
+use crate::graph::predication::Predicated;
 use crate::graph::standard;
 
 /// The most trips of a loop that nothing bounds but a condition which is known.
@@ -178,10 +179,7 @@ impl Machine {
         };
         let active = match active {
             None => condition,
-            Some(active) => {
-                self.emit_operator("and", &[active, condition])?;
-                self.pop()
-            }
+            Some(active) => self.both(&active, &condition)?,
         };
         if let Some(run) = self.iterations.loops.last_mut() {
             run.iteration.limit(bound);
@@ -210,10 +208,10 @@ impl Machine {
         for (i, value) in values.into_iter().enumerate() {
             let chosen = match (&run.active, run.last.get(i)) {
                 (None, _) => value.clone(),
-                (Some(active), Some(last)) => self.choose(active.clone(), value.clone(), last.clone())?,
+                (Some(active), Some(last)) => self.choose(active, &value, last)?,
                 (Some(active), None) => {
                     let filling = self.filling(&value);
-                    self.choose(active.clone(), value.clone(), filling)?
+                    self.choose(active, &value, &filling)?
                 }
             };
             if i < run.last.len() {
@@ -227,17 +225,6 @@ impl Machine {
         }
         self.iterations.loops.push(run);
         Ok(())
-    }
-
-    /// `select(condition, yes, no)`; what is the same in both cases needs none.
-    fn choose(&mut self, condition: Value, yes: Value, no: Value) -> Outcome<Value> {
-        if let (Value::Tensor(a), Value::Tensor(b)) = (&yes, &no)
-            && a == b
-        {
-            return Ok(yes);
-        }
-        self.emit_operator("select", &[condition, yes, no])?;
-        Ok(self.pop())
     }
 
     /// What stands in an array for trips that are not made, of the type of its items.
@@ -268,5 +255,24 @@ impl Machine {
         };
         self.stack.push(value);
         Ok(())
+    }
+}
+
+impl Predicated for Machine {
+    type Value = Value;
+    type Failure = Failure;
+
+    fn truth(&self, value: &Value) -> Option<bool> {
+        if let Value::Logical(truth) = value { Some(*truth) } else { None }
+    }
+
+    fn same(&self, a: &Value, b: &Value) -> bool {
+        matches!((a, b), (Value::Tensor(a), Value::Tensor(b)) if a == b)
+    }
+
+    fn emit(&mut self, operation: &'static str, operands: &[&Value]) -> Outcome<Value> {
+        let operands: SmallVec<[Value; 3]> = operands.iter().copied().cloned().collect();
+        self.emit_operator(operation, &operands)?;
+        Ok(self.pop())
     }
 }

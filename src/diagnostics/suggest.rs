@@ -3,16 +3,23 @@
 /// The most known names that are compared: a document has any number of them.
 const MAX_KNOWN: usize = 10_000;
 
+/// The most letters of names that are compared: longer ones are no slips of the pen.
+const MAX_LETTERS: usize = 64;
+
 /// The known name most like `wanted`, if one is near enough to be worth saying.
 ///
 /// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
 /// less than all letters; a difference only in case or underscores always counts.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let is_short = |name: &str| name.len() <= MAX_LETTERS || name.chars().take(MAX_LETTERS + 1).count() <= MAX_LETTERS;
+    if !is_short(wanted) {
+        return None;
+    }
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     known
         .into_iter()
         .take(MAX_KNOWN)
-        .filter(|candidate| *candidate != wanted && !candidate.is_empty())
+        .filter(|candidate| *candidate != wanted && !candidate.is_empty() && is_short(candidate))
         .filter_map(|candidate| {
             let distance = if fold(candidate).eq(fold(wanted)) { 0 } else { distance(wanted, candidate, limit)? };
             (distance < wanted.chars().count().max(candidate.chars().count())).then_some((distance, candidate))
@@ -41,7 +48,8 @@ fn unshared(a: &str, b: &str) -> usize {
     only_a.max(-only_b) as usize
 }
 
-/// Edit distance with adjacent transpositions, none when above `limit`.
+/// Edit distance with adjacent transpositions, none when above `limit`. Only a band along the
+/// diagonal is computed, as wide as the limit: outside of it distances are greater.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     if unshared(a, b) > limit {
         return None;
@@ -50,8 +58,9 @@ fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
+        let mut row = vec![limit + 1; b.len() + 1];
+        row[0] = i;
+        for j in i.saturating_sub(limit).max(1)..=(i + limit).min(b.len()) {
             let same = usize::from(a[i - 1] != b[j - 1]);
             let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + same);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {

@@ -1,10 +1,10 @@
 //! Repetition of operands to a common shape (4.2.2). The first axes stand beside each other;
 //! missing ones at the end have extent 1.
 
-use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
-
-use super::budget::Budget;
+use super::call::Call;
 use super::fault::Fault;
+use crate::tensor::kernels::{Align, Repeat};
+use crate::tensor::{Element, Tensor};
 
 /// The shape that two operands are repeated to.
 ///
@@ -28,44 +28,24 @@ pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>,
     (0..a.len().max(b.len())).map(extent).collect()
 }
 
-/// A view of an array that is repeated to a shape of at least its rank.
-pub(crate) fn spread<'a, T>(array: &'a ArrayD<T>, shape: &[usize]) -> Result<ArrayViewD<'a, T>, Fault> {
-    let own = array.ndim();
-    let missing = shape.len().saturating_sub(own);
-    // ndarray adds axes in front, so the array's own axes go to the end and back.
-    let first: Vec<usize> =
-        shape[own.min(shape.len())..].iter().chain(&shape[..own.min(shape.len())]).copied().collect();
-    let order: Vec<usize> = (missing..missing + own).chain(0..missing).collect();
-    match array.broadcast(IxDyn(&first)) {
-        Some(wide) if own <= shape.len() => Ok(wide.permuted_axes(IxDyn(&order))),
-        _ => Err(Fault::shapes(format!("shape {:?} cannot be repeated to {shape:?}", array.shape()))),
-    }
+/// Computes item by item on two operands, with a function that may not be defined everywhere.
+pub(crate) fn repeated<A: Element, B: Element, R: Element>(
+    call: &Call,
+    a: &Tensor,
+    b: &Tensor,
+    f: impl Fn(A, B) -> Result<R, Fault>,
+) -> Result<Tensor, Fault> {
+    let shape = common(call.name(), a.shape(), b.shape())?;
+    call.budget().room(&shape)?;
+    let (Some(x), Some(y)) = (a.items(), b.items()) else {
+        return Err(Fault::argument(format!("`{}` is given operands of another type", call.name())));
+    };
+    let to = Repeat { shape: &shape, align: Align::First };
+    let items: Result<Vec<R>, Fault> = to.zip((x, a.shape()), (y, b.shape()), f);
+    Ok(Tensor::of(&shape, items?)?)
 }
 
-/// Computes item by item on two operands.
-pub(crate) fn map2<A, B, C>(
-    name: &str,
-    budget: &Budget,
-    a: &ArrayD<A>,
-    b: &ArrayD<B>,
-    f: impl Fn(&A, &B) -> C,
-) -> Result<ArrayD<C>, Fault> {
-    let shape = common(name, a.shape(), b.shape())?;
-    budget.room(&shape)?;
-    Ok(Zip::from(&spread(a, &shape)?).and(&spread(b, &shape)?).map_collect(f))
-}
-
-/// Computes item by item on two operands with a function that is not defined everywhere.
-pub(crate) fn try_map2<A, B, C>(
-    name: &str,
-    budget: &Budget,
-    a: &ArrayD<A>,
-    b: &ArrayD<B>,
-    f: impl Fn(&A, &B) -> Result<C, Fault>,
-) -> Result<ArrayD<C>, Fault> {
-    let shape = common(name, a.shape(), b.shape())?;
-    budget.room(&shape)?;
-    let (a, b) = (spread(a, &shape)?, spread(b, &shape)?);
-    let items: Vec<C> = a.iter().zip(b.iter()).map(|(a, b)| f(a, b)).collect::<Result<_, _>>()?;
-    Ok(super::array::array(&shape, items)?)
+/// The same for scalars, with a function that is defined everywhere.
+pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, Fault> {
+    repeated(call, a, b, |x: f64, y: f64| Ok(f(x, y)))
 }

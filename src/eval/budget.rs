@@ -1,9 +1,8 @@
 //! Limits of an evaluation: items alive at a time, and elementary steps.
 
-use std::cell::Cell;
-
 use super::fault::Fault;
 use crate::diagnostics::Code;
+use crate::tensor::usage::Usage;
 use crate::tensor::volume;
 
 /// The limits of an evaluation.
@@ -24,16 +23,12 @@ impl Default for Limits {
 
 /// What is left of the limits.
 #[derive(Debug)]
-pub(crate) struct Budget {
-    limits: Limits,
-    alive: Cell<u64>,
-    work: Cell<u64>,
-}
+pub(crate) struct Budget(Usage);
 
 impl Budget {
     /// The whole of some limits.
     pub(crate) fn new(limits: Limits) -> Self {
-        Budget { limits, alive: Cell::new(0), work: Cell::new(0) }
+        Budget(Usage::new(limits.max_work, limits.max_items))
     }
 
     /// Makes sure that a tensor of a shape may be made, before anything is allocated, and counts
@@ -43,15 +38,13 @@ impl Budget {
     ///
     /// It would be too much.
     pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
-        let count = volume(shape);
-        let left = self.limits.max_items.saturating_sub(self.alive.get());
-        match count.filter(|&count| count as u64 <= left) {
+        match volume(shape).filter(|&count| self.0.fits(count as u64)) {
             Some(count) => {
                 self.work(count as u64)?;
                 Ok(count)
             }
             None => {
-                let limit = self.limits.max_items;
+                let limit = self.0.max_alive;
                 let message = format!("a tensor of shape {shape:?} would exceed the limit of {limit} items at a time");
                 Err(Fault::new(Code::EvalMemory, message))
             }
@@ -64,10 +57,8 @@ impl Budget {
     ///
     /// It would be too many.
     pub(crate) fn work(&self, steps: u64) -> Result<(), Fault> {
-        let work = self.work.get().saturating_add(steps);
-        self.work.set(work);
-        if work > self.limits.max_work {
-            let limit = self.limits.max_work;
+        if !self.0.spend(steps) {
+            let limit = self.0.max_steps;
             return Err(Fault::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
         }
         Ok(())
@@ -84,11 +75,11 @@ impl Budget {
 
     /// Notes that items are kept, or no longer.
     pub(super) fn hold(&self, items: usize) {
-        self.alive.set(self.alive.get().saturating_add(items as u64));
+        self.0.hold(items as u64);
     }
 
     pub(super) fn release(&self, items: usize) {
-        self.alive.set(self.alive.get().saturating_sub(items as u64));
+        self.0.release(items as u64);
     }
 }
 

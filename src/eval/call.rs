@@ -126,18 +126,32 @@ impl<'a> Call<'a> {
         Ok(Arc::new(tensor.lengthened(rank)))
     }
 
-    /// A tensor argument as scalars.
+    /// A tensor argument of numbers, as scalars.
+    pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+        self.numbers_to(name, 0)
+    }
+
+    /// The same, with the extents of 1 that the draft leaves out, up to a rank.
+    pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+        let tensor = self.tensor_to(name, rank)?;
+        if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
+    }
+
+    /// The same as an array.
     pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
         self.scalars_to(name, 0)
     }
 
-    /// The same, with the extents of 1 that the draft leaves out, up to a rank.
+    /// The same as an array, with the extents of 1 that the draft leaves out.
     pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
-        let tensor = self.tensor_to(name, rank)?;
-        match tensor.dtype() {
-            DType::Bool => Err(self.wrong(name, "a tensor of numbers")),
-            _ => Ok(scalars(&tensor)),
-        }
+        self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
+    }
+
+    /// Applies a function to each item of a tensor of scalars.
+    pub(crate) fn mapped(&self, x: &Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor, Fault> {
+        self.budget().room(x.shape())?;
+        let items = x.items().unwrap_or_default();
+        Ok(Tensor::of(x.shape(), items.iter().map(|&item| f(item)).collect())?)
     }
 
     /// A tensor argument of integers; whole scalars will do.
@@ -149,10 +163,9 @@ impl<'a> Call<'a> {
     }
 
     /// A tensor argument of logicals.
-    pub(crate) fn logicals(&self, name: &str) -> Result<ArrayD<bool>, Fault> {
+    pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
         let tensor = self.tensor(name)?;
-        let array = view(&tensor).map(|view| view.to_owned());
-        array.ok_or_else(|| self.wrong(name, "a tensor of logicals"))
+        if tensor.dtype() == DType::Bool { Ok(tensor) } else { Err(self.wrong(name, "a tensor of logicals")) }
     }
 
     /// An argument that is an array of tensors.
@@ -257,6 +270,14 @@ impl<'a> Call<'a> {
     pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         found.ok_or_else(|| Fault::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name())))
+    }
+}
+
+/// The same values as scalars: logicals count as 0 and 1.
+pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, Fault> {
+    match tensor.dtype() {
+        DType::Float64 => Ok(tensor),
+        _ => Ok(Tensor::scalars(tensor.shape(), tensor.to_scalars())?.into()),
     }
 }
 

@@ -2,36 +2,19 @@
 //!
 //! Arithmetic on integers alone gives integers; where an integer meets a scalar, it counts as one.
 
-use ndarray::ArrayD;
+use std::sync::Arc;
 
-use super::array::{pack, scalars, view};
-use super::broadcast::{common, map2, spread, try_map2};
+use super::broadcast::{common, repeated};
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::{DType, Element, Tensor};
+use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
+use crate::tensor::{DType, Tensor};
 
 /// A function of one real number.
-pub(crate) type Unary = fn(f64) -> f64;
+type Unary = fn(f64) -> f64;
 
-/// The functions of one real number, which are the operations of these names.
-pub(crate) const UNARY: &[(&str, Unary)] = &[
-    ("rcp", |x| 1.0 / x),
-    ("exp", f64::exp),
-    ("log", f64::ln),
-    ("sin", f64::sin),
-    ("cos", f64::cos),
-    ("tan", f64::tan),
-    ("sinh", f64::sinh),
-    ("cosh", f64::cosh),
-    ("tanh", f64::tanh),
-    ("asin", f64::asin),
-    ("acos", f64::acos),
-    ("atan", f64::atan),
-    ("asinh", f64::asinh),
-    ("acosh", f64::acosh),
-    ("atanh", f64::atanh),
-    ("floor", f64::floor),
-    ("ceil", f64::ceil),
+/// Functions that kernels of other notations do not have, or that the text defines otherwise.
+const UNARY: &[(&str, Unary)] = &[
     // The text says so, so halves go up, also below 0.
     ("round", |x| (x + 0.5).floor()),
     // Compounds (4.2.4, 4.9.1), as their definitions have them.
@@ -40,7 +23,6 @@ pub(crate) const UNARY: &[(&str, Unary)] = &[
     ("rsqr", |x| x.powf(-2.0)),
     ("rsqrt", |x| x.powf(-0.5)),
     ("log2", |x| x.ln() / 2f64.ln()),
-    ("sigmoid", sigmoid),
     ("relu", |x| if x > 0.0 { x } else { 0.0 }),
     ("gelu", |x| x * sigmoid(1.702 * x)),
     ("silu", |x| x * sigmoid(x)),
@@ -51,19 +33,46 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// An operation of one operand and one real function.
-pub(crate) fn unary(call: &Call) -> Outcome {
-    let Some((_, f)) = UNARY.iter().find(|(name, _)| *name == call.name()) else {
-        return Err(Fault::argument(format!("`{}` is no function of one number", call.name())));
-    };
-    apply(call, *f)
+/// The function of an element-wise operation.
+pub(crate) fn find(name: &str) -> Option<Kernel> {
+    let own = UNARY.iter().find(|(known, _)| *known == name);
+    // In 32 bits nothing is evaluated here.
+    own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
+}
+
+/// Evaluates an operation of [`find`].
+pub(crate) fn elementwise(call: &Call) -> Outcome {
+    match find(call.name()) {
+        Some(Kernel::Float(_, f)) => apply(call, f),
+        Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
+        Some(Kernel::Arithmetic(op)) => arithmetic(call, op),
+        Some(kernel @ Kernel::Compare(order)) => {
+            let logicals = ["x", "y"].map(|name| Ok(call.tensor(name)?.dtype() == DType::Bool));
+            let [x, y] = match (order, logicals) {
+                (Order::Equal | Order::NotEqual, [Ok(true), Ok(true)]) => [call.tensor("x")?, call.tensor("y")?],
+                (_, [Err(fault), _] | [_, Err(fault)]) => return Err(fault),
+                _ => numbers(call)?,
+            };
+            computed(call, kernel, &[&x, &y])
+        }
+        Some(kernel @ Kernel::Logic(_)) => computed(call, kernel, &[&*call.logicals("x")?, &*call.logicals("y")?]),
+        Some(kernel @ Kernel::Not) => computed(call, kernel, &[&*call.logicals("x")?]),
+        None => Err(Fault::argument(format!("`{}` is not computed item by item", call.name()))),
+    }
+}
+
+/// Evaluates an operation whose kernel computes what the text says.
+fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
+    let shapes = operands.iter().map(|operand| operand.shape());
+    let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
+    call.budget().room(&shape)?;
+    let data = kernel.compute(operands, Repeat { shape: &shape, align: Align::First }).map_err(Fault::argument)?;
+    Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
 }
 
 /// Applies a function to the one operand of an operation.
-pub(crate) fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
-    let x = call.scalars("x")?;
-    call.budget().room(x.shape())?;
-    Ok(vec![pack(x.mapv(f))?])
+fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
+    Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
 }
 
 /// The same items.
@@ -73,204 +82,59 @@ pub(crate) fn copy(call: &Call) -> Outcome {
     Ok(vec![Tensor::clone(&x)])
 }
 
-/// `-x`, `|x|` and the sign of x keep integers integers.
-fn signed(call: &Call, scalar: impl Fn(f64) -> f64, integer: impl Fn(i64) -> Option<i64>) -> Outcome {
+/// A function that keeps integers integers.
+fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> Outcome {
     let x = call.tensor("x")?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
-    let items: Option<Vec<i64>> = items.iter().map(|item| integer(*item)).collect();
-    let items = items.ok_or_else(|| overflow(call))?;
-    Ok(vec![Tensor::integers(x.shape(), items)?])
+    let items: Result<Vec<i64>, _> = items.iter().map(|&item| integer(item.into()).try_into()).collect();
+    let overflow = |_| Fault::value(format!("`{}` on integers leaves the range of 64 bits", call.name()));
+    Ok(vec![Tensor::integers(x.shape(), items.map_err(overflow)?)?])
 }
 
-fn overflow(call: &Call) -> Fault {
-    Fault::value(format!("`{}` on integers leaves the range of 64 bits", call.name()))
+/// Both operands, as scalars unless both are integers.
+fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], Fault> {
+    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
+    let integers = x.dtype() == DType::Int64 && y.dtype() == DType::Int64;
+    if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
 }
 
-/// `-x`
-pub(crate) fn neg(call: &Call) -> Outcome {
-    signed(call, |x| -x, i64::checked_neg)
-}
-
-/// `|x|`
-pub(crate) fn abs(call: &Call) -> Outcome {
-    signed(call, f64::abs, i64::checked_abs)
-}
-
-/// -1, 0 or 1; what is no number stays so.
-pub(crate) fn sign(call: &Call) -> Outcome {
-    let scalar = |x: f64| {
-        if x > 0.0 {
-            1.0
-        } else if x < 0.0 {
-            -1.0
-        } else {
-            x * 0.0
-        }
+/// Arithmetic on scalars, or on integers whose result has to be one of 64 bits.
+fn arithmetic(call: &Call, op: Arith) -> Outcome {
+    let [x, y] = numbers(call)?;
+    if x.dtype() == DType::Int64 {
+        let checked = |x: i64, y: i64| {
+            let exact = op.exact(x.into(), y.into()).filter(|(_, overflows)| !overflows);
+            exact.and_then(|(exact, _)| i64::try_from(exact).ok()).ok_or_else(|| {
+                Fault::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
+            })
+        };
+        return Ok(vec![repeated(call, &x, &y, checked)?]);
+    }
+    let function: fn(f64, f64) -> f64 = match op {
+        // As they are defined (4.2.4): the second operand where the first one is no number.
+        Arith::Min => |x, y| if x < y { x } else { y },
+        Arith::Max => |x, y| if x > y { x } else { y },
+        _ => return computed(call, Kernel::Arithmetic(op), &[&x, &y]),
     };
-    signed(call, scalar, |x| Some(x.signum()))
-}
-
-/// `!x`
-pub(crate) fn not(call: &Call) -> Outcome {
-    let x = call.logicals("x")?;
-    call.budget().room(x.shape())?;
-    Ok(vec![pack(x.mapv(|item| !item))?])
-}
-
-/// Two operands of numbers.
-enum Operands {
-    Integers(ArrayD<i64>, ArrayD<i64>),
-    Scalars(ArrayD<f64>, ArrayD<f64>),
-}
-
-fn operands(call: &Call) -> Result<Operands, Fault> {
-    match (view(&*call.tensor("x")?), view(&*call.tensor("y")?)) {
-        (Some(x), Some(y)) => Ok(Operands::Integers(x.to_owned(), y.to_owned())),
-        _ => Ok(Operands::Scalars(call.scalars("x")?, call.scalars("y")?)),
-    }
-}
-
-/// Arithmetic: the function of scalars, and that of integers where both operands are.
-fn arithmetic(call: &Call, scalar: fn(f64, f64) -> f64, integer: fn(i64, i64) -> Option<i64>) -> Outcome {
-    let (name, budget) = (call.name(), call.budget());
-    Ok(vec![match operands(call)? {
-        Operands::Scalars(x, y) => pack(map2(name, budget, &x, &y, |x, y| scalar(*x, *y))?)?,
-        Operands::Integers(x, y) => {
-            let checked = |x: &i64, y: &i64| integer(*x, *y).ok_or_else(|| undefined(call, *x, *y));
-            pack(try_map2(name, budget, &x, &y, checked)?)?
-        }
-    }])
-}
-
-fn undefined(call: &Call, x: i64, y: i64) -> Fault {
-    Fault::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
-}
-
-/// `x + y`
-pub(crate) fn add(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| x + y, i64::checked_add)
-}
-
-/// `x - y`
-pub(crate) fn sub(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| x - y, i64::checked_sub)
-}
-
-/// `x * y`
-pub(crate) fn mul(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| x * y, i64::checked_mul)
-}
-
-/// `x / y`; integers are truncated.
-pub(crate) fn div(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| x / y, i64::checked_div)
-}
-
-/// `x ^ y`
-pub(crate) fn pow(call: &Call) -> Outcome {
-    arithmetic(call, f64::powf, |x, y| x.checked_pow(u32::try_from(y).ok()?))
-}
-
-/// The lesser one: x where x < y, else y (4.2.4).
-pub(crate) fn min(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| if x < y { x } else { y }, |x, y| Some(x.min(y)))
-}
-
-/// The greater one: x where x > y, else y (4.2.4).
-pub(crate) fn max(call: &Call) -> Outcome {
-    arithmetic(call, |x, y| if x > y { x } else { y }, |x, y| Some(x.max(y)))
-}
-
-/// A comparison; logicals can be equal or not.
-fn compare(call: &Call, scalar: fn(&f64, &f64) -> bool, integer: fn(&i64, &i64) -> bool) -> Outcome {
-    let (name, budget) = (call.name(), call.budget());
-    Ok(vec![pack(match operands(call)? {
-        Operands::Scalars(x, y) => map2(name, budget, &x, &y, scalar)?,
-        Operands::Integers(x, y) => map2(name, budget, &x, &y, integer)?,
-    })?])
-}
-
-/// `x < y`
-pub(crate) fn lt(call: &Call) -> Outcome {
-    compare(call, f64::lt, i64::lt)
-}
-
-/// `x <= y`
-pub(crate) fn le(call: &Call) -> Outcome {
-    compare(call, f64::le, i64::le)
-}
-
-/// `x > y`
-pub(crate) fn gt(call: &Call) -> Outcome {
-    compare(call, f64::gt, i64::gt)
-}
-
-/// `x >= y`
-pub(crate) fn ge(call: &Call) -> Outcome {
-    compare(call, f64::ge, i64::ge)
-}
-
-/// `x == y`
-pub(crate) fn eq(call: &Call) -> Outcome {
-    match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
-        (DType::Bool, DType::Bool) => logical(call, |x, y| x == y),
-        _ => compare(call, f64::eq, i64::eq),
-    }
-}
-
-/// `x != y`
-pub(crate) fn ne(call: &Call) -> Outcome {
-    match (call.tensor("x")?.dtype(), call.tensor("y")?.dtype()) {
-        (DType::Bool, DType::Bool) => logical(call, |x, y| x != y),
-        _ => compare(call, f64::ne, i64::ne),
-    }
-}
-
-fn logical(call: &Call, f: fn(bool, bool) -> bool) -> Outcome {
-    let (x, y) = (call.logicals("x")?, call.logicals("y")?);
-    Ok(vec![pack(map2(call.name(), call.budget(), &x, &y, |x, y| f(*x, *y))?)?])
-}
-
-/// `x && y`
-pub(crate) fn and(call: &Call) -> Outcome {
-    logical(call, |x, y| x && y)
-}
-
-/// `x || y`
-pub(crate) fn or(call: &Call) -> Outcome {
-    logical(call, |x, y| x || y)
+    Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
 }
 
 /// One of two values for each item (4.2.3).
 pub(crate) fn select(call: &Call) -> Outcome {
-    let condition = call.logicals("condition")?;
-    let (a, b) = (call.tensor("true_value")?, call.tensor("false_value")?);
-    chosen(call, &condition, &a, &b)
-}
-
-/// The items of two tensors, as a condition says.
-pub(crate) fn chosen(call: &Call, condition: &ArrayD<bool>, a: &Tensor, b: &Tensor) -> Outcome {
+    let (condition, mut a, mut b) =
+        (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
     call.budget().room(&shape)?;
-    fn pick<T: Element>(
-        condition: &ArrayD<bool>,
-        a: &ArrayD<T>,
-        b: &ArrayD<T>,
-        shape: &[usize],
-    ) -> Result<Tensor, Fault> {
-        let (condition, a, b) = (spread(condition, shape)?, spread(a, shape)?, spread(b, shape)?);
-        let choose = |condition: &bool, a: &T, b: &T| if *condition { *a } else { *b };
-        Ok(pack(ndarray::Zip::from(&condition).and(&a).and(&b).map_collect(choose))?)
+    if a.dtype() != b.dtype() {
+        if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
+            return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name())));
+        }
+        (a, b) = (call.numbers("true_value")?, call.numbers("false_value")?);
     }
-    if let (Some(a), Some(b)) = (view::<i64>(a), view::<i64>(b)) {
-        return Ok(vec![pick(condition, &a.to_owned(), &b.to_owned(), &shape)?]);
-    }
-    Ok(vec![match (view::<bool>(a), view::<bool>(b)) {
-        (Some(a), Some(b)) => pick(condition, &a.to_owned(), &b.to_owned(), &shape)?,
-        (None, None) => pick(condition, &scalars(a), &scalars(b), &shape)?,
-        _ => return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name()))),
-    }])
+    let chosen = Repeat { shape: &shape, align: Align::First }.select(&condition, &a, &b);
+    let chosen = chosen.and_then(|data| Tensor::new(&shape, data));
+    chosen.map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
 }
 
 /// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all

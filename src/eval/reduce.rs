@@ -2,12 +2,9 @@
 //!
 //! What is no number counts as the greatest and as the least one, so that it is not lost.
 
-use ndarray::{ArrayBase, ArrayD, Data, IxDyn};
-
-use super::array::{pack, view};
 use super::call::{Call, Outcome};
 use super::fault::Fault;
-use crate::tensor::volume;
+use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
 /// The axes of a reduction, which exist and differ, sorted.
 fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, Fault> {
@@ -28,28 +25,19 @@ fn rank_asked(call: &Call) -> Result<usize, Fault> {
     Ok(usize::try_from(last.saturating_add(1)).unwrap_or(0))
 }
 
-/// Reduces an array along axes: each group of items, in row-major order, to one.
-pub(crate) fn reduce<T: Copy, U, S: Data<Elem = T>>(
+/// Reduces a tensor along axes: each group of items, in row-major order, to one.
+pub(crate) fn reduce<T: Element, R: Element>(
     call: &Call,
-    array: &ArrayBase<S, IxDyn>,
+    x: &Tensor,
     axes: &[usize],
-    f: impl Fn(&[T]) -> Result<U, Fault>,
-) -> Result<ArrayD<U>, Fault> {
-    call.budget().work(array.len() as u64)?;
-    let kept: Vec<usize> = (0..array.ndim()).filter(|axis| !axes.contains(axis)).collect();
-    let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
-    let grouped = array.view().permuted_axes(IxDyn(&order));
-    let group = axes.iter().map(|&axis| array.shape()[axis]).product::<usize>();
-    let shape: Vec<usize> =
-        array.shape().iter().enumerate().map(|(i, &extent)| if axes.contains(&i) { 1 } else { extent }).collect();
-    let count = call.budget().room(&shape)?;
-    let items: Vec<T> = grouped.iter().copied().collect();
-    let reduced: Vec<U> = match group {
-        // Groups without items: what the function gives for none.
-        0 => (0..count).map(|_| f(&[])).collect::<Result<_, _>>()?,
-        group => items.chunks_exact(group).map(f).collect::<Result<_, _>>()?,
-    };
-    Ok(super::array::array(&shape, reduced)?)
+    f: impl Fn(&[T]) -> Result<R, Fault>,
+) -> Result<Tensor, Fault> {
+    call.budget().work(x.len() as u64)?;
+    let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
+    let shape: Vec<usize> = x.shape().iter().enumerate().map(extent).collect();
+    call.budget().room(&shape)?;
+    let items: Result<Vec<R>, Fault> = kernels::grouped(x.items().unwrap_or_default(), x.shape(), axes, f);
+    Ok(Tensor::of(&shape, items?)?)
 }
 
 /// The sum, or the mean.
@@ -65,30 +53,21 @@ pub(crate) fn mean_reduce(call: &Call) -> Outcome {
 fn summed(call: &Call, normalize: bool) -> Outcome {
     let input = call.tensor_to("input", rank_asked(call)?)?;
     let axes = axes(call, input.rank())?;
-    if let (Some(input), false) = (view::<i64>(&input), normalize) {
+    if input.dtype() == DType::Int64 && !normalize {
         let total = |items: &[i64]| {
             let total = items.iter().try_fold(0i64, |total, item| total.checked_add(*item));
             total.ok_or_else(|| Fault::value("a sum of integers leaves the range of 64 bits"))
         };
-        return Ok(vec![pack(reduce(call, &input, &axes, total)?)?]);
+        return Ok(vec![reduce(call, &input, &axes, total)?]);
     }
-    let input = call.scalars_to("input", rank_asked(call)?)?;
+    let input = call.numbers_to("input", rank_asked(call)?)?;
     let divisor = if normalize { volume_along(input.shape(), &axes) } else { 1.0 };
-    let reduced = reduce(call, &input, &axes, |items| Ok(items.iter().sum::<f64>() / divisor))?;
-    Ok(vec![pack(reduced)?])
+    Ok(vec![reduce(call, &input, &axes, |items: &[f64]| Ok(items.iter().sum::<f64>() / divisor))?])
 }
 
 /// The number of items along some axes.
 fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
     volume(&axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).unwrap_or(0) as f64
-}
-
-/// The place of the best item: the first one that no other is better than.
-fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Result<usize, Fault> {
-    if items.is_empty() {
-        return Err(Fault::value("there is no greatest or least of no items"));
-    }
-    Ok((1..items.len()).fold(0, |best, i| if better(items[i], items[best]) { i } else { best }))
 }
 
 /// Whether a number is greater; what is no number is greater than any.
@@ -102,20 +81,21 @@ fn less(a: f64, b: f64) -> bool {
 
 /// The best item of each group, or its place.
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> Outcome {
-    let input = call.tensor_to("input", rank_asked(call)?)?;
-    let axes = axes(call, input.rank())?;
-    let reduced = match (view::<i64>(&input), place) {
-        (Some(input), true) => pack(reduce(call, &input, &axes, |items| Ok(best(items, integer)? as i64))?),
-        (Some(input), false) => pack(reduce(call, &input, &axes, |items| Ok(items[best(items, integer)?]))?),
-        (None, place) => {
-            let input = call.scalars_to("input", rank_asked(call)?)?;
-            match place {
-                true => pack(reduce(call, &input, &axes, |items| Ok(best(items, scalar)? as i64))?),
-                false => pack(reduce(call, &input, &axes, |items| Ok(items[best(items, scalar)?]))?),
-            }
-        }
-    };
-    Ok(vec![reduced?])
+    fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> Outcome {
+        let none = || Fault::value("there is no greatest or least of no items");
+        let best = |items: &[T]| kernels::best(items, better).ok_or_else(none);
+        let axes = axes(call, x.rank())?;
+        Ok(vec![match place {
+            true => reduce(call, x, &axes, |items| Ok(best(items)? as i64))?,
+            false => reduce(call, x, &axes, |items| Ok(items[best(items)?]))?,
+        }])
+    }
+    let rank = rank_asked(call)?;
+    let input = call.tensor_to("input", rank)?;
+    match input.dtype() {
+        DType::Int64 => picked(call, &input, integer, place),
+        _ => picked(call, &*call.numbers_to("input", rank)?, scalar, place),
+    }
 }
 
 /// The greatest item.
@@ -140,8 +120,8 @@ pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
 
 fn logical(call: &Call, f: fn(&[bool]) -> bool) -> Outcome {
     let input = call.logicals("input")?;
-    let axes = axes(call, input.ndim())?;
-    Ok(vec![pack(reduce(call, &input, &axes, |items| Ok(f(items)))?)?])
+    let axes = axes(call, input.rank())?;
+    Ok(vec![reduce(call, &input, &axes, |items| Ok(f(items)))?])
 }
 
 /// Whether any item is true.
@@ -155,18 +135,18 @@ pub(crate) fn all_reduce(call: &Call) -> Outcome {
 }
 
 /// Exponentials along axes that sum up to 1 (4.9.1), or their logarithms.
-pub(crate) fn softmax_along(call: &Call, x: &ArrayD<f64>, axes: &[usize], log: bool) -> Result<ArrayD<f64>, Fault> {
-    let name = call.name();
-    let peak = reduce(call, x, axes, |items| Ok(items[best(items, greater)?]))?;
-    let shifted = super::broadcast::map2(name, call.budget(), x, &peak, |x, peak| x - peak)?;
-    let total = reduce(call, &shifted.mapv(f64::exp), axes, |items| Ok(items.iter().sum::<f64>()))?;
-    let weigh = |x: &f64, total: &f64| if log { x - total.ln() } else { x.exp() / total };
-    super::broadcast::map2(name, call.budget(), &shifted, &total, weigh)
+pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> Outcome {
+    let count = call.budget().room(x.shape())?;
+    call.budget().product(count, 4)?;
+    if axes.iter().any(|&axis| x.shape()[axis] == 0) {
+        return Err(Fault::value("there is no greatest or least of no items"));
+    }
+    let weights = kernels::softmax(x.items().unwrap_or_default(), x.shape(), axes, log);
+    Ok(vec![Tensor::of(x.shape(), weights)?])
 }
 
 /// The standard softmax.
 pub(crate) fn softmax(call: &Call) -> Outcome {
-    let x = call.scalars_to("x", rank_asked(call)?)?;
-    let axes = axes(call, x.ndim())?;
-    Ok(vec![pack(softmax_along(call, &x, &axes, false)?)?])
+    let x = call.numbers_to("x", rank_asked(call)?)?;
+    softmax_along(call, &x, &axes(call, x.rank())?, false)
 }

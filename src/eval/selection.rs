@@ -107,27 +107,20 @@ pub(crate) fn tile(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items at indices along an axis, whose place the axes of the indices take.
+/// Items at indices along an axis, whose place the axes of the indices take. Negative indices count
+/// from the end for vendors only, so they are refused here.
 pub(crate) fn gather(call: &Call) -> Outcome {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
-    gathered(call, &input, &indices, axis)
-}
-
-/// The function of [`gather`]. Negative indices count from the end for vendors only, so they are
-/// refused here.
-pub(crate) fn gathered(call: &Call, input: &Tensor, indices: &Tensor, axis: usize) -> Outcome {
     let extent = input.shape()[axis];
-    let wanted = indices.clone().into_type(DType::Int64).map_err(|error| Fault::value(error.0))?;
-    let place = |index: &i64| {
-        let found = usize::try_from(*index).ok().filter(|&index| index < extent);
-        found.map(Some).ok_or_else(|| Fault::value(format!("index {index} is not within an extent of {extent}")))
-    };
-    let mut places = input.places();
-    places[axis] = wanted.items().unwrap_or_default().iter().map(place).collect::<Result<_, _>>()?;
-    let shape: Vec<usize> =
-        input.shape()[..axis].iter().chain(wanted.shape()).chain(&input.shape()[axis + 1..]).copied().collect();
-    Ok(vec![taken(call, input, &places, 0.0)?.reshaped(&shape)?])
+    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| Fault::value(error.0))?;
+    let mut shape = input.shape().to_vec();
+    shape.splice(axis..=axis, indices.shape().iter().copied());
+    let count = call.budget().room(&shape)?;
+    call.budget().product(count, shape.len())?;
+    let found = input.gathered(&indices, axis, false);
+    let outside = |index| Fault::value(format!("index {index} is not within an extent of {extent}"));
+    Ok(vec![found.map_err(outside)?])
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, secti
 /// A function that evaluates an operation.
 pub(crate) type Function = fn(&Call) -> Outcome;
 
-/// What the standard operations compute. Compounds that are missing here are evaluated by their
-/// definitions; those that are here compute what their definitions do.
+/// What the standard operations compute that are more than a function of items. Compounds that
+/// nothing here computes are evaluated by their definitions.
 pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     // Sources, 4.1 and 4.8.
     ("external", sources::external),
@@ -17,25 +17,6 @@ pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     // Item by item, 4.2; `idn` is the draft's `copy`.
     ("copy", elementwise::copy),
     ("idn", elementwise::copy),
-    ("neg", elementwise::neg),
-    ("abs", elementwise::abs),
-    ("sign", elementwise::sign),
-    ("not", elementwise::not),
-    ("add", elementwise::add),
-    ("sub", elementwise::sub),
-    ("mul", elementwise::mul),
-    ("div", elementwise::div),
-    ("pow", elementwise::pow),
-    ("min", elementwise::min),
-    ("max", elementwise::max),
-    ("lt", elementwise::lt),
-    ("le", elementwise::le),
-    ("gt", elementwise::gt),
-    ("ge", elementwise::ge),
-    ("eq", elementwise::eq),
-    ("ne", elementwise::ne),
-    ("and", elementwise::and),
-    ("or", elementwise::or),
     ("select", elementwise::select),
     ("cast", elementwise::cast),
     // Windows, 4.3.
@@ -87,6 +68,6 @@ pub(crate) const OPERATIONS: &[(&str, Function)] = &[
 /// What a standard operation computes, if the table says so.
 pub(crate) fn standard(name: &str) -> Option<Function> {
     let row = OPERATIONS.iter().find(|(known, _)| *known == name);
-    let unary = || elementwise::UNARY.iter().any(|(known, _)| *known == name).then_some(elementwise::unary as Function);
-    row.map(|(_, function)| *function).or_else(unary)
+    let known = || elementwise::find(name).map(|_| elementwise::elementwise as Function);
+    row.map(|(_, function)| *function).or_else(known)
 }

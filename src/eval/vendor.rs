@@ -1,11 +1,14 @@
 //! Operations that exporters write and no document declares: tract's, and those that Khronos'
 //! converters name after an operation of ONNX, with a number for each variant: `erf_v1`.
 
-use super::array::{pack, scalars};
-use super::call::{Call, Outcome};
+use std::sync::Arc;
+
+use super::broadcast::map2;
+use super::call::{Call, Outcome, as_scalars};
 use super::fault::Fault;
 use super::table::Function;
-use super::{broadcast, reduce, scan, sources};
+use super::{reduce, scan, sources};
+use crate::tensor::Tensor;
 
 /// What is known of vendors' operations.
 const VENDOR: &[(&str, Function)] = &[
@@ -30,10 +33,10 @@ pub(crate) fn operation(name: &str) -> Option<Function> {
 }
 
 /// The operand at a position, whatever its name.
-fn operand(call: &Call, position: usize, name: &str) -> Result<ndarray::ArrayD<f64>, Fault> {
+fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Fault> {
     let value = call.value_at(position, name);
     let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
-    Ok(scalars(&*call.tensor_of(&value)?))
+    Ok(as_scalars(call.tensor_of(&value)?)?)
 }
 
 /// A number that may be left out.
@@ -44,8 +47,7 @@ fn number(call: &Call, name: &str, default: f64) -> Result<f64, Fault> {
 /// The error function.
 fn erf(call: &Call) -> Outcome {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
-    call.budget().room(x.shape())?;
-    Ok(vec![pack(x.mapv(error_function))?])
+    Ok(vec![call.mapped(&x, error_function)?])
 }
 
 /// The error function to the precision of 64-bit numbers: its series near 0, and the continued
@@ -76,9 +78,9 @@ fn error_function(x: f64) -> f64 {
 fn along(call: &Call, log: bool) -> Outcome {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
     let axes = call.value_at(1, "axes").ok_or_else(|| Fault::argument(format!("`{}` has no axes", call.name())))?;
-    let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.ndim()));
+    let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.rank()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
-    Ok(vec![pack(reduce::softmax_along(call, &x, &axes, log)?)?])
+    reduce::softmax_along(call, &x, &axes, log)
 }
 
 fn softmax(call: &Call) -> Outcome {
@@ -94,25 +96,23 @@ fn hard_sigmoid(call: &Call) -> Outcome {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, "alpha", 0.2)?;
     let beta = number(call, "beta", 0.5)?;
-    call.budget().room(x.shape())?;
-    Ok(vec![pack(x.mapv(|x| (alpha * x + beta).clamp(0.0, 1.0)))?])
+    Ok(vec![call.mapped(&x, |x| (alpha * x + beta).clamp(0.0, 1.0))?])
 }
 
 /// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
 fn mean_variance_normalization(call: &Call) -> Outcome {
     let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
     let axes = call.naturals("axes")?;
-    if axes.iter().any(|&axis| axis >= x.ndim()) {
+    if axes.iter().any(|&axis| axis >= x.rank()) {
         return Err(Fault::shapes(format!("`{}` has no axes {axes:?}", call.name())));
     }
     let epsilon = number(call, "epsilon", 1e-5)?;
-    let (name, budget) = (call.name(), call.budget());
     let mean = |items: &[f64]| Ok(items.iter().sum::<f64>() / items.len().max(1) as f64);
-    let centered = broadcast::map2(name, budget, &x, &reduce::reduce(call, &x, &axes, mean)?, |x, mean| x - mean)?;
-    let variance = reduce::reduce(call, &centered.mapv(|x| x * x), &axes, mean)?;
-    let normal = broadcast::map2(name, budget, &centered, &variance, |x, variance| x / (variance + epsilon).sqrt())?;
-    let scaled = broadcast::map2(name, budget, &normal, &scale, |x, scale| x * scale)?;
-    Ok(vec![pack(broadcast::map2(name, budget, &scaled, &offset, |x, offset| x + offset)?)?])
+    let centered = map2(call, &x, &reduce::reduce(call, &x, &axes, mean)?, |x, mean| x - mean)?;
+    let variance = reduce::reduce(call, &call.mapped(&centered, |x| x * x)?, &axes, mean)?;
+    let normal = map2(call, &centered, &variance, |x, variance| x / (variance + epsilon).sqrt())?;
+    let scaled = map2(call, &normal, &scale, |x, scale| x * scale)?;
+    Ok(vec![map2(call, &scaled, &offset, |x, offset| x + offset)?])
 }
 
 #[cfg(test)]

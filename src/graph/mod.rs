@@ -6,6 +6,7 @@ mod operation;
 pub(crate) mod operators;
 pub(crate) mod origin;
 mod packed;
+pub(crate) mod predication;
 mod primitive;
 pub(crate) mod prune;
 pub(crate) mod scan;

@@ -13,8 +13,7 @@ use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
 use crate::graph::{self, Argument, Extent, Graph, Key, KindId, OriginId, Output, Shape, Value, prune};
-use crate::nnef::lexer;
-use crate::nnef::migrate::target::{Declarations, Target};
+use crate::nnef::migrate::target::{Declarations, Target, identifier};
 use crate::source::names::{Name, Names};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::{DType, Data, Dims, Tensor};
@@ -75,7 +74,7 @@ impl<'n> Emitter<'n> {
     /// An emitter of an empty graph, with a name for each tensor of the network.
     pub(crate) fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
         let mut names = Names::new();
-        let name = names.intern(&respelled(&net.name));
+        let name = names.intern(&identifier(&net.name));
         let mut graph = Graph::new(name, Arc::new(names));
         graph.dialect = Dialect::V1;
         let mut emitter = Emitter {
@@ -91,7 +90,7 @@ impl<'n> Emitter<'n> {
             max_ops,
         };
         for (i, info) in net.tensors.iter().enumerate() {
-            let spelled = respelled(&info.name);
+            let spelled = identifier(&info.name);
             let segment = emitter.graph.symbols_mut().intern(&spelled);
             let outer = net.inputs.contains(&TensorId::at(i)) || net.outputs.iter().any(|o| o.tensor.index() == i);
             if spelled != info.name && outer {
@@ -134,7 +133,7 @@ impl<'n> Emitter<'n> {
         if let Some(&known) = self.loops.get(&of) {
             return known;
         }
-        let text = site.net.loops.get(of).map_or(String::new(), |of| respelled(&of.name));
+        let text = site.net.loops.get(of).map_or(String::new(), |of| identifier(&of.name));
         let segment = self.segment(&text);
         let name = self.graph.names.child(NameId::ROOT, segment, 0, false);
         self.loops.insert(of, name);
@@ -173,8 +172,7 @@ impl<'n> Emitter<'n> {
             return Some(known);
         }
         let kind = self.declarations.find(operation, &mut self.graph)?.kind.clone();
-        let id = KindId(self.graph.kinds.len() as u32);
-        self.graph.kinds.push(kind);
+        let id = self.graph.add_kind(kind);
         self.kinds.insert(operation, id);
         Some(id)
     }
@@ -338,19 +336,4 @@ fn items(data: &Data) -> Result<Value, String> {
         Primitive::Logical => Value::Array((0..len).map(|i| Value::Logical(data.float(i) != 0.0)).collect()),
         _ => Value::Scalars((0..len).map(|i| scalar(data, i)).collect()),
     })
-}
-
-/// A name as an identifier of NNEF 1.0.
-fn respelled(name: &str) -> String {
-    let allowed = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    let mut text: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-    if !text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
-        text.insert(0, '_');
-    }
-    let mut found = Diagnostics::new(false);
-    let tokens = lexer::lex(&text, FileId::default(), Dialect::V1, &mut found);
-    if tokens.kinds.first() != Some(&lexer::Kind::Ident) {
-        text.push('_');
-    }
-    text
 }

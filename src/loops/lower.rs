@@ -5,7 +5,6 @@
 
 use super::domain::{Site, Slot};
 use super::emit::{Flat, primitive, scalar};
-use super::network::Type;
 use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, sections};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
@@ -31,20 +30,10 @@ const SPLAT: usize = 4096;
 pub(crate) fn operation(
     symbols: &mut Symbols,
     site: &Site,
-    (op, attributes, known): (Op, &Attributes, Option<&Type>),
+    (op, attributes): (Op, &Attributes),
     inputs: &[&Sym],
+    (dtype, shape): (DType, Dims),
 ) -> Slot<Sym> {
-    let refuse =
-        |message: String| site.fail(Code::LayerOperands, format!("`{}` of `{}`: {message}", op.name(), site.name()));
-    let dims = |ty: &Type| ty.dims.iter().copied().collect::<Option<Dims>>();
-    let (dtype, shape) = match known.and_then(|ty| Some((ty.dtype, dims(ty)?))) {
-        Some(known) => known,
-        None => {
-            let types: Vec<Type> = inputs.iter().map(|input| input.ty()).collect();
-            let result = op.infer(&types, attributes).map_err(refuse)?;
-            (result.dtype, dims(&result).ok_or_else(|| refuse("its shape is not known".to_owned()))?)
-        }
-    };
     let mut lower = Lower { symbols, site, op, attributes, inputs, dtype, shape };
     match op.spec().lowering {
         Lowering::Alias => Ok(inputs[0].clone()),
@@ -57,12 +46,12 @@ pub(crate) fn operation(
 }
 
 impl Lower<'_, '_> {
-    /// That an operation cannot be flat.
+    /// The failure of an operation that NNEF 1.0 cannot express.
     fn blocked(&self, why: String) -> std::sync::Arc<super::domain::Failure> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
     }
 
-    /// Only elements of a type have the operation in NNEF 1.0.
+    /// Fails unless all operands are of the type that the operation of NNEF 1.0 takes.
     fn only(&self, wanted: Primitive, inputs: &[&Sym]) -> Slot<()> {
         match inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
             None => Ok(()),
@@ -76,13 +65,13 @@ impl Lower<'_, '_> {
         (self.dtype, self.shape.clone())
     }
 
-    /// Emits what the layer itself gives.
+    /// Emits the operation whose result is that of the layer.
     fn give(&mut self, operation: &'static str, arguments: Vec<(&'static str, Value)>) -> Slot<Sym> {
         let (dtype, shape) = self.result();
         self.symbols.emit(self.site, operation, arguments, (dtype, &shape), "").map(Sym::Flat)
     }
 
-    /// Emits a step on the way.
+    /// Emits an operation with an intermediate result.
     fn step(
         &mut self,
         operation: &'static str,
@@ -348,12 +337,7 @@ impl Lower<'_, '_> {
         let axis = self.attributes.axis.unwrap_or(0);
         let axis = axis_of(axis, x.shape().len()).map_err(|message| self.blocked(message))?;
         let extent = x.shape()[axis];
-        let index = |i: usize| {
-            let wanted = indices.data().integer(i);
-            let counted = if wanted < 0 { wanted.saturating_add(extent as i64) } else { wanted };
-            usize::try_from(counted).ok().filter(|&i| i < extent).ok_or(wanted)
-        };
-        let places = (0..indices.data().len()).map(index).collect::<Result<Vec<_>, _>>();
+        let places = indices.places_in(extent, true);
         let places = places.map_err(|wanted| {
             let message = format!("`{}`: index {wanted} is outside an axis of {extent}", self.site.name());
             self.site.fail(Code::LayerOperands, message)

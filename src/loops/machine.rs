@@ -1,7 +1,7 @@
 //! Runs a plan: trip after trip, with what only the running trip can ask for in memory.
 //!
 //! The machine knows when what is computed, [`Symbols`] how: values are numbers, or tensors of a flat
-//! graph where they depend on inputs that are not known. That is partial evaluation; an evaluation is
+//! graph where they depend on inputs that are not known (partial evaluation); an evaluation is
 //! the case in which all inputs are known. An element that cannot be computed is no error until
 //! something asks for it that is not such an element itself: a failure is a value that spreads.
 
@@ -13,18 +13,13 @@ use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output,
 use super::order::Item;
 use super::plan::{LoopPlan, Plan, Step};
 use super::symbols::{Gathered, Sym, Symbols};
+use crate::Options;
 use crate::diagnostics::Code;
+use crate::graph::predication::Predicated;
+use crate::tensor::usage::Usage;
 
-/// What a run may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    /// The most trips of a loop without a count.
-    pub(crate) trips: u64,
-    /// The most steps.
-    pub(crate) steps: u64,
-    /// The most bytes of values alive.
-    pub(crate) bytes: u64,
-}
+/// The most trips of a loop without a count, unless the caller says otherwise.
+const MAX_TRIPS: u64 = 1_000_000;
 
 /// Codes of failures that end the run, whoever asks.
 const FATAL: &[Code] = &[Code::StepBudget, Code::MemoryBudget, Code::LengthBudget, Code::OperationBudget];
@@ -38,11 +33,12 @@ pub(crate) struct Machine<'n> {
     pub(crate) symbols: Symbols<'n>,
     slots: Vec<Option<Slot<Sym>>>,
     trips: Vec<(LoopId, u64)>,
-    /// What must hold for the running trips to be made, with how many loops are around.
+    /// The predicates of the running trips, with the number of loops around.
     actives: Vec<(usize, Sym)>,
-    budget: Budget,
-    steps: u64,
-    bytes: u64,
+    /// Steps, and bytes of values.
+    usage: Usage,
+    /// The most trips of a loop without a count.
+    max_trips: u64,
 }
 
 /// Fails only if the run must end.
@@ -68,7 +64,7 @@ impl<'n> Machine<'n> {
         net: &'n Network,
         plan: &'n Plan,
         types: &'n Types,
-        budget: Budget,
+        options: &Options,
         symbols: Symbols<'n>,
         start: Vec<(TensorId, Sym)>,
     ) -> Self {
@@ -81,7 +77,9 @@ impl<'n> Machine<'n> {
         for (tensor, value) in start {
             slots[tensor.index()] = Some(Ok(value));
         }
-        Machine { net, plan, types, symbols, slots, trips: Vec::new(), actives: Vec::new(), budget, steps: 0, bytes: 0 }
+        let usage = Usage::new(options.max_steps, options.max_bytes);
+        let max_trips = options.max_trips.unwrap_or(MAX_TRIPS);
+        Machine { net, plan, types, symbols, slots, trips: Vec::new(), actives: Vec::new(), usage, max_trips }
     }
 
     /// Runs the plan.
@@ -99,7 +97,7 @@ impl<'n> Machine<'n> {
         self.slots[tensor.index()].clone().unwrap_or_else(|| Err(self.nothing(tensor)))
     }
 
-    /// That a tensor without a value was asked for, which the plan rules out.
+    /// The failure of reading a tensor without a value, which the plan rules out.
     fn nothing(&self, tensor: TensorId) -> Arc<Failure> {
         let info = &self.net.tensors[tensor.index()];
         let message = format!("`{}` has no value", info.name);
@@ -112,11 +110,12 @@ impl<'n> Machine<'n> {
             _ => 0,
         };
         let more = size(&slot);
-        self.bytes = (self.bytes + more).saturating_sub(size(&self.slots[tensor.index()]));
+        self.usage.hold(more);
+        self.usage.release(size(&self.slots[tensor.index()]));
         self.slots[tensor.index()] = slot;
-        if more > 0 && self.bytes + self.symbols.held() > self.budget.bytes {
+        if more > 0 && !self.usage.fits(self.symbols.held()) {
             let info = &self.net.tensors[tensor.index()];
-            let message = format!("tensors alive at `{}` take more than {} bytes", info.name, self.budget.bytes);
+            let message = format!("tensors alive at `{}` take more than {} bytes", info.name, self.usage.max_alive);
             let trips = self.trips.clone();
             return Err(Arc::new(Failure { code: Code::MemoryBudget, at: info.at, message, trips }));
         }
@@ -133,12 +132,12 @@ impl<'n> Machine<'n> {
 
     fn steps(&mut self, steps: &'n [Step], i: u64, trips: Option<u64>) -> Run {
         for step in steps.iter().filter(|step| step.window.covers(i, trips)) {
-            self.steps += 1 + self.symbols.work();
+            let allowed = self.usage.spend(1 + self.symbols.work());
             match step.item {
                 Item::Layer(layer) => {
-                    if self.steps > self.budget.steps {
+                    if !allowed {
                         let site = Site { net: self.net, layer, trips: &self.trips };
-                        let message = format!("evaluation takes more than {} steps", self.budget.steps);
+                        let message = format!("evaluation takes more than {} steps", self.usage.max_steps);
                         return Err(site.fail(Code::StepBudget, message));
                     }
                     self.layer(layer, i, trips)?;
@@ -312,7 +311,7 @@ impl<'n> Machine<'n> {
         lasting.into_iter().try_for_each(|(state, slot)| self.give(state, slot))
     }
 
-    /// Notes which trip is running.
+    /// Sets the number of the running trip.
     fn running(&mut self, i: u64) {
         if let Some((_, trip)) = self.trips.last_mut() {
             *trip = i;
@@ -379,7 +378,7 @@ impl<'n> Machine<'n> {
                 let layer = self.limit(of);
                 let site = Site { net: self.net, layer, trips: &self.trips };
                 let both = match &active {
-                    Some(before) => self.symbols.both(&site, before, &value)?,
+                    Some(before) => self.symbols.at(&site).both(before, &value)?,
                     None => value,
                 };
                 *active = Some(both.clone());
@@ -391,21 +390,21 @@ impl<'n> Machine<'n> {
                 self.actives.push((depth, both));
             }
         }
-        if count.is_none() && i >= self.budget.trips {
+        if count.is_none() && i >= self.max_trips {
             let name = &self.net.loops[of.index()].name;
-            let message = format!("the condition of `{name}` still holds after {} trips", self.budget.trips);
+            let message = format!("the condition of `{name}` still holds after {} trips", self.max_trips);
             return Err(self.fail(of, Code::EndlessLoop, message));
         }
         Ok(Trip::Done)
     }
 
-    /// Leaves a loop although its condition may hold.
+    /// Leaves a loop at its trip limit although the condition may still hold.
     fn give_up(&mut self, of: LoopId, active: &Sym) -> Result<Trip, Arc<Failure>> {
         let layer = self.limit(of);
         let site = Site { net: self.net, layer, trips: &self.trips };
         let mut all = active.clone();
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {
-            all = self.symbols.both(&site, outer, &all)?;
+            all = self.symbols.at(&site).both(outer, &all)?;
         }
         self.symbols.unfinished(&site, &all)?;
         Ok(Trip::Over)
@@ -452,7 +451,7 @@ impl<'n> Machine<'n> {
         Ok(Trip::Done)
     }
 
-    /// Moves the recurrences to their next elements, all at once.
+    /// Advances all recurrences to their next values at the same time.
     fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> Run {
         let next: smallvec::SmallVec<[Option<Slot<Sym>>; 8]> =
             plan.states.iter().map(|state| state.window.covers(i, known).then(|| self.value(state.next))).collect();
@@ -462,7 +461,7 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    /// Lets the values after the last trip be the new ones if the trip was made.
+    /// Predication of last values: the new ones if the trip is active.
     fn blend(
         &mut self,
         plan: &'n LoopPlan,
@@ -476,7 +475,7 @@ impl<'n> Machine<'n> {
             let new = self.value(*state);
             let site = Site { net: self.net, layer, trips: &self.trips };
             match (new, &*old) {
-                (Ok(new), Ok(before)) => *old = Ok(self.symbols.choose(&site, active, &new, before)?),
+                (Ok(new), Ok(before)) => *old = Ok(self.symbols.at(&site).choose(active, &new, before)?),
                 (Err(failure), _) if failure.code == Code::NotFlattenable => *old = Err(failure),
                 (Err(_), Ok(_)) => return self.give_up(of, active),
                 (_, Err(_)) => {}

@@ -6,9 +6,7 @@
 
 mod domain;
 mod emit;
-mod eval;
 mod infer;
-
 mod lower;
 mod machine;
 mod network;
@@ -34,20 +32,12 @@ use crate::tensor::Tensor;
 use crate::{Expansion, Options};
 use domain::Failure;
 use infer::Types;
-use machine::{Budget, Machine};
+use machine::Machine;
 use order::{Cycle, Order};
 use plan::Plan;
 use rules::Context;
 use scope::Scopes;
 use symbols::{Sym, Symbols};
-
-/// The most trips of a loop without a count, unless the caller says otherwise.
-const MAX_TRIPS: u64 = 1_000_000;
-
-fn budget(options: &Options) -> Budget {
-    let trips = options.max_trips.unwrap_or(MAX_TRIPS);
-    Budget { trips, steps: options.max_steps, bytes: options.max_bytes }
-}
 
 /// What [`Network::evaluate`] found.
 #[derive(Clone, Debug)]
@@ -155,7 +145,7 @@ impl Network {
         let mut checked = Checked::new(self, &bound, options.strict);
         wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
         let (plan, types, mut diagnostics) = checked.plan(self)?;
-        let mut machine = Machine::new(self, &plan, &types, budget(options), Symbols::default(), start);
+        let mut machine = Machine::new(self, &plan, &types, options, Symbols::default(), start);
         let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
         let mut outputs = Vec::new();
         let wanted = if failures.is_empty() { self.outputs.as_slice() } else { &[] };

@@ -2,11 +2,11 @@
 //!
 //! Reading a network checks nothing of what it means; [`Network::check`] knows the rules.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ops::{Attributes, Op};
 use crate::source::{FileId, Location, Span};
-use crate::tensor::{self, DType, Tensor};
+use crate::tensor::{self, DType, Dims, Tensor};
 
 /// The most elements of a tensor.
 pub(super) const MAX_ELEMENTS: usize = 1 << 28;
@@ -57,6 +57,11 @@ pub(crate) struct Type {
 }
 
 impl Type {
+    /// The type, if all of its extents are known.
+    pub(crate) fn closed(&self) -> Option<(DType, Dims)> {
+        Some((self.dtype, self.dims.iter().copied().collect::<Option<Dims>>()?))
+    }
+
     /// A type of which everything is known.
     pub(crate) fn of(tensor: &Tensor) -> Type {
         Type { dtype: tensor.dtype(), dims: tensor.shape().iter().map(|&extent| Some(extent)).collect() }
@@ -359,6 +364,20 @@ impl Network {
         match self.tensors[tensor.index()].origin {
             Origin::Layer(layer) => Some(self.layer(layer)),
             _ => None,
+        }
+    }
+
+    /// Walks from a tensor to those that operations compute it from; goes on where `visit` says so.
+    pub(crate) fn walk_back(&self, start: TensorId, mut visit: impl FnMut(TensorId) -> bool) {
+        let mut seen = FxHashSet::default();
+        let mut waiting = vec![start];
+        while let Some(tensor) = waiting.pop() {
+            if !seen.insert(tensor) || !visit(tensor) {
+                continue;
+            }
+            if let Some(LayerKind::Operation { inputs, .. }) = self.producer(tensor).map(|layer| &layer.kind) {
+                waiting.extend(inputs.iter().map(|input| input.tensor));
+            }
         }
     }
 

@@ -259,17 +259,17 @@ impl Planner<'_> {
     /// The layers of a trip that the condition is computed by.
     fn tested(&self, of: LoopId, condition: Option<TensorId>) -> rustc_hash::FxHashSet<LayerId> {
         let mut found = rustc_hash::FxHashSet::default();
-        let mut waiting: Vec<TensorId> = condition.into_iter().collect();
-        while let Some(tensor) = waiting.pop() {
-            if self.scopes.home(tensor) != Some(of) {
-                continue;
-            }
-            if let super::network::Origin::Layer(id) = self.net.tensors[tensor.index()].origin
-                && let LayerKind::Operation { inputs, .. } = &self.net.layer(id).kind
-                && found.insert(id)
-            {
-                waiting.extend(inputs.iter().map(|input| input.tensor));
-            }
+        if let Some(condition) = condition {
+            self.net.walk_back(condition, |tensor| {
+                let inside = self.scopes.home(tensor) == Some(of);
+                if let super::network::Origin::Layer(id) = self.net.tensors[tensor.index()].origin
+                    && inside
+                    && matches!(self.net.layer(id).kind, LayerKind::Operation { .. })
+                {
+                    found.insert(id);
+                }
+                inside
+            });
         }
         found
     }

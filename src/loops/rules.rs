@@ -18,6 +18,16 @@ pub(crate) struct Context<'n> {
     pub(crate) types: Option<&'n Types>,
 }
 
+/// What an input at the boundary of a loop is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Count,
+    Condition,
+    Iterated,
+    Initial,
+    Length,
+}
+
 /// Takes what a check finds.
 type Found<'f> = &'f mut dyn FnMut(Span, String);
 
@@ -30,25 +40,25 @@ const CHECKS: &[(Code, Check)] = &[
     (Code::LoopDuplicate, duplicate),
     (Code::NoTripLimit, no_limit),
     (Code::TwoTripLimits, two_limits),
-    (Code::CountType, count_type),
-    (Code::CountInside, count_inside),
-    (Code::WhileType, while_type),
+    (Code::CountType, |context, found| wrong_type(context, Input::Count, found)),
+    (Code::CountInside, |context, found| inside(context, Input::Count, found)),
+    (Code::WhileType, |context, found| wrong_type(context, Input::Condition, found)),
     (Code::WhileBoundary, |context, found| condition(context, Part::Boundary, found)),
     (Code::WhileRecurrence, |context, found| condition(context, Part::Recurrence, found)),
-    (Code::IteratorInside, iterator_inside),
+    (Code::IteratorInside, |context, found| inside(context, Input::Iterated, found)),
     (Code::IteratorRank, iterator_rank),
     (Code::IteratorAxis, iterator_axis),
     (Code::ReverseWithoutCount, reverse_without_count),
     (Code::RecurrenceInputs, recurrence_inputs),
-    (Code::RecurrenceInitial, recurrence_initial),
+    (Code::RecurrenceInitial, |context, found| inside(context, Input::Initial, found)),
     (Code::RecurrenceShape, |context, found| recurrence_types(context, false, found)),
     (Code::RecurrenceType, |context, found| recurrence_types(context, true, found)),
     (Code::LastValueInput, last_value_input),
     (Code::LastValueLength, last_value_length),
     (Code::OutputOutside, output_outside),
     (Code::OutputWithoutLength, output_without_length),
-    (Code::OutputLengthType, output_length_type),
-    (Code::OutputLengthInside, output_length_inside),
+    (Code::OutputLengthType, |context, found| wrong_type(context, Input::Length, found)),
+    (Code::OutputLengthInside, |context, found| inside(context, Input::Length, found)),
     (Code::OutputLengthOpen, output_length_open),
     (Code::OutputAxis, output_axis),
     (Code::InteriorOutput, interior_output),
@@ -94,11 +104,20 @@ impl Context<'_> {
         })
     }
 
-    /// The inputs of limits of a kind.
-    fn limited(&self, wanted: Limit) -> impl Iterator<Item = (LoopId, Use)> {
-        self.net.layers.iter().filter_map(move |layer| match &layer.kind {
-            LayerKind::TripLimit { of, limit, input } if *limit == wanted => Some((*of, *input)),
-            _ => None,
+    /// The inputs of boundary layers that are for something, with the loops and the names of the layers.
+    fn inputs(&self, wanted: Input) -> impl Iterator<Item = (LoopId, Use, &str)> {
+        self.layers().filter_map(move |(kind, _, name)| {
+            let (input, of, tensor) = match kind {
+                LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(*input)),
+                LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(*input)),
+                LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(*input)),
+                LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, *initial),
+                LayerKind::LoopOutput { of, kind, length, .. } if *kind != Output::LastValue => {
+                    (Input::Length, of, *length)
+                }
+                _ => return None,
+            };
+            tensor.filter(|_| input == wanted).map(|tensor| (*of, tensor, name))
         })
     }
 
@@ -157,26 +176,36 @@ fn two_limits(context: &Context, found: Found) {
     }
 }
 
-fn count_type(context: &Context, found: Found) {
-    for (of, input) in context.limited(Limit::Count) {
-        if let Some(ty) = context.ty(input.tensor).filter(|ty| !is_number(ty)) {
-            found(input.at, format!("the count of `{}` is {ty}, not one int32 or int64", context.name_of(of)));
+/// Numbers and conditions have one element of a type.
+fn wrong_type(context: &Context, input: Input, found: Found) {
+    for (of, tensor, name) in context.inputs(input) {
+        let (fits, wanted): (fn(&Type) -> bool, _) = match input {
+            Input::Condition => (is_condition, "bool"),
+            _ => (is_number, "int32 or int64"),
+        };
+        if let Some(ty) = context.ty(tensor.tensor).filter(|ty| !fits(ty)) {
+            let (what, whose) = match input {
+                Input::Condition => ("condition", context.name_of(of)),
+                Input::Length => ("length", name),
+                _ => ("count", context.name_of(of)),
+            };
+            found(tensor.at, format!("the {what} of `{whose}` is {ty}, not one {wanted}"));
         }
     }
 }
 
-fn count_inside(context: &Context, found: Found) {
-    for (of, input) in context.limited(Limit::Count).filter(|(of, input)| context.scopes.is_inside(input.tensor, *of)) {
-        let (name, tensor) = (context.name_of(of), context.name(input.tensor));
-        found(input.at, format!("the count of `{name}` is `{tensor}`, which is not known before the loop starts"));
-    }
-}
-
-fn while_type(context: &Context, found: Found) {
-    for (of, input) in context.limited(Limit::While) {
-        if let Some(ty) = context.ty(input.tensor).filter(|ty| !is_condition(ty)) {
-            found(input.at, format!("the condition of `{}` is {ty}, not one bool", context.name_of(of)));
-        }
+/// What a loop starts with is not inside of it.
+fn inside(context: &Context, input: Input, found: Found) {
+    for (of, tensor, name) in context.inputs(input).filter(|(of, input, _)| context.scopes.is_inside(input.tensor, *of))
+    {
+        let (given, of) = (context.name(tensor.tensor), context.name_of(of));
+        let message = match input {
+            Input::Count => format!("the count of `{of}` is `{given}`, which is not known before the loop starts"),
+            Input::Iterated => format!("iterator `{name}` runs over `{given}`, which is inside its loop `{of}`"),
+            Input::Initial => format!("recurrence `{name}` starts with `{given}`, which is inside its loop `{of}`"),
+            _ => format!("the length of `{name}` is `{given}`, which is inside loop `{of}`"),
+        };
+        found(tensor.at, message);
     }
 }
 
@@ -192,59 +221,30 @@ enum Part {
 /// only TensorRT's concern, and so are their iterators.
 fn condition(context: &Context, part: Part, found: Found) {
     let net = context.net;
-    for (of, input) in context.limited(Limit::While) {
-        let mut seen = vec![false; net.tensors.len()];
-        let mut waiting = vec![input.tensor];
-        while let Some(tensor) = waiting.pop() {
-            if std::mem::replace(&mut seen[tensor.index()], true) {
-                continue;
-            }
-            let Some(layer) = net.producer(tensor) else { continue };
-            let (name, tensor_name) = (context.name_of(of), context.name(tensor));
-            match &layer.kind {
-                LayerKind::Operation { inputs, .. } => waiting.extend(inputs.iter().map(|input| input.tensor)),
-                LayerKind::Recurrence { of: other, .. } => {
-                    if part == Part::Recurrence && *other != of {
-                        let other = context.name_of(*other);
-                        found(
-                            input.at,
-                            format!("the condition of `{name}` uses the recurrence `{tensor_name}` of loop `{other}`"),
-                        );
-                    }
+    for (of, input, _) in context.inputs(Input::Condition) {
+        let name = context.name_of(of);
+        net.walk_back(input.tensor, |tensor| {
+            let Some(layer) = net.producer(tensor) else { return false };
+            let used = context.name(tensor);
+            let own = |other: LoopId| other == of || context.scopes.is_nested(other, of);
+            let what = match (&layer.kind, part) {
+                (LayerKind::Recurrence { of: other, .. }, Part::Recurrence) if *other != of => {
+                    format!("the recurrence `{used}` of loop `{}`", context.name_of(*other))
                 }
-                LayerKind::Iterator { of: other, .. } => {
-                    let own = *other == of || context.scopes.is_nested(*other, of);
-                    if own && part == Part::Boundary {
-                        found(input.at, format!("the condition of `{name}` uses the iterator `{tensor_name}`"));
-                    } else if !own && part == Part::Recurrence {
-                        let message =
-                            format!("the condition of `{name}` uses the iterator `{tensor_name}` of another loop");
-                        found(input.at, message);
-                    }
+                (LayerKind::Iterator { of: other, .. }, Part::Boundary) if own(*other) => {
+                    format!("the iterator `{used}`")
                 }
-                LayerKind::LoopOutput { of: other, .. } | LayerKind::TripLimit { of: other, .. } => {
-                    let own = *other == of || context.scopes.is_nested(*other, of);
-                    if own && part == Part::Boundary {
-                        let other = context.name_of(*other);
-                        found(
-                            input.at,
-                            format!("the condition of `{name}` uses `{tensor_name}`, an output of loop `{other}`"),
-                        );
-                    }
+                (LayerKind::Iterator { of: other, .. }, Part::Recurrence) if !own(*other) => {
+                    format!("the iterator `{used}` of another loop")
                 }
-            }
-        }
-    }
-}
-
-fn iterator_inside(context: &Context, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::Iterator { of, input, .. } = kind
-            && context.scopes.is_inside(input.tensor, *of)
-        {
-            let (tensor, of) = (context.name(input.tensor), context.name_of(*of));
-            found(input.at, format!("iterator `{name}` runs over `{tensor}`, which is inside its loop `{of}`"));
-        }
+                (LayerKind::LoopOutput { of: other, .. }, Part::Boundary) if own(*other) => {
+                    format!("`{used}`, an output of loop `{}`", context.name_of(*other))
+                }
+                _ => return true,
+            };
+            found(input.at, format!("the condition of `{name}` uses {what}"));
+            false
+        });
     }
 }
 
@@ -290,17 +290,6 @@ fn recurrence_inputs(context: &Context, found: Found) {
                     found(at, format!("recurrence `{name}` has no {what}"));
                 }
             }
-        }
-    }
-}
-
-fn recurrence_initial(context: &Context, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::Recurrence { of, initial: Some(initial), .. } = kind
-            && context.scopes.is_inside(initial.tensor, *of)
-        {
-            let (tensor, of) = (context.name(initial.tensor), context.name_of(*of));
-            found(initial.at, format!("recurrence `{name}` starts with `{tensor}`, which is inside its loop `{of}`"));
         }
     }
 }
@@ -363,30 +352,6 @@ fn output_without_length(context: &Context, found: Found) {
     }
 }
 
-fn output_length_type(context: &Context, found: Found) {
-    for (_, _, _, length, _, name) in context.gathered() {
-        if let Some(length) = length
-            && let Some(ty) = context.ty(length.tensor).filter(|ty| !is_number(ty))
-        {
-            found(length.at, format!("the length of `{name}` is {ty}, not one int32 or int64"));
-        }
-    }
-}
-
-fn output_length_inside(context: &Context, found: Found) {
-    for (of, _, _, length, _, name) in context.gathered() {
-        if let Some(length) = length
-            && context.scopes.is_inside(length.tensor, of)
-        {
-            let tensor = context.name(length.tensor);
-            found(
-                length.at,
-                format!("the length of `{name}` is `{tensor}`, which is inside loop `{}`", context.name_of(of)),
-            );
-        }
-    }
-}
-
 /// A length that is neither a constant nor computed from such is known only when the network runs.
 fn output_length_open(context: &Context, found: Found) {
     for (of, _, _, length, _, name) in context.gathered() {
@@ -394,21 +359,12 @@ fn output_length_open(context: &Context, found: Found) {
         if context.scopes.is_inside(length.tensor, of) || context.ty(length.tensor).is_none_or(|ty| !is_number(ty)) {
             continue;
         }
-        let mut seen = vec![false; context.net.tensors.len()];
-        let mut waiting = vec![length.tensor];
         let mut open = false;
-        while let Some(tensor) = waiting.pop() {
-            if std::mem::replace(&mut seen[tensor.index()], true) {
-                continue;
-            }
-            match (&context.net.tensors[tensor.index()].origin, context.net.producer(tensor).map(|layer| &layer.kind)) {
-                (_, Some(LayerKind::Operation { inputs, .. })) => {
-                    waiting.extend(inputs.iter().map(|input| input.tensor))
-                }
-                (Origin::Constant(_), _) => {}
-                _ => open = true,
-            }
-        }
+        context.net.walk_back(length.tensor, |tensor| {
+            let operation = context.net.producer(tensor).is_some_and(|layer| layer.kind.boundary().is_none());
+            open |= !operation && !matches!(context.net.tensors[tensor.index()].origin, Origin::Constant(_));
+            true
+        });
         if open {
             let tensor = context.name(length.tensor);
             found(

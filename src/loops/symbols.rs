@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::domain::{Collecting, Site, Slot};
+use super::domain::{Collecting, Failure, Site, Slot};
 use super::emit::{Emitter, Flat};
-use super::eval::{compute, element, element_type, other_shape, out_of_range, too_short};
 use super::lower;
 use super::network::{MAX_ELEMENTS, TensorId, Type, volume};
 use super::ops::{Attributes, Op};
 use crate::diagnostics::Code;
+use crate::graph::predication::Predicated;
 use crate::graph::{self, Value};
 use crate::source::Span;
 use crate::tensor::{DType, Data, Dims, Tensor};
@@ -219,11 +219,13 @@ impl<'n> Symbols<'n> {
         inputs: &[&Sym],
     ) -> Slot<Sym> {
         let known: Option<SmallVec<[&Tensor; 4]>> = inputs.iter().map(|input| input.known().map(|x| &**x)).collect();
-        let Some(known) = known else { return lower::operation(self, site, what, inputs) };
-        let result = compute(site, what, &known)?;
+        let (op, attributes, _) = what;
+        let result = result_type(site, what, inputs)?;
+        let Some(known) = known else { return lower::operation(self, site, (op, attributes), inputs, result) };
+        let result = op.compute(&known, attributes, result).map_err(|message| site.refuse(op, &message))?;
         let operands: usize = known.iter().map(|input| input.len()).sum();
         // A matrix product visits its operands more than once.
-        let visits = match what.0.name() {
+        let visits = match op.name() {
             "matmul" => result.shape().last().copied().unwrap_or(1).saturating_mul(known[0].len()),
             _ => operands,
         };
@@ -275,17 +277,18 @@ impl<'n> Symbols<'n> {
         index: i64,
         trips: Option<u64>,
     ) -> Slot<Sym> {
+        let extent = of.1.shape().get(axis).copied().unwrap_or(0);
+        let inside = usize::try_from(index).ok().filter(|&index| index < extent);
+        let outside = || site.out_of_range(of.0, index, extent);
+        let index = inside.ok_or_else(outside)?;
         let flat = match of.1 {
             Sym::Known(value) => {
-                let found = element(site, (of.0, value), axis, index)?;
+                let found = value.element(axis, index).ok_or_else(outside)?;
                 self.count(found.len());
                 return Ok(Sym::Known(Arc::new(found)));
             }
             Sym::Flat(flat) => flat,
         };
-        let extent = flat.shape.get(axis).copied().unwrap_or(0);
-        let inside = usize::try_from(index).ok().filter(|&index| index < extent);
-        let index = inside.ok_or_else(|| out_of_range(site, of.0, index, extent))?;
         if trips == Some(extent as u64) || self.parts.contains_key(&(flat.id, axis)) {
             return Ok(Sym::Flat(self.unstack(site, (of.0, flat), axis, extent)?[index].clone()));
         }
@@ -301,11 +304,11 @@ impl<'n> Symbols<'n> {
         active: Option<&Sym>,
     ) -> Slot<()> {
         if !to.shifted && to.count == collecting.length {
-            return Err(too_short(collecting));
+            return Err(collecting.too_short());
         }
         let shape = to.element.get_or_insert_with(|| (value.dtype(), value.shape().into())).1.as_slice();
         if shape != value.shape() {
-            return Err(other_shape(collecting));
+            return Err(collecting.other_shape());
         }
         let Sym::Known(known) = value else { return self.push_item(collecting, to, value, active) };
         if active.is_some() || !to.items.is_empty() {
@@ -338,9 +341,9 @@ impl<'n> Symbols<'n> {
         };
         let len = value.shape().iter().product();
         let zeros = Tensor::new(value.shape(), Data::zeros(value.dtype(), len));
-        let zeros = Sym::Known(Arc::new(zeros.ok_or_else(|| other_shape(collecting))?));
+        let zeros = Sym::Known(Arc::new(zeros.ok_or_else(|| collecting.other_shape())?));
         if !collecting.reverse {
-            to.items.push(self.choose(&collecting.site, active, value, &zeros)?);
+            to.items.push(self.at(&collecting.site).choose(active, value, &zeros)?);
             to.count += 1;
             return Ok(());
         }
@@ -349,13 +352,13 @@ impl<'n> Symbols<'n> {
             to.items.reverse();
             to.shifted = true;
         } else if count == collecting.length {
-            return Err(too_short(collecting));
+            return Err(collecting.too_short());
         }
         let mut moved = Vec::with_capacity(count + 1);
         for i in 0..=count {
             let new = if i == 0 { value } else { &to.items[i - 1] };
             let old = to.items.get(i).unwrap_or(&zeros);
-            moved.push(self.choose(&collecting.site, active, new, old)?);
+            moved.push(self.at(&collecting.site).choose(active, new, old)?);
         }
         (to.items, to.count) = (moved, count + 1);
         Ok(())
@@ -378,10 +381,7 @@ impl<'n> Symbols<'n> {
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
         let (dtype, shape) = match from.element {
             Some(element) => element,
-            None => {
-                let (ty, dims) = element_type(collecting)?;
-                (ty.dtype, dims)
-            }
+            None => collecting.element_type()?,
         };
         let size: usize = shape.iter().product();
         let reverse = collecting.reverse && !from.shifted;
@@ -395,7 +395,7 @@ impl<'n> Symbols<'n> {
             let mut whole = shape;
             whole.insert(0, collecting.length);
             data.pad(volume(&whole).ok_or_else(too_large)?);
-            let whole = Tensor::new(&whole, data).ok_or_else(|| other_shape(collecting))?;
+            let whole = Tensor::new(&whole, data).ok_or_else(|| collecting.other_shape())?;
             return Ok(Sym::Known(Arc::new(whole.move_first_axis(collecting.axis))));
         }
         if reverse {
@@ -416,40 +416,9 @@ impl<'n> Symbols<'n> {
         self.emit(site, "stack", arguments, (dtype, &whole), "").map(Sym::Flat)
     }
 
-    /// Both of two conditions.
-    pub(crate) fn both(&mut self, site: &Site, a: &Sym, b: &Sym) -> Slot<Sym> {
-        match (self.truth(a), self.truth(b)) {
-            (Some(true), _) => Ok(b.clone()),
-            (_, Some(true)) => Ok(a.clone()),
-            (Some(false), _) => Ok(a.clone()),
-            (_, Some(false)) => Ok(b.clone()),
-            (None, None) => {
-                let arguments = vec![
-                    ("x", Value::Tensor(self.tensor(site, a)?.id)),
-                    ("y", Value::Tensor(self.tensor(site, b)?.id)),
-                ];
-                self.emit(site, "and", arguments, (DType::Bool, &[]), "active").map(Sym::Flat)
-            }
-        }
-    }
-
-    /// One of two values.
-    pub(crate) fn choose(&mut self, site: &Site, active: &Sym, new: &Sym, old: &Sym) -> Slot<Sym> {
-        if new.same(old) {
-            return Ok(old.clone());
-        }
-        match self.truth(active) {
-            Some(true) => Ok(new.clone()),
-            Some(false) => Ok(old.clone()),
-            None => {
-                let arguments = vec![
-                    ("condition", Value::Tensor(self.tensor(site, active)?.id)),
-                    ("true_value", Value::Tensor(self.tensor(site, new)?.id)),
-                    ("false_value", Value::Tensor(self.tensor(site, old)?.id)),
-                ];
-                self.emit(site, "select", arguments, (new.dtype(), new.shape()), "chosen").map(Sym::Flat)
-            }
-        }
+    /// What makes the operations of predication at a site.
+    pub(crate) fn at<'s>(&'s mut self, site: &'s Site<'s>) -> At<'s, 'n> {
+        At { symbols: self, site }
     }
 
     /// Notes that a loop was left although the condition may hold.
@@ -465,9 +434,56 @@ impl<'n> Symbols<'n> {
             }
         };
         self.finished = Some(match self.finished.take() {
-            Some(before) => self.both(site, &before, &done)?,
+            Some(before) => self.at(site).both(&before, &done)?,
             None => done,
         });
         Ok(())
+    }
+}
+
+/// The type of a result, inferred from the operands unless it was known before the network ran.
+fn result_type(
+    site: &Site,
+    (op, attributes, known): (Op, &Attributes, Option<&Type>),
+    inputs: &[&Sym],
+) -> Slot<(DType, Dims)> {
+    if let Some(known) = known.and_then(Type::closed) {
+        return Ok(known);
+    }
+    let types: Vec<Type> = inputs.iter().map(|input| input.ty()).collect();
+    let result = op.infer(&types, attributes).map_err(|message| site.refuse(op, &message))?;
+    result.closed().ok_or_else(|| site.refuse(op, "its shape is not known"))
+}
+
+/// Makes operations at a site.
+pub(crate) struct At<'s, 'n> {
+    symbols: &'s mut Symbols<'n>,
+    site: &'s Site<'s>,
+}
+
+impl Predicated for At<'_, '_> {
+    type Value = Sym;
+    type Failure = Arc<Failure>;
+
+    fn truth(&self, value: &Sym) -> Option<bool> {
+        self.symbols.truth(value)
+    }
+
+    fn same(&self, a: &Sym, b: &Sym) -> bool {
+        a.same(b)
+    }
+
+    fn emit(&mut self, operation: &'static str, operands: &[&Sym]) -> Slot<Sym> {
+        let (parameters, word): (&[_], _) = match operation {
+            "select" => (&["condition", "true_value", "false_value"], "chosen"),
+            _ => (&["x", "y"], "active"),
+        };
+        let mut arguments = Vec::with_capacity(operands.len());
+        for (parameter, operand) in parameters.iter().zip(operands) {
+            arguments.push((*parameter, Value::Tensor(self.symbols.tensor(self.site, operand)?.id)));
+        }
+        // Of `and` and of `select` the second operand has the type of the result.
+        let result = operands[1];
+        self.symbols.emit(self.site, operation, arguments, (result.dtype(), result.shape()), word).map(Sym::Flat)
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn unroll(
     let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);
     let start = inputs(net, &mut emitter).map_err(|failure| vec![failure])?;
     let symbols = Symbols::unrolling(emitter, depths(net), options.max_trips);
-    let mut machine = Machine::new(net, plan, types, super::budget(options), symbols, start);
+    let mut machine = Machine::new(net, plan, types, options, symbols, start);
     machine.run().map_err(|failure| vec![failure])?;
     let values: Vec<(TensorId, Slot<Sym>)> =
         net.outputs.iter().map(|output| (output.tensor, machine.value(output.tensor))).collect();

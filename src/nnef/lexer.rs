@@ -7,7 +7,7 @@ mod tests;
 use logos::Logos;
 
 pub(crate) use self::kinds::Kind;
-pub(crate) use self::kinds::is_reserved;
+pub(crate) use self::kinds::{SPELLED, is_reserved};
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -192,7 +192,7 @@ impl<'t> Lexer<'t> {
 
     fn real(&mut self, span: Span, tokens: &mut Tokens) {
         let number = &self.text[span.range()];
-        if let Some(point) = number.find('.')
+        if let Some(point) = number.bytes().position(|byte| byte == b'.')
             && !number[point + 1..].starts_with(|c: char| c.is_ascii_digit())
         {
             let message = format!("the number `{number}` has no digits after its point");
@@ -200,7 +200,7 @@ impl<'t> Lexer<'t> {
             self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
         }
         // No number of fewer digits is too large without an exponent.
-        let long = number.len() > 300 || number.contains(['e', 'E']);
+        let long = number.len() > 300 || number.bytes().any(|byte| matches!(byte, b'e' | b'E'));
         if long && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));

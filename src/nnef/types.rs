@@ -286,6 +286,7 @@ impl Types {
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
         match (formal, actual) {
             (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
+            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has_generic(formal) => Fit::Exact,
             (Type::Primitive(formal), Type::Primitive(actual)) => same_primitive(formal, actual, generic, Fit::None),
             (Type::Tensor(Element::Of(formal)), Type::Tensor(Element::Of(actual))) => {
                 same_primitive(formal, actual, generic, Fit::Elements)

@@ -11,6 +11,15 @@ fn strides(shape: &[usize]) -> Dims {
     strides
 }
 
+/// The places of the elements along some axes, in row-major order of these.
+pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
+    let strides = strides(shape);
+    axes.iter().fold(vec![0], |places, &axis| {
+        let (extent, stride) = (shape[axis], strides[axis]);
+        places.iter().flat_map(|place| (0..extent).map(move |i| place + i * stride)).collect()
+    })
+}
+
 /// Elements at places; none stands for a filling.
 fn filled<T: Element>(items: &[T], places: &[Option<usize>], fill: T) -> Vec<T> {
     places.iter().map(|place| place.map_or(fill, |place| items[place])).collect()
@@ -50,19 +59,42 @@ impl Tensor {
         Tensor { shape: along.iter().map(Vec::len).collect(), data }
     }
 
+    /// The elements at indices along an axis, which the axes of the indices replace. Negative indices
+    /// count from the end if they are allowed.
+    ///
+    /// # Errors
+    ///
+    /// An index that is outside of the axis.
+    pub(crate) fn gathered(&self, indices: &Tensor, axis: usize, negative: bool) -> Result<Tensor, i64> {
+        let mut along = self.places();
+        along[axis] = indices.places_in(self.shape[axis], negative)?.into_iter().map(Some).collect();
+        let mut found = self.taken(&along, 0.0);
+        found.shape.remove(axis);
+        found.shape.insert_many(axis, indices.shape.iter().copied());
+        Ok(found)
+    }
+
+    /// Indices as places in an axis.
+    ///
+    /// # Errors
+    ///
+    /// An index that is outside of the axis.
+    pub(crate) fn places_in(&self, extent: usize, negative: bool) -> Result<Vec<usize>, i64> {
+        let place = |i: usize| {
+            let wanted = self.data.integer(i);
+            let counted = if negative && wanted < 0 { wanted.saturating_add(extent as i64) } else { wanted };
+            usize::try_from(counted).ok().filter(|&place| place < extent).ok_or(wanted)
+        };
+        (0..self.len()).map(place).collect()
+    }
+
     /// The axes in another order.
     pub(crate) fn transposed(&self, order: &[usize]) -> Tensor {
         if order.iter().copied().eq(0..order.len()) {
             return self.clone();
         }
-        let strides = strides(self.shape());
-        let mut places = vec![0usize];
-        for &axis in order {
-            let (extent, stride) = (self.shape()[axis], strides[axis]);
-            places = places.iter().flat_map(|place| (0..extent).map(move |i| place + i * stride)).collect();
-        }
         let shape = order.iter().map(|&axis| self.shape()[axis]).collect();
-        Tensor { shape, data: self.data().pick(places.into_iter()) }
+        Tensor { shape, data: self.data().pick(places(self.shape(), order).into_iter()) }
     }
 
     /// What is at an index of an axis: the axis is dropped. None past the end.

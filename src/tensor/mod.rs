@@ -10,10 +10,12 @@ mod arrange;
 #[cfg(feature = "eval")]
 pub(crate) mod dat;
 pub(crate) mod json;
+pub(crate) mod kernels;
 #[cfg(feature = "eval")]
 pub(crate) mod npy;
 #[cfg(feature = "eval")]
 pub(crate) mod npz;
+pub(crate) mod usage;
 
 use std::fmt;
 

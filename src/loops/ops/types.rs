@@ -1,12 +1,10 @@
 //! The rules on the types of operands and results.
 
-use super::{Call, sections};
+use super::{Attributes, Call, Outcome};
 use crate::loops::network::Type;
 use crate::tensor::DType;
 
-type Outcome = Result<Type, String>;
-
-fn typed(dtype: DType, dims: Vec<Option<usize>>) -> Outcome {
+fn typed(dtype: DType, dims: Vec<Option<usize>>) -> Outcome<Type> {
     Ok(Type { dtype, dims })
 }
 
@@ -14,23 +12,23 @@ fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-pub(crate) fn same(call: &Call) -> Outcome {
+pub(crate) fn same(call: &Call) -> Outcome<Type> {
     Ok(call.inputs[0].clone())
 }
 
-pub(crate) fn float(call: &Call) -> Outcome {
+pub(crate) fn float(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype.is_float(), || format!("the operand is {x}, not of floats"))?;
     same(call)
 }
 
-pub(crate) fn number(call: &Call) -> Outcome {
+pub(crate) fn number(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype != DType::Bool, || format!("the operand is {x}, not of numbers"))?;
     same(call)
 }
 
-pub(crate) fn logical(call: &Call) -> Outcome {
+pub(crate) fn logical(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     check(x.dtype == DType::Bool, || format!("the operand is {x}, not of logicals"))?;
     same(call)
@@ -49,32 +47,32 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
     (0..rank).map(both).collect()
 }
 
-fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome {
+fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
     typed(dtype(a.dtype), broadcast(a, b)?)
 }
 
-pub(crate) fn arithmetic(call: &Call) -> Outcome {
+pub(crate) fn arithmetic(call: &Call) -> Outcome<Type> {
     number(call)?;
     two(call, |dtype| dtype)
 }
 
-pub(crate) fn comparison(call: &Call) -> Outcome {
+pub(crate) fn comparison(call: &Call) -> Outcome<Type> {
     number(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn equality(call: &Call) -> Outcome {
+pub(crate) fn equality(call: &Call) -> Outcome<Type> {
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn logic(call: &Call) -> Outcome {
+pub(crate) fn logic(call: &Call) -> Outcome<Type> {
     logical(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn select(call: &Call) -> Outcome {
+pub(crate) fn select(call: &Call) -> Outcome<Type> {
     logical(call)?;
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
@@ -101,7 +99,7 @@ pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<V
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
-fn reduce(call: &Call, dtype: DType) -> Outcome {
+fn reduce(call: &Call, dtype: DType) -> Outcome<Type> {
     let x = &call.inputs[0];
     let axes = reduced_axes(call.attributes.any_axes(), x.dims.len())?;
     let mut dims = x.dims.clone();
@@ -115,23 +113,23 @@ fn reduce(call: &Call, dtype: DType) -> Outcome {
     typed(dtype, dims)
 }
 
-pub(crate) fn reduce_number(call: &Call) -> Outcome {
+pub(crate) fn reduce_number(call: &Call) -> Outcome<Type> {
     number(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub(crate) fn reduce_float(call: &Call) -> Outcome {
+pub(crate) fn reduce_float(call: &Call) -> Outcome<Type> {
     float(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub(crate) fn reduce_bool(call: &Call) -> Outcome {
+pub(crate) fn reduce_bool(call: &Call) -> Outcome<Type> {
     logical(call)?;
     reduce(call, DType::Bool)
 }
 
 /// The place of an extreme element: one axis, the first unless given.
-pub(crate) fn arg(call: &Call) -> Outcome {
+pub(crate) fn arg(call: &Call) -> Outcome<Type> {
     number(call)?;
     let x = &call.inputs[0];
     let mut attributes = call.attributes.clone();
@@ -143,13 +141,13 @@ pub(crate) fn arg(call: &Call) -> Outcome {
     reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
 }
 
-pub(crate) fn softmax(call: &Call) -> Outcome {
+pub(crate) fn softmax(call: &Call) -> Outcome<Type> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
     float(call)
 }
 
-pub(crate) fn matmul(call: &Call) -> Outcome {
+pub(crate) fn matmul(call: &Call) -> Outcome<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     number(call)?;
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
@@ -179,7 +177,7 @@ pub(crate) fn matmul(call: &Call) -> Outcome {
     typed(a.dtype, dims)
 }
 
-pub(crate) fn gather(call: &Call) -> Outcome {
+pub(crate) fn gather(call: &Call) -> Outcome<Type> {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
@@ -188,7 +186,7 @@ pub(crate) fn gather(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn reshape(call: &Call) -> Outcome {
+pub(crate) fn reshape(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
@@ -222,13 +220,13 @@ pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usi
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 
-pub(crate) fn transpose(call: &Call) -> Outcome {
+pub(crate) fn transpose(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
     typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
 }
 
-pub(crate) fn squeeze(call: &Call) -> Outcome {
+pub(crate) fn squeeze(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     let axes = match call.attributes.any_axes() {
@@ -242,7 +240,7 @@ pub(crate) fn squeeze(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn unsqueeze(call: &Call) -> Outcome {
+pub(crate) fn unsqueeze(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
     let mut dims = x.dims.clone();
@@ -252,7 +250,79 @@ pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn slice(call: &Call) -> Outcome {
+/// The part of an axis that a slice takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The axis.
+    pub(crate) axis: usize,
+    /// Where it begins.
+    pub(crate) begin: i64,
+    /// Where it ends, exclusive.
+    pub(crate) end: i64,
+    /// Its step, not 0.
+    pub(crate) stride: i64,
+    /// How many elements it has, where the extent is known.
+    pub(crate) length: Option<usize>,
+}
+
+/// The parts that a slice takes: ends are moved into the axis, as Python does.
+pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
+    let begin = attributes.begin.as_ref().ok_or("the attribute `begin` is missing")?;
+    let axes = attributes.any_axes().unwrap_or_else(|| (0..begin.len() as i64).collect());
+    let given = |values: &Option<Vec<i64>>| values.as_ref().is_none_or(|values| values.len() == axes.len());
+    let complete = attributes.end.is_some() != attributes.size.is_some();
+    if begin.len() != axes.len() || !given(&attributes.end) || !given(&attributes.size) || !given(&attributes.stride) {
+        return Err("the attributes of the slice have different lengths".to_owned());
+    }
+    if !complete {
+        return Err("a slice has either `end` or `size`".to_owned());
+    }
+    let mut found: Vec<Section> = Vec::new();
+    for (i, &axis) in axes.iter().enumerate() {
+        let axis = axis_of(axis, dims.len())?;
+        if found.iter().any(|section| section.axis == axis) {
+            return Err("an axis is given twice".to_owned());
+        }
+        let stride = attributes.stride.as_ref().map_or(1, |strides| strides[i]);
+        if stride == 0 {
+            return Err("the stride of a slice is 0".to_owned());
+        }
+        let end = attributes.end.as_ref().map(|end| end[i]);
+        let size = attributes.size.as_ref().map(|size| size[i]);
+        found.push(section(axis, dims[axis], begin[i], end, size, stride)?);
+    }
+    Ok(found)
+}
+
+fn section(
+    axis: usize,
+    extent: Option<usize>,
+    begin: i64,
+    end: Option<i64>,
+    size: Option<i64>,
+    stride: i64,
+) -> Result<Section, String> {
+    let Some(extent) = extent.map(|extent| extent as i64) else {
+        return Ok(Section { axis, begin, end: 0, stride, length: None });
+    };
+    let (low, high) = if stride > 0 { (0, extent) } else { (-1, extent - 1) };
+    let inside = |at: i64| if at < 0 { at.saturating_add(extent) } else { at }.clamp(low, high);
+    let begin = inside(begin);
+    if let Some(size) = size {
+        let last = size.checked_sub(1).and_then(|more| more.checked_mul(stride)).and_then(|way| way.checked_add(begin));
+        let fits = size == 0 || last.is_some_and(|last| (0..extent).contains(&last));
+        if size < 0 || !fits || (size > 0 && !(0..extent).contains(&begin)) {
+            return Err(format!("a slice of {size} elements from {begin} leaves an axis of {extent}"));
+        }
+        return Ok(Section { axis, begin, end: begin + size * stride, stride, length: Some(size as usize) });
+    }
+    let end = inside(end.unwrap_or(extent));
+    let way = if stride > 0 { end - begin } else { begin - end };
+    let length = way.max(0).unsigned_abs().div_ceil(stride.unsigned_abs()) as usize;
+    Ok(Section { axis, begin, end, stride, length: Some(length) })
+}
+
+pub(crate) fn slice(call: &Call) -> Outcome<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     for section in sections(call.attributes, &x.dims)? {
@@ -261,7 +331,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn concat(call: &Call) -> Outcome {
+pub(crate) fn concat(call: &Call) -> Outcome<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
     let mut dims = first.dims.clone();
@@ -276,7 +346,7 @@ pub(crate) fn concat(call: &Call) -> Outcome {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn stack(call: &Call) -> Outcome {
+pub(crate) fn stack(call: &Call) -> Outcome<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
     for other in &call.inputs[1..] {
@@ -287,7 +357,7 @@ pub(crate) fn stack(call: &Call) -> Outcome {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn cast(call: &Call) -> Outcome {
+pub(crate) fn cast(call: &Call) -> Outcome<Type> {
     let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
     typed(to, call.inputs[0].dims.clone())
 }

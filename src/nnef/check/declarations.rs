@@ -15,6 +15,23 @@ use crate::source::names::Name;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+/// Whether tensors and attributes occur in a type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mixed {
+    tensor: bool,
+    attribute: bool,
+}
+
+impl Mixed {
+    const TENSOR: Mixed = Mixed { tensor: true, attribute: false };
+    const ATTRIBUTE: Mixed = Mixed { tensor: false, attribute: true };
+    const BOTH: Mixed = Mixed { tensor: true, attribute: true };
+
+    fn or(self, other: Mixed) -> Mixed {
+        Mixed { tensor: self.tensor || other.tensor, attribute: self.attribute || other.attribute }
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
         let document = self.checked.document;
@@ -29,9 +46,28 @@ impl Checker<'_> {
         }
     }
 
+    /// What occurs in each type of a module. The parts of a type stand before it.
+    fn note_mixed(&mut self, module: ModuleId) {
+        let ast = self.ast(module);
+        self.mixed.clear();
+        for spec in &ast.types {
+            let of = |id: &TypeSpecId| self.mixed.get(id.index()).copied().unwrap_or_default();
+            let mixed = match spec {
+                TypeSpec::Primitive(_) => Mixed::ATTRIBUTE,
+                TypeSpec::Tensor(_) => Mixed::TENSOR,
+                TypeSpec::Array(item) => of(item),
+                TypeSpec::Tuple(items) => {
+                    ast.type_lists[items.range()].iter().map(of).fold(Mixed::default(), Mixed::or)
+                }
+            };
+            self.mixed.push(mixed);
+        }
+    }
+
     /// Declares the fragments of a module.
     pub(super) fn declare_module(&mut self, id: ModuleId) {
         let count = self.checked.module(id).fragments.len();
+        self.note_mixed(id);
         self.checked.fragments.reserve(count);
         self.checked.bodies.reserve(count);
         for index in 0..count as u32 {
@@ -181,22 +217,15 @@ impl Checker<'_> {
     /// D8: a tuple holds tensors or attributes, not both.
     fn mixed_tuples(&mut self, module: ModuleId, root: TypeSpecId) {
         let ast = self.ast(module);
-        if !matches!(ast.type_spec(root), TypeSpec::Array(_) | TypeSpec::Tuple(_)) {
-            return;
-        }
         let mut open: SmallVec<[TypeSpecId; 4]> = smallvec::smallvec![root];
         while let Some(spec) = open.pop() {
             match ast.type_spec(spec) {
                 TypeSpec::Array(item) => open.push(item),
-                TypeSpec::Tuple(items) => {
-                    let ty = self.checked.types.type_of_spec(ast, spec);
-                    if self.checked.types.has_tensor(ty) && self.checked.types.has_attribute(ty) {
-                        let at = self.at(module, ast.type_spans[spec.index()]);
-                        self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
-                    } else {
-                        open.extend_from_slice(&ast.type_lists[items.range()]);
-                    }
+                TypeSpec::Tuple(_) if self.mixed.get(spec.index()).copied().unwrap_or_default() == Mixed::BOTH => {
+                    let at = self.at(module, ast.type_spans[spec.index()]);
+                    self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
                 }
+                // What is not mixed has no part that is.
                 _ => {}
             }
         }

@@ -44,8 +44,7 @@ impl BodyCheck<'_, '_> {
         let label = info.params.iter().position(|param| Some(param.name) == checked.words.label);
         let Some(value) = label.and_then(|i| bound[i]) else { return };
         let Expr::String(name) = self.ast.expr(value) else { return };
-        let label = self.text(name);
-        if let Some((code, message)) = label_problem(&label, checked.document.dialect()) {
+        if let Some((code, message)) = label_problem(checked.text(name), checked.document.dialect()) {
             let at = self.at(call.name.span);
             self.checker.checked.wrong_labels.insert(at);
             self.report(code, self.ast.span(value), message);

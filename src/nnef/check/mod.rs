@@ -348,6 +348,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         checked,
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
+        mixed: Vec::new(),
         pending: Vec::new(),
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
@@ -369,6 +370,8 @@ pub(crate) struct Checker<'d> {
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
     symbols: FxHashSet<Name>,
+    /// What occurs in each type of the module whose fragments are declared.
+    mixed: Vec<declarations::Mixed>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.

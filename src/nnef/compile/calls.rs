@@ -15,6 +15,9 @@ use crate::nnef::types::{Fit, Type};
 
 /// Whether a value is turned into something else when it is given for a parameter that is no tensor.
 fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
+    if formal == actual {
+        return false;
+    }
     let fit = checked.types.fit(formal, actual, &mut None);
     fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER)
 }

@@ -1,40 +1,106 @@
 //! The state of a parse: tokens to read from, tables to write to.
 
-use chumsky::Boxed;
-use chumsky::error::LabelError;
-use chumsky::extra::Full;
-use chumsky::input::Stream;
-use chumsky::inspector::SimpleState;
-use chumsky::span::SimpleSpan;
+use std::ops::Range;
 
+use chumsky::error::EmptyErr;
+use chumsky::extra::Full;
+use chumsky::input::InputRef;
+use chumsky::inspector::SimpleState;
+use chumsky::primitive::custom;
+
+use super::explain::END;
 use super::numbers;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
+use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::{Kind, Tokens};
 use crate::source::Span;
 use crate::source::names::Names;
 
-/// What the grammars read: the kinds of one item or statement. It is a copy, so that the tokens can
-/// be given up as soon as they were read.
-pub(super) type Input = Stream<std::vec::IntoIter<Kind>>;
-/// What the grammars write to.
+/// What the grammar reads: the kinds of the tokens of one header or statement.
+pub(super) type Input<'t> = &'t [Kind];
+/// What the grammar writes to.
 pub(super) type State<'s> = SimpleState<Build<'s>>;
-/// The configuration of a grammar with errors of type `E`.
-pub(super) type Extra<'s, E> = Full<E, State<'s>, ()>;
+/// The configuration of the grammar. Its errors are empty: what was expected is in the state.
+pub(super) type Extra<'s> = Full<EmptyErr, State<'s>, ()>;
+/// The tokens that are left, and the state.
+pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, Input<'t>, Extra<'s>>;
+/// What a rule of the grammar gives.
+///
+/// Rules are functions from a [`Reader`] to this, and parsers of chumsky within; they refer to each
+/// other by `custom(rule)`. So no type of a parser holds that of another rule, nothing is boxed, and
+/// there is nothing to build before a text is read.
+pub(super) type Parsed<O> = Result<O, EmptyErr>;
 
-/// A parser of this module: of `O`, with errors `E`. The types of combinators are hidden: nested in
-/// each other they would make most of the size of a debug build.
-pub(super) type Grammar<'s, O, E> = Boxed<'s, 's, Input, O, Extra<'s, E>>;
+/// A parser of chumsky for this grammar.
+pub(super) trait Parser<'t, 's, O>: chumsky::Parser<'t, Input<'t>, O, Extra<'s>> {}
 
-/// Errors that the grammars can be built for: nothing at all on the fast pass, and everything
-/// about what was expected on the second.
-pub(super) trait Failure<'s>:
-    chumsky::error::Error<'s, Input> + LabelError<'s, Input, &'static str> + 's
-{
+impl<'t, 's, O, P: chumsky::Parser<'t, Input<'t>, O, Extra<'s>>> Parser<'t, 's, O> for P {}
+
+/// A token of one kind.
+pub(super) fn token<'t, 's>(kind: Kind) -> impl Parser<'t, 's, ()> + Copy {
+    custom(move |input: &mut Reader<'t, '_, 's>| match input.peek() {
+        Some(found) if found == kind => {
+            input.skip();
+            Ok(())
+        }
+        _ => fails(input, &[kind.text()]),
+    })
 }
 
-impl<'s, E> Failure<'s> for E where E: chumsky::error::Error<'s, Input> + LabelError<'s, Input, &'static str> + 's {}
+/// Notes what was expected at the next token, and fails.
+pub(super) fn fails<O>(input: &mut Reader, expected: &[&'static str]) -> Parsed<O> {
+    let at = place(input);
+    input.state().expects(at, expected);
+    Err(EmptyErr::default())
+}
+
+/// The end of the slice.
+pub(super) fn end(input: &mut Reader) -> Parsed<()> {
+    match input.peek() {
+        Some(_) => fails(input, &[END]),
+        None => Ok(()),
+    }
+}
+
+/// How many tokens were read.
+#[inline]
+pub(super) fn place(input: &mut Reader) -> usize {
+    *input.cursor().inner()
+}
+
+/// The tokens that are left.
+#[inline]
+pub(super) fn rest<'t>(input: &mut Reader<'t, '_, '_>) -> Input<'t> {
+    let cursor = input.cursor();
+    input.slice_from(&cursor..)
+}
+
+/// Adds an expression that began at a token and ends here.
+pub(super) fn push(input: &mut Reader, start: usize, expr: Expr) -> ExprId {
+    let tokens = start..place(input);
+    input.state().push(expr, tokens)
+}
+
+/// An identifier.
+#[inline]
+pub(super) fn ident(input: &mut Reader) -> Parsed<Ident> {
+    if input.peek() != Some(Kind::Ident) {
+        return fails(input, &[Kind::Ident.text()]);
+    }
+    let at = place(input);
+    input.skip();
+    Ok(input.state().ident(at))
+}
+
+/// Calls a rule that can recurse, with enough stack.
+pub(super) fn nested<'t, 'p, 's, O>(
+    input: &mut Reader<'t, 'p, 's>,
+    rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> Parsed<O>,
+) -> Parsed<O> {
+    stacker::maybe_grow(128 * 1024, 1024 * 1024, || rule(input))
+}
 
 /// The lengths of all tables, to return to.
 #[derive(Clone, Copy)]
@@ -51,43 +117,70 @@ pub(super) struct Build<'s> {
     pub(crate) tokens: Tokens,
     /// The token at which the slice that is being parsed starts.
     pub(crate) base: usize,
+    pub(crate) rules: &'static Rules,
     pub(crate) names: &'s mut Names,
     pub(crate) ast: Ast,
     /// Deviations that do not stop the parser, with their tokens.
     pub(crate) findings: Vec<(Code, usize)>,
-    /// Set once an operand is missing: no alternative can succeed any more, and none is tried.
-    /// Without it, every operator level would parse the same operand again, at every nesting.
-    pub(crate) failed: bool,
+    /// The token of the current slice that is the farthest at which something else was expected.
+    pub(crate) failure: usize,
+    /// What was expected there.
+    pub(crate) expected: Vec<&'static str>,
 }
 
-impl Build<'_> {
-    /// The bytes of a range of tokens of the current slice.
-    pub(crate) fn bytes(&self, tokens: SimpleSpan) -> Span {
-        let start = self.tokens.spans.get(self.base + tokens.start).copied().unwrap_or_default();
-        if tokens.end <= tokens.start {
-            return Span::new(start.start, start.start);
+impl<'s> Build<'s> {
+    pub(crate) fn new(text: &'s str, rules: &'static Rules, names: &'s mut Names) -> Self {
+        let (tokens, ast, findings) = <(Tokens, Ast, Vec<_>)>::default();
+        Build { text, tokens, base: 0, rules, names, ast, findings, failure: 0, expected: Vec::new() }
+    }
+
+    /// Notes what was expected at a token of the current slice.
+    #[inline]
+    pub(crate) fn expects(&mut self, token: usize, what: &[&'static str]) {
+        if token > self.failure {
+            self.failure = token;
+            self.expected.clear();
         }
-        Span { start: start.start, end: self.tokens.spans[self.base + tokens.end - 1].end }
+        if token == self.failure {
+            self.expected.extend(what);
+        }
+    }
+
+    /// Notes a deviation at a token of the current slice.
+    pub(crate) fn remark(&mut self, code: Code, token: usize) {
+        self.findings.push((code, self.base + token));
+    }
+
+    /// The place of a token of the current slice.
+    #[inline]
+    pub(crate) fn token_span(&self, token: usize) -> Span {
+        self.tokens.spans[self.base + token]
+    }
+
+    /// The bytes of a range of tokens of the current slice.
+    pub(crate) fn bytes(&self, tokens: Range<usize>) -> Span {
+        self.token_span(tokens.start).to(self.token_span(tokens.end - 1))
     }
 
     /// The text of a token of the current slice.
+    #[inline]
     pub(crate) fn token_text(&self, token: usize) -> &str {
-        &self.text[self.tokens.spans[self.base + token].range()]
+        &self.text[self.token_span(token).range()]
     }
 
-    pub(crate) fn push(&mut self, expr: Expr, tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn push(&mut self, expr: Expr, tokens: Range<usize>) -> ExprId {
         let span = self.bytes(tokens);
         self.ast.push(expr, span)
     }
 
-    pub(crate) fn push_type(&mut self, spec: TypeSpec, tokens: SimpleSpan) -> TypeSpecId {
+    pub(crate) fn push_type(&mut self, spec: TypeSpec, tokens: Range<usize>) -> TypeSpecId {
         let span = self.bytes(tokens);
         self.ast.push_type(spec, span)
     }
 
     /// The identifier at a token of the current slice.
     pub(crate) fn ident(&mut self, token: usize) -> Ident {
-        let span = self.tokens.spans[self.base + token];
+        let span = self.token_span(token);
         Ident { name: self.names.intern(&self.text[span.range()]), span }
     }
 
@@ -96,13 +189,19 @@ impl Build<'_> {
         match kind {
             Kind::True => Expr::Logical(true),
             Kind::False => Expr::Logical(false),
-            Kind::Int => match self.token_text(token).parse::<u64>() {
-                Ok(value) if value <= 1 << 63 => Expr::Int(value as i64),
-                _ => Expr::Error,
-            },
-            Kind::Real => self.token_text(token).parse().map_or(Expr::Error, Expr::Scalar),
+            Kind::Int | Kind::Real => {
+                let text = self.token_text(token);
+                match numbers::literal(text) {
+                    Some((number, len)) if len == text.len() => number,
+                    _ if kind == Kind::Real => text.parse().map_or(Expr::Error, Expr::Scalar),
+                    _ => match text.parse::<u64>() {
+                        Ok(value) if value <= 1 << 63 => Expr::Int(value as i64),
+                        _ => Expr::Error,
+                    },
+                }
+            }
             Kind::Str => {
-                let quoted = &self.text[self.tokens.spans[self.base + token].range()];
+                let quoted = &self.text[self.token_span(token).range()];
                 let inner = quoted.get(1..quoted.len() - 1).unwrap_or("");
                 Expr::String(match inner.contains('\\') {
                     true => self.names.intern(&unescape(quoted)),
@@ -116,7 +215,7 @@ impl Build<'_> {
     /// A prefix operator with its operand.
     ///
     /// The magnitude of the least integer is no integer by itself: there the sign joins it.
-    pub(crate) fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: Range<usize>) -> ExprId {
         let least = op == UnaryOp::Minus
             && self.ast.expr(operand) == Expr::Int(i64::MIN)
             && !self.text[self.ast.span(operand).range()].starts_with('-');
@@ -125,7 +224,7 @@ impl Build<'_> {
     }
 
     /// An array; packed when it holds nothing but numbers of one kind.
-    pub(crate) fn array(&mut self, items: &[ExprId], tokens: SimpleSpan) -> ExprId {
+    pub(crate) fn array(&mut self, items: &[ExprId], tokens: Range<usize>) -> ExprId {
         let packed = self.pack_ints(items).or_else(|| self.pack_scalars(items));
         let expr = packed.unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
         self.push(expr, tokens)

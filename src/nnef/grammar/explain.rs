@@ -18,11 +18,6 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// A failure without explanation.
-    pub(crate) fn unknown(at: usize) -> Self {
-        Problem { at, expected: Vec::new() }
-    }
-
     fn expects(&self, what: Kind) -> bool {
         self.expected.contains(&what.text())
     }
@@ -301,14 +296,11 @@ impl Run<'_> {
     fn judge_fragment(&self, start: usize, problem: &Problem) -> Verdict {
         let at = problem.at;
         let kinds = &self.state.tokens.kinds;
-        let Some(mut part) = self.split().enclosing(start, at) else {
+        // The outermost bracket holds the parameters; in it, the last comma starts this one.
+        let Some(&part) = self.split().open(start, at).first() else {
             let generic = self.split().has_between(Kind::Lt, start, at) || self.split().kind(at) == Some(Kind::Lt);
             return Verdict::new(if generic { Code::BadType } else { Code::BadList }, at);
         };
-        // The outermost bracket holds the parameters; in it, the last comma starts this one.
-        while let Some(outer) = self.split().enclosing(start, part) {
-            part = outer;
-        }
         let mut depth = 0usize;
         let mut state = Kind::Comma;
         for &kind in &kinds[part + 1..at] {
@@ -361,13 +353,5 @@ impl Run<'_> {
         let before = at.checked_sub(1).and_then(|before| self.split().kind(before));
         let ended = matches!(self.split().kind(at), Some(Kind::Comma | Kind::RParen | Kind::Assign | Kind::LBracket));
         ended && matches!(before, Some(Kind::Ident | Kind::Tensor))
-    }
-}
-
-impl Kind {
-    /// Whether it stands between two operands.
-    fn is_operator(self) -> bool {
-        use Kind::*;
-        matches!(self, Plus | Minus | Star | Slash | Caret | And | Or | Lt | Le | Gt | Ge | EqEq | NotEq | In | Bang)
     }
 }

@@ -1,9 +1,10 @@
 //! The parts of a document (3.2.4) and their order.
 
 use chumsky::Parser;
-use chumsky::input::Stream;
+use chumsky::primitive::custom;
 
-use super::{FragmentHead, Grammars, ModuleKind, Problem, Run, Sink, parse, problem};
+use super::declaration::{self, FragmentHead};
+use super::{ModuleKind, Problem, Run, Sink, build, parse};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
 use crate::nnef::lexer::Kind;
@@ -239,7 +240,7 @@ impl Run<'_> {
     /// The header of a fragment, if it is right, and where it ends.
     fn fragment_head(&mut self, start: usize) -> (Option<FragmentHead>, usize) {
         let end = self.split().header_end(start);
-        let problem = match parse!(self, fragment, start, end) {
+        let problem = match parse!(self, declaration::fragment_head, start, end) {
             Ok(head) => return (Some(head), end),
             Err(problem) => problem,
         };
@@ -255,7 +256,7 @@ impl Run<'_> {
     /// `<graph-definition> ::= <graph-declaration> <body>`
     fn graph(&mut self, start: usize) -> usize {
         let end = self.split().header_end(start);
-        let head = match parse!(self, graph, start, end) {
+        let head = match parse!(self, declaration::graph_head, start, end) {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);

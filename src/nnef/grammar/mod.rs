@@ -4,13 +4,13 @@
 //! statement starts, a small reader (`flat.rs`) tries to read it from the bytes of the text. If it is
 //! not flat, it is cut into tokens, and so are headers; a linear check bounds their nesting
 //! ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are forgotten. So the tokens
-//! of one statement are all that there are.
+//! of one statement are all that there are. The rules of the grammar are functions that refer to
+//! each other by name (see [`build::Parsed`]): nothing has to be built before a text is read.
 //!
 //! Where statements start is known for certain only in a text without errors. As soon as one is
 //! found, the text is read again: all of it is cut into tokens, a splitter (`split.rs`) finds items
-//! and statements, and the grammar parses each. It first runs without collecting anything about
-//! errors; only a slice that fails is parsed again to find out what was expected. So one mistake
-//! costs one statement, and messages do not depend on how a statement was read.
+//! and statements, and the grammar parses each. So one mistake costs one statement, and messages do
+//! not depend on how a statement was read.
 
 mod build;
 mod declaration;
@@ -27,12 +27,10 @@ mod split;
 mod tests;
 
 use chumsky::Parser;
-use chumsky::error::{EmptyErr, Rich, RichPattern};
-use chumsky::input::Stream;
 use chumsky::inspector::SimpleState;
+use chumsky::primitive::custom;
 
-use self::build::{Build, Failure, Grammar, Mark, State};
-use self::declaration::{FragmentHead, GraphHead};
+use self::build::{Build, Mark, State};
 pub(crate) use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
@@ -41,7 +39,7 @@ use self::sink::Sink;
 use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
 use super::dialect::Rules;
-use super::lexer::{Kind, Lexer, Tokens};
+use super::lexer::{Kind, Lexer};
 use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -99,15 +97,8 @@ impl Source<'_> {
     /// there are errors can be told from the outcome if there are any.
     fn read(self, flat: bool, names: &mut Names, strict: bool) -> (Module, Diagnostics) {
         let rules = self.dialect.rules();
-        let build = Build {
-            text: self.text,
-            tokens: Tokens::default(),
-            base: 0,
-            names,
-            ast: roomy(self.text.len()),
-            findings: Vec::new(),
-            failed: false,
-        };
+        let mut build = Build::new(self.text, rules, names);
+        build.ast = roomy(self.text.len());
         let mut run = Run {
             text: self.text,
             lexer: Lexer::new(self.text, self.file, self.dialect, strict),
@@ -119,8 +110,6 @@ impl Source<'_> {
             module: Module::empty(self.file),
             diagnostics: Diagnostics::new(strict),
             state: SimpleState(build),
-            fast: None,
-            slow: None,
         };
         if flat || run.lex_all() {
             run.items();
@@ -132,46 +121,25 @@ impl Source<'_> {
     }
 }
 
-/// All grammars, for one type of errors.
-struct Grammars<'s, E: Failure<'s>> {
-    assignment: Grammar<'s, Sides, E>,
-    fragment: Grammar<'s, FragmentHead, E>,
-    graph: Grammar<'s, GraphHead, E>,
-}
-
-impl<'s, E: Failure<'s>> Grammars<'s, E> {
-    fn new(rules: &'static Rules, loops: bool) -> Self {
-        Grammars {
-            assignment: match loops {
-                true => loops::assignment(rules),
-                false => expression::assignment(rules),
-            },
-            fragment: declaration::fragment_head(rules),
-            graph: declaration::graph_head(),
-        }
-    }
-}
-
-/// Runs a grammar over the slice that the state's base starts and `$to` ends.
+/// Reads the slice from one token to another by a rule of the grammar. What it wrote is taken back
+/// if it fails.
 macro_rules! parse {
-    ($run:expr, $grammar:ident, $from:expr, $to:expr) => {{
+    ($run:expr, $rule:path, $from:expr, $to:expr) => {{
         let (from, to): (usize, usize) = ($from, $to);
         let mark = $run.begin(from);
-        let slice = |run: &Run| Stream::from_iter(run.state.tokens.kinds[from..to].to_vec());
-        let (input, loops) = (slice($run), $run.state.tokens.loops);
-        let fast = $run.fast.get_or_insert_with(|| Grammars::new($run.rules, loops));
-        match fast.$grammar.parse_with_state(input, &mut $run.state).into_output() {
+        let kinds = std::mem::take(&mut $run.state.tokens.kinds);
+        let rule = custom($rule).then_ignore(custom(build::end));
+        let output = rule.parse_with_state(&kinds[from..to], &mut $run.state).into_output();
+        $run.state.tokens.kinds = kinds;
+        match output {
             Some(output) => {
                 $run.flush();
                 Ok(output)
             }
             None => {
-                $run.retry(mark, from);
-                let input = slice($run);
-                let slow = $run.slow.get_or_insert_with(|| Grammars::new($run.rules, loops));
-                let result = slow.$grammar.parse_with_state(input, &mut $run.state).into_result();
-                $run.retry(mark, from);
-                Err(result.map_or_else(|errors| problem(&errors, from, to), |_| Problem::unknown(from)))
+                $run.state.rewind(mark);
+                let expected = std::mem::take(&mut $run.state.expected);
+                Err(Problem { at: from + $run.state.failure, expected })
             }
         }
     }};
@@ -192,8 +160,6 @@ struct Run<'s> {
     module: Module,
     diagnostics: Diagnostics,
     state: State<'s>,
-    fast: Option<Grammars<'s, EmptyErr>>,
-    slow: Option<Grammars<'s, Rich<'s, Kind>>>,
 }
 
 impl Run<'_> {
@@ -254,13 +220,9 @@ impl Run<'_> {
 
     fn begin(&mut self, from: usize) -> Mark {
         self.state.base = from;
-        self.state.failed = false;
+        self.state.failure = 0;
+        self.state.expected.clear();
         self.state.mark()
-    }
-
-    fn retry(&mut self, mark: Mark, from: usize) {
-        self.state.rewind(mark);
-        self.begin(from);
     }
 
     /// Reports what a grammar remarked on.
@@ -330,11 +292,18 @@ impl Run<'_> {
         }
     }
 
+    fn assignment(&mut self, start: usize, end: usize) -> Result<Sides, Problem> {
+        if self.state.tokens.loops {
+            return parse!(self, loops::assignment, start, end);
+        }
+        parse!(self, expression::assignment, start, end)
+    }
+
     /// Reads the statement of a slice; several, where what separates them is missing.
     fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
         loop {
             let marks = Marks::of(&self.state.ast);
-            let problem = match parse!(self, assignment, start, end) {
+            let problem = match self.assignment(start, end) {
                 Ok(sides) => {
                     let ended = self.split().kind(end) == Some(Kind::Semicolon);
                     if self.rules.semicolons && !ended {
@@ -351,7 +320,7 @@ impl Run<'_> {
             let merged = at > start && at < end && self.split().statement_starts(at);
             if merged
                 && self.split().enclosing(start, at).is_none()
-                && let Ok(sides) = parse!(self, assignment, start, at)
+                && let Ok(sides) = self.assignment(start, at)
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
@@ -424,18 +393,4 @@ fn roomy(bytes: usize) -> Ast {
     ast.args.reserve(bytes / 16);
     ast.calls.reserve(bytes / 32);
     ast
-}
-
-/// What went wrong, from the errors of the second pass.
-fn problem(errors: &[Rich<Kind>], from: usize, to: usize) -> Problem {
-    let Some(error) = errors.last() else { return Problem::unknown(from) };
-    let expected = error.expected().filter_map(|pattern| match pattern {
-        RichPattern::Token(kind) => Some(kind.text()),
-        RichPattern::EndOfInput => Some(explain::END),
-        RichPattern::Label(label) if label == "operator" => Some("operator"),
-        RichPattern::Label(label) if label == "expression" => Some("expression"),
-        RichPattern::Label(label) if label == "type" => Some("type"),
-        _ => None,
-    });
-    Problem { at: (from + error.span().start).min(to), expected: expected.collect() }
 }

@@ -109,6 +109,11 @@ impl Splitter<'_> {
 
     /// The innermost bracket between `start` and `at` that is still open, if any.
     pub(crate) fn enclosing(self, start: usize, at: usize) -> Option<usize> {
+        self.open(start, at).pop()
+    }
+
+    /// The brackets between `start` and `at` that are still open, the outermost first.
+    pub(crate) fn open(self, start: usize, at: usize) -> Vec<usize> {
         let mut open = Vec::new();
         for token in start..at.min(self.kinds.len()) {
             if self.kinds[token].opens() {
@@ -117,7 +122,7 @@ impl Splitter<'_> {
                 open.pop();
             }
         }
-        open.pop()
+        open
     }
 
     /// Whether a token of this kind stands between two others, outside of further brackets.

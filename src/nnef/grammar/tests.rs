@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::nnef::ast::{BinaryOp, ExprId, Marks, UnaryOp};
+use crate::nnef::ast::{BinaryOp, ExprId, UnaryOp};
 use crate::nnef::print::{print_expr, print_module};
 use crate::source::Sources;
 
@@ -108,17 +108,10 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
 
 /// The statements of the graph, with their nodes.
 fn statements(module: &Module) -> (Ast, Vec<Assignment>) {
-    let (mut ast, mut statements) = (Ast::default(), Vec::new());
-    module.graphs[0].body.each_chunk(|chunk| {
-        let first = ast.exprs.len();
-        let moved = |id: ExprId| ExprId::new(first + id.index());
-        let moved = |it: &Assignment| Assignment { target: moved(it.target), value: moved(it.value), ..*it };
-        statements.extend(chunk.statements.iter().map(moved));
-        if let Some(any) = chunk.statements.first() {
-            ast.append(&chunk.ast, Marks::default(), any);
-        }
-    });
-    (ast, statements)
+    let mut chunks = Vec::new();
+    module.graphs[0].body.each_chunk(|chunk| chunks.push((Ast::clone(&chunk.ast), chunk.statements.clone())));
+    assert_eq!(chunks.len(), 1);
+    chunks.swap_remove(0)
 }
 
 /// Loops have tables of their own.

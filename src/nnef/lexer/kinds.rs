@@ -23,8 +23,8 @@ macro_rules! kinds {
             }
         }
 
-        /// The tokens of which there is one spelling.
-        const SPELLINGS: &[&str] = &[$($($token,)?)*];
+        /// The tokens of which there is one spelling, which comes first.
+        pub(crate) const SPELLED: &[(&str, Kind)] = &[$($(($token, Kind::$name),)?)*];
     };
 }
 
@@ -226,10 +226,15 @@ impl Kind {
         (Kind::Integer as u8..=Kind::RangeOf as u8).contains(&(self as u8))
     }
 
+    /// Whether it is a literal.
+    pub(crate) fn is_literal(self) -> bool {
+        use Kind::*;
+        matches!(self, Int | Real | Str | Bad | True | False)
+    }
+
     /// Whether it can be the last token of an expression.
     pub(crate) fn ends_expression(self) -> bool {
-        use Kind::*;
-        matches!(self, Ident | Int | Real | Str | Bad | True | False | RParen | RBracket)
+        self.is_literal() || matches!(self, Kind::Ident | Kind::RParen | Kind::RBracket)
     }
 
     /// Whether it opens a bracket.
@@ -269,8 +274,8 @@ impl Kind {
 const FIRST_LETTERS: [u32; 10] = {
     let mut letters = [0; 10];
     let mut i = 0;
-    while i < SPELLINGS.len() {
-        let word = SPELLINGS[i].as_bytes();
+    while i < SPELLED.len() {
+        let word = SPELLED[i].0.as_bytes();
         if word[0].is_ascii_lowercase() {
             letters[word.len()] |= 1 << (word[0] - b'a');
         }
@@ -285,5 +290,5 @@ pub(crate) fn is_reserved(word: &[u8]) -> bool {
     let letters = FIRST_LETTERS.get(word.len()).copied().unwrap_or(0);
     let letter = word.first().map_or(32, |first| first.wrapping_sub(b'a'));
     letters.checked_shr(u32::from(letter)).is_some_and(|bits| bits & 1 != 0)
-        && SPELLINGS.iter().any(|spelling| spelling.as_bytes() == word)
+        && SPELLED.iter().any(|(spelling, _)| spelling.as_bytes() == word)
 }

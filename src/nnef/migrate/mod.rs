@@ -294,7 +294,7 @@ fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Dia
         if holders.is_empty() && !is_graph {
             continue;
         }
-        let mut text = format!("{keyword}_");
+        let mut text = target::identifier(keyword);
         while graph.symbols.get(&text).is_some() {
             text.push('_');
         }

@@ -3,14 +3,29 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Diagnostics;
-use crate::graph::Primitive;
-use crate::graph::{Graph, Kind};
+use crate::graph::{Dialect, Graph, Kind, Primitive};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::compile::units;
 use crate::nnef::document::Document;
+use crate::nnef::lexer;
 use crate::nnef::types::{Element, Type};
 use crate::options::{From, Options};
+use crate::source::FileId;
 use crate::source::names::Names;
+
+/// A text as an identifier of 1.0: not a keyword, and without characters that names do not have.
+pub(crate) fn identifier(text: &str) -> String {
+    let allowed = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let mut text: String = text.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    if !text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
+        text.insert(0, '_');
+    }
+    let tokens = lexer::lex(&text, FileId::default(), Dialect::V1, &mut Diagnostics::new(false));
+    if tokens.kinds.first() != Some(&lexer::Kind::Ident) {
+        text.push('_');
+    }
+    text
+}
 
 /// What 1.0 declares.
 pub(crate) struct Target {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use super::{LARGE, Large, Statements, Targets};
 use crate::graph::Primitive;
-use crate::nnef::ast::{
-    Arg, Assignment, Ast, BinaryOp, Builtin, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers, UnaryOp,
-};
+use crate::nnef::ast::{Arg, Assignment, Ast, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers};
 use crate::source::Span;
 
 /// What an expression is, as a byte.
@@ -38,35 +36,6 @@ pub(super) mod tag {
     pub(crate) const NUMBERS: u8 = 20;
 }
 
-/// The enums of the tree, in the order of the bytes that stand for them.
-pub(super) const UNARY_OPS: &[UnaryOp] = &[UnaryOp::Plus, UnaryOp::Minus, UnaryOp::Not];
-/// Likewise.
-pub(super) const BINARY_OPS: &[BinaryOp] = &[
-    BinaryOp::In,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Lt,
-    BinaryOp::Le,
-    BinaryOp::Gt,
-    BinaryOp::Ge,
-    BinaryOp::Eq,
-    BinaryOp::Ne,
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Div,
-    BinaryOp::Pow,
-];
-/// Likewise.
-pub(super) const BUILTINS: &[Builtin] = &[
-    Builtin::ShapeOf,
-    Builtin::LengthOf,
-    Builtin::RangeOf,
-    Builtin::Integer,
-    Builtin::Scalar,
-    Builtin::Logical,
-    Builtin::String,
-];
 /// What a loop has of what it may have, as bits of a byte.
 pub(super) mod parts {
     pub(crate) const UNROLL: u8 = 1;
@@ -319,11 +288,11 @@ impl<'o> Packer<'o> {
     fn compound(&mut self, expr: Expr) {
         match expr {
             Expr::Unary { op, operand } => {
-                self.out.extend([tag::UNARY, position(UNARY_OPS, op)]);
+                self.out.extend([tag::UNARY, op as u8]);
                 self.expr_id(operand);
             }
             Expr::Binary { op, lhs, rhs, at } => {
-                self.out.extend([tag::BINARY, position(BINARY_OPS, op)]);
+                self.out.extend([tag::BINARY, op as u8]);
                 self.expr_id(lhs);
                 self.expr_id(rhs);
                 self.signed(i64::from(at) - i64::from(self.start));
@@ -344,7 +313,7 @@ impl<'o> Packer<'o> {
                 self.maybe(end);
             }
             Expr::Builtin { function, argument } => {
-                self.out.extend([tag::BUILTIN, position(BUILTINS, function)]);
+                self.out.extend([tag::BUILTIN, function as u8]);
                 self.expr_id(argument);
             }
             _ => self.out.push(tag::ERROR),

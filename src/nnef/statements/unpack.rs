@@ -2,10 +2,11 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::pack::{BINARY_OPS, BUILTINS, How, LOOPS, PRIMITIVES, UNARY_OPS, parts, tag};
+use super::pack::{How, LOOPS, PRIMITIVES, parts, tag};
+use crate::graph::operators::{BINARY, BUILTINS, UNARY};
 use crate::nnef::ast::{
-    Arg, Assignment, Ast, BinaryOp, Builtin, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident,
-    Iterator, ListRange, Loop, LoopId, Marks, Numbers, Recurrence, TypeSpecId, UnaryOp,
+    Arg, Assignment, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, Loop,
+    LoopId, Marks, Numbers, Recurrence, TypeSpecId,
 };
 use crate::room;
 use crate::source::Span;
@@ -258,25 +259,26 @@ impl<'b> Unpacker<'b> {
     fn compound(&mut self, tag: u8) -> Expr {
         match tag {
             tag::UNARY => {
-                let op = self.one_of(UNARY_OPS, UnaryOp::Plus);
+                let op = self.row(&UNARY).op;
                 Expr::Unary { op, operand: self.expr_id() }
             }
             tag::BINARY => {
-                let op = self.one_of(BINARY_OPS, BinaryOp::In);
+                let op = self.row(&BINARY).op;
                 Expr::Binary { op, lhs: self.expr_id(), rhs: self.expr_id(), at: self.offset() }
             }
             tag::SELECT => Expr::Select { condition: self.expr_id(), yes: self.expr_id(), no: self.expr_id() },
             tag::INDEX => Expr::Index { base: self.expr_id(), index: self.expr_id() },
             tag::SLICE => Expr::Slice { base: self.expr_id(), begin: self.maybe(), end: self.maybe() },
             tag::BUILTIN => {
-                let function = self.one_of(BUILTINS, Builtin::String);
+                let function = self.row(&BUILTINS).function;
                 Expr::Builtin { function, argument: self.expr_id() }
             }
             _ => Expr::Error,
         }
     }
 
-    fn one_of<T: Copy>(&mut self, all: &[T], otherwise: T) -> T {
-        all.get(usize::from(self.byte())).copied().unwrap_or(otherwise)
+    /// The row of a table of operators whose number comes next.
+    fn row<T, const N: usize>(&mut self, table: &'static [T; N]) -> &'static T {
+        table.get(usize::from(self.byte())).unwrap_or(&table[0])
     }
 }

@@ -10,7 +10,6 @@ use crate::graph::Dialect;
 use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
 use crate::nnef::grammar::{ModuleKind, Source, parse_module};
-use crate::nnef::lexer::Tokens;
 use crate::source::FileId;
 use crate::source::names::Names;
 
@@ -176,9 +175,7 @@ fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert!(with.content() == without.content(), "{}", text);
     let mut names = Names::new();
-    let tokens = Tokens::default();
-    let mut build =
-        Build { text, tokens, base: 0, names: &mut names, ast: Ast::default(), findings: Vec::new(), failed: false };
+    let mut build = Build::new(text, dialect.rules(), &mut names);
     build.tokens.loops = text.contains("flatten_loops");
     let statements = text.find("graph").and_then(|at| Some(at + text[at..].find('{')? + 1));
     let (mut at, mut lists, mut count) = (statements.unwrap_or(text.len()), Lists::default(), 0);

@@ -1,0 +1,42 @@
+//! Predication: a loop whose condition is a tensor makes all trips up to a bound. A trip is active
+//! as long as all conditions so far held, and `select` chooses what the trips give.
+
+/// Who makes operations for the trips of a loop.
+pub(crate) trait Predicated {
+    /// Values that trips compute.
+    type Value: Clone;
+    /// Why there is none.
+    type Failure;
+
+    /// The logical that a value is, if that is known.
+    fn truth(&self, value: &Self::Value) -> Option<bool>;
+
+    /// Whether two values are surely the same.
+    fn same(&self, a: &Self::Value, b: &Self::Value) -> bool;
+
+    /// Makes an operation on tensors.
+    fn emit(&mut self, operation: &'static str, operands: &[&Self::Value]) -> Result<Self::Value, Self::Failure>;
+
+    /// Both of two conditions.
+    fn both(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value, Self::Failure> {
+        match (self.truth(a), self.truth(b)) {
+            (Some(true), _) | (_, Some(false)) => Ok(b.clone()),
+            (Some(false), _) | (_, Some(true)) => Ok(a.clone()),
+            (None, None) => self.emit("and", &[a, b]),
+        }
+    }
+
+    /// The new value where a condition holds, else the old one.
+    fn choose(
+        &mut self,
+        active: &Self::Value,
+        new: &Self::Value,
+        old: &Self::Value,
+    ) -> Result<Self::Value, Self::Failure> {
+        match self.truth(active) {
+            _ if self.same(new, old) => Ok(old.clone()),
+            Some(known) => Ok(if known { new.clone() } else { old.clone() }),
+            None => self.emit("select", &[active, new, old]),
+        }
+    }
+}

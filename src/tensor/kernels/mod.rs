@@ -1,0 +1,237 @@
+//! What operations compute on elements of any type, for evaluations of every notation.
+//!
+//! [`TABLE`] has the element-wise operations; reductions and products of matrices are functions.
+//! Results have the types of their operands, and integers wrap around. The reference evaluator of
+//! flat graphs, which refuses results beyond 64 bits, takes them from [`Arith::exact`].
+
+/// Does the same with two operands of one type, which is among those listed.
+macro_rules! same_type {
+    ($a:expr, $b:expr, [$($variant:ident),*], $x:ident, $y:ident => $body:expr) => {
+        match ($a.data(), $b.data()) {
+            $((Data::$variant(x), Data::$variant(y)) => {
+                let ($x, $y) = ((x.as_slice(), $a.shape()), (y.as_slice(), $b.shape()));
+                Some($body)
+            })*
+            _ => None,
+        }
+    };
+}
+
+mod matmul;
+mod number;
+mod reduce;
+mod repeat;
+
+pub(crate) use matmul::{Matrices, product};
+pub(crate) use number::{Arith, Number, Order};
+pub(crate) use reduce::{best, extreme, fold, grouped, softmax};
+pub(crate) use repeat::{Align, Repeat};
+
+use super::{Data, Tensor};
+
+/// What an element-wise operation computes.
+#[derive(Clone, Copy)]
+pub(crate) enum Kernel {
+    /// A function of a float, in 32 and in 64 bits.
+    Float(fn(f32) -> f32, fn(f64) -> f64),
+    /// A function of a number, in 32 and in 64 bits and on integers.
+    Number(fn(f32) -> f32, fn(f64) -> f64, fn(i128) -> i128),
+    /// The negation of a logical.
+    Not,
+    /// Arithmetic of two numbers.
+    Arithmetic(Arith),
+    /// A comparison of two elements.
+    Compare(Order),
+    /// A function of two logicals.
+    Logic(fn(bool, bool) -> bool),
+}
+
+macro_rules! float {
+    ($function:ident) => {
+        Kernel::Float(f32::$function, f64::$function)
+    };
+    (|$x:ident| $body:expr) => {
+        Kernel::Float(|$x: f32| $body, |$x: f64| $body)
+    };
+}
+
+macro_rules! number {
+    (|$x:ident| $float:expr, $whole:expr) => {
+        Kernel::Number(|$x: f32| $float, |$x: f64| $float, $whole)
+    };
+}
+
+use Kernel::{Arithmetic, Compare, Logic};
+
+/// The element-wise operations by their names in NNEF, and three that NNEF does not have.
+const TABLE: &[(&str, Kernel)] = &[
+    ("sqrt", float!(sqrt)),
+    ("rsqrt", float!(|x| 1.0 / x.sqrt())),
+    ("exp", float!(exp)),
+    ("log", float!(ln)),
+    ("log2", float!(log2)),
+    ("sin", float!(sin)),
+    ("cos", float!(cos)),
+    ("tan", float!(tan)),
+    ("asin", float!(asin)),
+    ("acos", float!(acos)),
+    ("atan", float!(atan)),
+    ("sinh", float!(sinh)),
+    ("cosh", float!(cosh)),
+    ("tanh", float!(tanh)),
+    ("asinh", float!(asinh)),
+    ("acosh", float!(acosh)),
+    ("atanh", float!(atanh)),
+    ("sigmoid", float!(|x| 1.0 / (1.0 + (-x).exp()))),
+    ("softplus", float!(|x| x.max(0.0) + (-x.abs()).exp().ln_1p())),
+    ("floor", float!(floor)),
+    ("ceil", float!(ceil)),
+    ("round", float!(round_ties_even)),
+    ("rcp", float!(recip)),
+    ("neg", number!(|x| -x, |x| -x)),
+    ("abs", number!(|x| x.abs(), i128::abs)),
+    // Zeros keep their sign, and NaN stays.
+    ("sign", number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum)),
+    ("sqr", number!(|x| x * x, |x| x * x)),
+    ("relu", number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })),
+    ("not", Kernel::Not),
+    ("add", Arithmetic(Arith::Add)),
+    ("sub", Arithmetic(Arith::Sub)),
+    ("mul", Arithmetic(Arith::Mul)),
+    ("div", Arithmetic(Arith::Div)),
+    ("mod", Arithmetic(Arith::Mod)),
+    ("floor_div", Arithmetic(Arith::FloorDiv)),
+    ("pow", Arithmetic(Arith::Pow)),
+    ("min", Arithmetic(Arith::Min)),
+    ("max", Arithmetic(Arith::Max)),
+    ("lt", Compare(Order::Less)),
+    ("le", Compare(Order::LessEqual)),
+    ("gt", Compare(Order::Greater)),
+    ("ge", Compare(Order::GreaterEqual)),
+    ("eq", Compare(Order::Equal)),
+    ("ne", Compare(Order::NotEqual)),
+    ("and", Logic(|x, y| x & y)),
+    ("or", Logic(|x, y| x | y)),
+    ("xor", Logic(|x, y| x ^ y)),
+];
+
+/// What an element-wise operation computes; constant, so that tables can hold the answer.
+pub(crate) const fn find(name: &str) -> Option<Kernel> {
+    const fn equal(a: &[u8], b: &[u8]) -> bool {
+        match (a.split_first(), b.split_first()) {
+            (Some((x, a)), Some((y, b))) => *x == *y && equal(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+    let mut i = 0;
+    while i < TABLE.len() {
+        if equal(TABLE[i].0.as_bytes(), name.as_bytes()) {
+            return Some(TABLE[i].1);
+        }
+        i += 1;
+    }
+    None
+}
+
+impl Kernel {
+    /// The elements of the result.
+    ///
+    /// # Errors
+    ///
+    /// Operands of another number or types than the operation has, and integers divided by zero.
+    pub(crate) fn compute(self, operands: &[&Tensor], to: Repeat) -> Result<Data, String> {
+        let found = match (self, operands) {
+            (Kernel::Number(_, _, whole), [x]) if x.dtype().is_integer() => match x.data() {
+                Data::Int32(items) => Some(Data::Int32(items.iter().map(|&x| whole(x.into()) as i32).collect())),
+                Data::Int64(items) => Some(Data::Int64(items.iter().map(|&x| whole(x.into()) as i64).collect())),
+                _ => None,
+            },
+            (Kernel::Float(single, double) | Kernel::Number(single, double, _), [x]) => match x.data() {
+                Data::Float32(items) => Some(Data::Float32(items.iter().map(|&x| single(x)).collect())),
+                Data::Float64(items) => Some(Data::Float64(items.iter().map(|&x| double(x)).collect())),
+                _ => None,
+            },
+            (Kernel::Not, [x]) => x.items().map(|items| Data::Bool(items.iter().map(|x: &bool| !x).collect())),
+            (Kernel::Arithmetic(op), [a, b]) => {
+                same_type!(a, b, [Float32, Float64, Int32, Int64], x, y => arithmetic(op, x, y, to)?)
+            }
+            (Kernel::Compare(order), [a, b]) => {
+                same_type!(a, b, [Float32, Float64, Int32, Int64, Bool], x, y => Data::Bool(to.zip(x, y, order.function())))
+            }
+            (Kernel::Logic(connect), [a, b]) => same_type!(a, b, [Bool], x, y => Data::Bool(to.zip(x, y, connect))),
+            _ => None,
+        };
+        found.ok_or_else(|| "the operands are not of the types that the operation has".to_owned())
+    }
+}
+
+fn arithmetic<T: Number>(op: Arith, a: repeat::Side<T>, b: repeat::Side<T>, to: Repeat) -> Result<Data, String> {
+    if T::WHOLE && op.divides() && b.0.contains(&T::default()) {
+        return Err("an integer is divided by zero".to_owned());
+    }
+    Ok(T::pack(to.zip(a, b, |x, y| T::calculate(op, x, y))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(shape: &[usize], items: &[i32]) -> Tensor {
+        Tensor::new(shape, Data::Int32(items.to_vec())).unwrap()
+    }
+
+    fn to(shape: &[usize]) -> Repeat<'_> {
+        Repeat { shape, align: Align::Last }
+    }
+
+    #[test]
+    fn operands_are_repeated_along_last_axes() {
+        let (a, b) = (tensor(&[2, 1], &[10, 20]), tensor(&[3], &[1, 2, 3]));
+        let sum = Arithmetic(Arith::Add).compute(&[&a, &b], to(&[2, 3])).unwrap();
+        assert_eq!(sum, Data::Int32(vec![11, 12, 13, 21, 22, 23]));
+        let swapped = Arithmetic(Arith::Sub).compute(&[&b, &a], to(&[2, 3])).unwrap();
+        assert_eq!(swapped, Data::Int32(vec![-9, -8, -7, -19, -18, -17]));
+        let empty = tensor(&[0, 3], &[]);
+        assert_eq!(Arithmetic(Arith::Add).compute(&[&empty, &b], to(&[0, 3])).unwrap().len(), 0);
+    }
+
+    #[cfg(feature = "eval")]
+    #[test]
+    fn operands_are_repeated_along_first_axes() {
+        let (a, b) = (tensor(&[2], &[10, 20]), tensor(&[2, 3], &[1, 2, 3, 4, 5, 6]));
+        let to = Repeat { shape: &[2, 3], align: Align::First };
+        let sum = Arithmetic(Arith::Add).compute(&[&a, &b], to).unwrap();
+        assert_eq!(sum, Data::Int32(vec![11, 12, 13, 24, 25, 26]));
+    }
+
+    #[test]
+    fn division_of_integers() {
+        // The remainder of -7 by 2 is 1, since the divisor is positive.
+        for (op, wanted) in [(Arith::Div, -3), (Arith::Mod, 1), (Arith::FloorDiv, -4)] {
+            let compute = |a, b| Arithmetic(op).compute(&[&tensor(&[], &[a]), &tensor(&[], &[b])], to(&[]));
+            assert_eq!(compute(-7, 2), Ok(Data::Int32(vec![wanted])), "{op:?}");
+            assert!(compute(1, 0).is_err());
+            assert!(compute(i32::MIN, -1).is_ok());
+        }
+    }
+
+    #[test]
+    fn integers_wrap_around() {
+        let compute = |op, a, b| i32::calculate(op, a, b);
+        assert_eq!(compute(Arith::Add, i32::MAX, 1), i32::MIN);
+        assert_eq!(compute(Arith::Div, i32::MIN, -1), i32::MIN);
+        assert_eq!(compute(Arith::Pow, 3, 100), 3i32.wrapping_pow(100));
+        assert_eq!((compute(Arith::Pow, 1, -1), compute(Arith::Pow, -1, -1)), (1, 0));
+        assert_eq!(i64::calculate(Arith::Mul, i64::MAX, i64::MAX), 1);
+    }
+
+    #[test]
+    fn selection_repeats_all_three() {
+        let condition = Tensor::new(&[2, 1], Data::Bool(vec![true, false])).unwrap();
+        let (a, b) = (tensor(&[3], &[1, 2, 3]), tensor(&[], &[0]));
+        let found = to(&[2, 3]).select(&condition, &a, &b).unwrap();
+        assert_eq!(found, Data::Int32(vec![1, 2, 3, 0, 0, 0]));
+        assert_eq!(to(&[2]).select(&condition, &a, &condition), None);
+    }
+}

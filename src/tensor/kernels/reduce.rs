@@ -1,0 +1,70 @@
+//! Reductions: each group of elements to one.
+
+use super::{Align, Arith, Number, Order, Repeat};
+use crate::tensor::{Data, Dims, Tensor};
+
+/// Reduces elements along axes, which are sorted and differ: each group in row-major order.
+pub(crate) fn grouped<T: Copy, R, C: FromIterator<R>>(
+    items: &[T],
+    shape: &[usize],
+    axes: &[usize],
+    f: impl Fn(&[T]) -> R,
+) -> C {
+    let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|axis| axes.contains(axis));
+    let group: usize = reduced.iter().map(|&axis| shape[axis]).product();
+    let count: usize = kept.iter().map(|&axis| shape[axis]).product();
+    if group == 0 {
+        return (0..count).map(|_| f(&[])).collect();
+    }
+    let places = |axes: &[usize]| crate::tensor::arrange::places(shape, axes);
+    let inner = places(&reduced);
+    let contiguous = inner.iter().copied().eq(0..group);
+    let mut held = Vec::with_capacity(if contiguous { 0 } else { group });
+    let one = |start: usize| {
+        if contiguous {
+            return f(&items[start..start + group]);
+        }
+        held.clear();
+        held.extend(inner.iter().map(|place| items[start + place]));
+        f(&held)
+    };
+    places(&kept).into_iter().map(one).collect()
+}
+
+/// The sum, product, least or greatest of each group of numbers, in their own type; none for logicals.
+pub(crate) fn fold(x: &Tensor, axes: &[usize], op: Arith) -> Option<Data> {
+    fn folded<T: Number>((items, shape): (&[T], &[usize]), axes: &[usize], op: Arith) -> Data {
+        let start = match op {
+            Arith::Mul => T::ONE,
+            Arith::Max => T::LEAST,
+            Arith::Min => T::GREATEST,
+            _ => T::default(),
+        };
+        T::pack(grouped(items, shape, axes, |group| group.iter().fold(start, |all, &x| T::calculate(op, all, x))))
+    }
+    same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => folded(x, axes, op))
+}
+
+/// The place of the first greatest or least number in each group; none for logicals.
+pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> {
+    let place = |place: Option<usize>| place.unwrap_or(0) as i64;
+    same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => {
+        Data::Int64(grouped(x.0, x.1, axes, |group| place(best(group, order.function()))))
+    })
+}
+
+/// The place of the best item: the first one that no other is better than; none of none.
+pub(crate) fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Option<usize> {
+    (0..items.len()).reduce(|best, i| if better(items[i], items[best]) { i } else { best })
+}
+
+/// Exponentials that sum up to 1 along axes, or their logarithms.
+pub(crate) fn softmax(items: &[f64], shape: &[usize], axes: &[usize], log: bool) -> Vec<f64> {
+    let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
+    let totals: Dims = shape.iter().enumerate().map(extent).collect();
+    let to = Repeat { shape, align: Align::Last };
+    let peaks: Vec<f64> = grouped(items, shape, axes, |group| group.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    let shifted: Vec<f64> = to.zip((items, shape), (&peaks, &totals), |x, peak| x - peak);
+    let sums: Vec<f64> = grouped(&shifted, shape, axes, |group| group.iter().map(|x| x.exp()).sum());
+    to.zip((&shifted, shape), (&sums, &totals), |x: f64, sum: f64| if log { x - sum.ln() } else { x.exp() / sum })
+}
