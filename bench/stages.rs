@@ -38,7 +38,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 /// One repetition; nothing if the document is refused.
 fn measure(text: &str) -> Result<Option<String>, Box<dyn Error>> {
-    let options = Options { lower: Lower::All, ..Options::default() };
+    let options = Options::default().with(|o| o.lower = Lower::All);
     let text = text.to_string();
     let start_memory = peak();
     let time = ProcessTime::try_now()?;

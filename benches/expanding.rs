@@ -14,7 +14,7 @@ const SIZE: usize = 30_000;
 fn expanding(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("expand");
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
-    let options = Options { lower: Lower::All, ..Options::default() };
+    let options = Options::default().with(|o| o.lower = Lower::All);
     for workload in workloads::ALL {
         let document = (workload.make)(SIZE);
         if document.operations.is_none() {

@@ -27,7 +27,7 @@ fn json(graph: &Graph) -> Vec<u8> {
 fn writing(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("write");
     group.sample_size(20).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    let options = Options { lower: Lower::All, ..Options::default() };
+    let options = Options::default().with(|o| o.lower = Lower::All);
     for workload in NAMES.iter().filter_map(|name| workloads::find(name)) {
         let parsed = parse("workload", (workload.make)(SIZE).text, &options);
         let Ok(expansion) = expand(&parsed.document, &options) else { continue };

@@ -33,9 +33,9 @@
 //! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
 //! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
+#![warn(unreachable_pub)]
 // Without the command nothing uses what only the command does.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
-#![warn(unreachable_pub)]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 /// The notation of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum From {
     /// Decided by the text.
     #[default]
@@ -14,6 +15,7 @@ pub enum From {
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lower {
     /// Fragments of the document and of extra declaration files.
     #[default]
@@ -29,10 +31,15 @@ pub enum Lower {
 /// The options of a run.
 ///
 /// ```
-/// let options = nnef_flatten::Options { strict: true, ..Default::default() };
+/// use nnef_flatten::Options;
+///
+/// let mut options = Options::default();
+/// options.strict = true;
+/// assert_eq!(options, Options::default().with(|options| options.strict = true));
 /// assert_eq!(options.max_ops, 10_000_000);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
     /// Accept only what the specification allows – for networks with loops what TensorRT does – and evaluate everything.
     pub strict: bool,
@@ -93,6 +100,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// These with some changed.
+    pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Options {
+        change(&mut self);
+        self
+    }
+
     /// Whether everything is evaluated, demanded or not (law 7).
     pub(crate) fn demand_all(&self) -> bool {
         self.strict || self.keep_unused

@@ -29,7 +29,7 @@ graph G( x, y, z ) -> ( {outputs} )
 }
 
 fn unroll() -> Options {
-    Options { unroll: true, ..Options::default() }
+    Options::default().with(|o| o.unroll = true)
 }
 
 /// The statements behind the inputs.
@@ -113,7 +113,7 @@ fn conditions_that_are_known_decide_while_expanding() {
         expanded("    r, n = with s = x, i = 1 unroll { yield exp(s), i + 1; } while i < 3;", "r", &Options::default());
     assert_eq!(found, ["r_trip1_exp1 = exp(x);", "r = exp(r_trip1_exp1);", "n = copy(3);"]);
     let endless = document("    r = with s = x while true unroll exp(s);", "r");
-    let (_, found) = flatten(&endless, &Options { max_trips: Some(10), ..Options::default() });
+    let (_, found) = flatten(&endless, &Options::default().with(|o| o.max_trips = Some(10)));
     assert!(found.errors[0].starts_with("E0937"), "{found:?}");
 }
 
@@ -134,7 +134,7 @@ fn conditions_on_tensors_choose() {
     ];
     assert_eq!(expanded(WHILE, "r", &unroll()), wanted);
     let open = WHILE.replace("..(2)", "");
-    let bounded = Options { max_trips: Some(2), ..unroll() };
+    let bounded = unroll().with(|o| o.max_trips = Some(2));
     assert_eq!(expanded(&open, "r", &bounded), wanted);
     let (_, found) = flatten(&document(&open, "r"), &unroll());
     assert!(found.errors[0].starts_with("E0924") && found.errors[0].contains("`r_trip1_lt1`"), "{found:?}");
@@ -205,7 +205,7 @@ fn the_extension_enables_loops() {
     assert!(flatten(text, &Options::default()).0.is_none());
     let (_, found) = flatten(
         &document("    r = with s = x unroll..(2) exp(s);", "r"),
-        &Options { strict: true, ..Options::default() },
+        &Options::default().with(|o| o.strict = true),
     );
     assert!(found.errors.iter().any(|error| error.starts_with("E0219")), "{found:?}");
 }
@@ -251,7 +251,7 @@ fn printing_gives_the_same_text() {
 /// Trips that make nothing count as steps.
 #[test]
 fn idle_trips_end() {
-    let limits = Options { max_ops: 1000, ..Options::default() };
+    let limits = Options::default().with(|o| o.max_ops = 1000);
     for loops in
         ["n = with i = 0 unroll..(1000000000) i + 1;", "n, all = with i = 0 unroll..(1000000000) { yield i + 1, i; };"]
     {
@@ -268,6 +268,6 @@ fn hostile_nesting_is_refused() {
     }
     let deep = "with s = x unroll..(2) { r = ".repeat(100) + "exp(x);" + &" yield r; };".repeat(100);
     let (_, found) =
-        flatten(&document(&format!("    r = {deep}"), "r"), &Options { max_ops: 1000, ..Options::default() });
+        flatten(&document(&format!("    r = {deep}"), "r"), &Options::default().with(|o| o.max_ops = 1000));
     assert!(!found.errors.is_empty());
 }

@@ -250,11 +250,11 @@ const DOWN: &str = "fragment down( x: tensor<scalar>, n: integer ) -> ( y: tenso
 #[test]
 fn recursion_as_deep_as_the_budget_works() {
     gives(&tensor(DOWN, "relu(down(x, n = 1000000))"), "y = relu(x);");
-    let exact = Options { max_depth: 1001, ..Options::default() };
+    let exact = Options::default().with(|o| o.max_depth = 1001);
     assert!(run(&tensor(DOWN, "relu(down(x, n = 1000))"), &exact).is_ok());
     refused_with(&tensor(DOWN, "relu(down(x, n = 1001))"), &exact, &["E0801"]);
     refused_with(&tensor(DOWN, "relu(down(x, n = -1))"), &Options::default(), &["E0801"]);
-    let options = Options { max_depth: 10, ..Options::default() };
+    let options = Options::default().with(|o| o.max_depth = 10);
     refused_with(&tensor(DOWN, "relu(down(x, n = 20))"), &options, &["E0801"]);
 }
 
@@ -266,7 +266,7 @@ fn deep_recursion_with_operations_works() {
     let after = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
         { y = relu(f(x, n = n - 1)) if n > 0 else x; }\n";
     gives(&tensor(after, "f(x, n = 100000)"), "y = relu(");
-    let all = Options { lower: Lower::All, ..Options::default() };
+    let all = Options::default().with(|o| o.lower = Lower::All);
     assert!(timed(|| run(&tensor(after, "f(x, n = 100000)"), &all)).is_ok());
 }
 
@@ -373,7 +373,7 @@ fn exponential_work_is_refused() {
     // No operation is emitted, and the depth is small.
     let twice = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
         { a = f(x, n = n - 1) if n > 0 else x; y = f(a, n = n - 1) if n > 0 else a; }\n";
-    let options = Options { max_ops: 100_000, ..Options::default() };
+    let options = Options::default().with(|o| o.max_ops = 100_000);
     refused_with(&tensor(twice, "f(x, n = 200)"), &options, &["E0814"]);
     let adds = "fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
         { a = f(x, n = n - 1) if n > 0 else x; y = f(a + 1.0, n = n - 1) if n > 0 else a + 2.0; }\n";
@@ -399,7 +399,7 @@ fn blow_ups_of_data_are_refused() {
             "integer[][]",
             "[for i in range_of([1] * 10000) yield [for j in range_of([1] * 10000000) yield j]]",
         ),
-        &Options { max_ops: 1_000_000, ..Options::default() },
+        &Options::default().with(|o| o.max_ops = 1_000_000),
         &["E0812", "E0813", "E0814"],
     );
     gives(&attribute("", "integer[]", "[] * 9223372036854775807"), "a = []");
@@ -407,7 +407,7 @@ fn blow_ups_of_data_are_refused() {
 
 #[test]
 fn a_crossed_budget_tells_the_calls() {
-    let options = Options { max_ops: 50, ..Options::default() };
+    let options = Options::default().with(|o| o.max_ops = 50);
     let endless = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(relu(x)); }\n";
     let Err(diagnostics) = run(&tensor(endless, "f(x)"), &options) else { panic!("expanded") };
     let error = diagnostics.iter().find(|diagnostic| diagnostic.is_error()).expect("an error");
@@ -426,7 +426,7 @@ fn doubling(first: &str, open: &str, close: &str, n: usize) -> String {
 
 #[test]
 fn values_that_share_their_parts_end() {
-    let options = Options { max_ops: 100_000, ..Options::default() };
+    let options = Options::default().with(|o| o.max_ops = 100_000);
     let ends = |text: &str| {
         if let Err(diagnostics) = timed(|| run(text, &options)) {
             assert!(!error_codes(&diagnostics).is_empty());
@@ -467,7 +467,7 @@ fn values_that_share_their_parts_end() {
 #[test]
 fn work_on_long_arrays_is_bounded() {
     let codes = ["E0812", "E0813", "E0814"];
-    let options = Options { max_ops: 1_000_000, ..Options::default() };
+    let options = Options::default().with(|o| o.max_ops = 1_000_000);
     let pi = "fragment pi( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> );\n";
     let of = |value: &str| {
         let f = format!(

@@ -167,7 +167,7 @@ fn wrong_examples_have_their_code() {
     let mut failed = String::new();
     for example in examples().iter().filter(|example| example.wrong) {
         for strict in [false, true] {
-            let found = findings(&example.text, &Options { strict, ..Options::default() });
+            let found = findings(&example.text, &Options::default().with(|o| o.strict = strict));
             let own = found.iter().find(|d| d.code == example.code);
             if own.is_none_or(|d| d.severity != severity(example.code, strict)) {
                 let code = example.code.as_str();
@@ -183,7 +183,7 @@ fn wrong_examples_have_their_code() {
 fn wrong_examples_have_no_other_errors() {
     let mut failed = String::new();
     for example in examples().iter().filter(|example| example.wrong) {
-        let found = findings(&example.text, &Options { strict: true, ..Options::default() });
+        let found = findings(&example.text, &Options::default().with(|o| o.strict = true));
         let own = example.code.as_str();
         let allowed = |other: &str| COMPANIONS.iter().any(|(code, companion, _)| (*code, *companion) == (own, other));
         if found.iter().any(|d| d.code != example.code && !allowed(d.code.as_str())) {
@@ -198,7 +198,13 @@ fn right_examples_are_accepted_under_strict() {
     let mut failed = String::new();
     for example in examples().iter().filter(|example| !example.wrong) {
         for lower in [Lower::Custom, Lower::All] {
-            let found = findings(&example.text, &Options { strict: true, lower: lower.clone(), ..Options::default() });
+            let found = findings(
+                &example.text,
+                &Options::default().with(|o| {
+                    o.strict = true;
+                    o.lower = lower.clone();
+                }),
+            );
             if !found.is_empty() {
                 failed += &format!("line {} ({}), {lower:?}:{}\n", example.line, example.code.as_str(), told(&found));
             }

@@ -7,7 +7,11 @@ use corpus::{flat, flatten};
 use nnef_flatten::{From, Options};
 
 fn options(strict: bool) -> Options {
-    Options { from: From::NnefDraft, migrate: true, strict, ..Options::default() }
+    Options::default().with(|o| {
+        o.from = From::NnefDraft;
+        o.migrate = true;
+        o.strict = strict;
+    })
 }
 
 /// Flattens a document and compares the statements of the graph; gives the warnings.

@@ -57,7 +57,7 @@ fn models_give_what_was_recorded() {
         let recorded = Tensor::from_npz(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
         let text = std::fs::read_to_string(folder.join("graph.nnef")).unwrap();
         for lower in [Lower::Custom, Lower::All] {
-            let options = Options { lower, ..Options::default() };
+            let options = Options::default().with(|o| o.lower = lower);
             let graph = expand(&parse("graph.nnef", text.clone(), &options).document, &options).unwrap().graph;
             let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
             let inputs: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();

@@ -28,7 +28,10 @@ fn examples() -> BTreeMap<String, String> {
 
 /// The flat text of a document that has nothing wrong.
 fn flatten(name: &str, text: &str, lower: Lower) -> String {
-    let options = Options { strict: true, lower, ..Options::default() };
+    let options = Options::default().with(|o| {
+        o.strict = true;
+        o.lower = lower;
+    });
     let parsed = parse(name, text.to_string(), &options);
     let messages = |found: &Diagnostics| found.iter().map(|d| d.message.clone()).collect::<Vec<_>>();
     assert!(parsed.diagnostics.is_empty(), "{name}: {:?}", messages(&parsed.diagnostics));
@@ -121,7 +124,7 @@ fn mistakes(text: &str) -> Vec<(u32, u32, u32)> {
 #[test]
 fn every_mistake_is_reported_in_one_run() {
     let text = std::fs::read_to_string(root().join("examples").join(MISTAKES)).unwrap();
-    let options = Options { strict: true, ..Options::default() };
+    let options = Options::default().with(|o| o.strict = true);
     let parsed = parse(MISTAKES, text.clone(), &options);
     let sources = parsed.document.sources();
     let checked = check(&parsed.document, &options);

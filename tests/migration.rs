@@ -7,11 +7,17 @@ use corpus::{Found, cases, flat, flatten};
 use nnef_flatten::{From, Lower, Options};
 
 fn options() -> Options {
-    Options { from: From::NnefDraft, migrate: true, ..Options::default() }
+    Options::default().with(|o| {
+        o.from = From::NnefDraft;
+        o.migrate = true;
+    })
 }
 
 fn strict() -> Options {
-    Options { from: From::Nnef, strict: true, ..Options::default() }
+    Options::default().with(|o| {
+        o.from = From::Nnef;
+        o.strict = true;
+    })
 }
 
 /// The statements after the inputs, and what was found.
@@ -76,23 +82,23 @@ fn fragments_are_expanded_whatever_lower_says() {
     let source = "version 1.0\nfragment f( x: tensor ) -> ( y: tensor )\n{\n    y = -sqr(x)\n}\n\
                   graph G( x ) -> ( y )\n{\n    x = external(shape = [2])\n    y = f(x)\n}\n";
     for lower in [Lower::Custom, Lower::None, Lower::Names(vec!["sqr".into()])] {
-        let (text, _) = flat(source, &Options { lower, ..options() });
+        let (text, _) = flat(source, &options().with(|o| o.lower = lower));
         assert!(!text.contains("fragment") && text.contains("y = neg("), "{text}");
     }
-    let kept = Options { keep: vec!["f".into()], ..options() };
+    let kept = options().with(|o| o.keep = vec!["f".into()]);
     let (_, found) = flatten(source, &kept);
     assert_eq!(found.errors, ["E1104 fragment `f` stays in the notation of the provisional dialect"]);
 }
 
 #[test]
 fn what_has_no_counterpart_is_refused() {
-    let kept = Options { keep: vec!["logarithmic_quantize".into()], ..options() };
+    let kept = options().with(|o| o.keep = vec!["logarithmic_quantize".into()]);
     let source = "x = external(shape = [1,4])\ny = logarithmic_quantize(x, 1.0, bits = 8)";
     assert_eq!(errors(source, &kept), ["E1101 `logarithmic_quantize` has no counterpart in NNEF 1.0"]);
     let open = "x = external(shape = [0,4,8,8])\ny = exp(x)";
     let message = "E1103 the shape of `x` has extents that are left open, which NNEF 1.0 does not know";
     assert_eq!(errors(open, &options()), [message]);
-    let given = Options { input_shapes: vec![("x".into(), vec![1, 4, 8, 8])], ..options() };
+    let given = options().with(|o| o.input_shapes = vec![("x".into(), vec![1, 4, 8, 8])]);
     assert_eq!(migrated(open, &given).0, "y = exp(x);");
     let partial = "x = external(shape = [1,4,8,8])\ny = max_pool(x, size = [1,1,2,2], padding = [(0,0)])";
     assert!(errors(partial, &options())[0].starts_with("E1102 `padding` leaves trailing axes"));
@@ -122,7 +128,7 @@ fn external_tensors_become_inputs() {
 #[test]
 fn without_migration_the_draft_stays_itself() {
     let source = "version 1.0\n\ngraph G(x) -> (y)\n{\n    x = external(shape = [0, 4]);\n    y = idn(x);\n}\n";
-    let plain = Options { migrate: false, ..options() };
+    let plain = options().with(|o| o.migrate = false);
     assert_eq!(flat(source, &plain).0, source);
 }
 
@@ -132,7 +138,13 @@ fn valid_cases_of_the_corpus_become_valid_documents() {
     for case in cases("3").iter().filter(|case| case["kind"] == "valid") {
         let source = case["source"].as_str().unwrap();
         for lower in [Lower::Custom, Lower::All] {
-            let (graph, found) = flatten(source, &Options { lower, keep_unused: true, ..options() });
+            let (graph, found) = flatten(
+                source,
+                &options().with(|o| {
+                    o.lower = lower;
+                    o.keep_unused = true;
+                }),
+            );
             let Some(graph) = graph else {
                 assert!(found.errors.iter().all(|error| error.starts_with("E11")), "{}: {found:?}", case["id"]);
                 continue;

@@ -15,7 +15,12 @@ fn exhaustive() -> bool {
 /// Reads and expands a text, what could be read of it too; a panic fails the test.
 fn survives(text: &str, draft: bool) {
     let from = if draft { nnef_flatten::From::NnefDraft } else { nnef_flatten::From::Auto };
-    let options = Options { from, lower: Lower::All, max_ops: 20_000, max_depth: 2_000, ..Options::default() };
+    let options = Options::default().with(|o| {
+        o.from = from;
+        o.lower = Lower::All;
+        o.max_ops = 20_000;
+        o.max_depth = 2_000;
+    });
     let parsed = parse("holes", text.to_string(), &options);
     if parsed.diagnostics.has_errors() {
         let _ = expand(&parsed.document, &options);

@@ -33,7 +33,7 @@ fn sum(shape: &str, chunk: &str) -> String {
 }
 
 fn unroll() -> Options {
-    Options { unroll: true, ..Options::default() }
+    Options::default().with(|o| o.unroll = true)
 }
 
 /// The statements of a flat text.
@@ -100,20 +100,23 @@ fn an_open_extent_keeps_it() {
     let (graph, found) = flatten(&open, &unroll());
     assert!(matches!(graph.unwrap().fragments()[..], [KeptFragment::Flat(..)]));
     assert_eq!(about_scan(&found), "E0975 this scan is not unrolled: the extent of `x` along axis 0 is not known");
-    let (graph, found) = flatten(&open, &Options { flat: true, ..unroll() });
+    let (graph, found) = flatten(&open, &unroll().with(|o| o.flat = true));
     assert!(graph.is_none());
     assert_eq!(about_scan(&found), "E0976 this scan cannot be made flat: the extent of `x` along axis 0 is not known");
-    let given = Options { flat: true, input_shapes: vec![("x".to_owned(), vec![2, 4])], ..unroll() };
+    let given = unroll().with(|o| {
+        o.flat = true;
+        o.input_shapes = vec![("x".to_owned(), vec![2, 4])];
+    });
     assert!(flat(&open, &given).0.contains("all_trip2_x_t"));
 }
 
 #[test]
 fn it_stays_where_that_is_asked_for() {
     for keep in ["step", "tract_core_scan"] {
-        let (graph, _) = flatten(&sum("3, 4", "1"), &Options { keep: vec![keep.to_owned()], ..unroll() });
+        let (graph, _) = flatten(&sum("3, 4", "1"), &unroll().with(|o| o.keep = vec![keep.to_owned()]));
         assert_eq!(graph.unwrap().fragments().len(), 1, "{keep}");
     }
-    let (graph, found) = flatten(&sum("3, 4", "1"), &Options { flat: true, ..Options::default() });
+    let (graph, found) = flatten(&sum("3, 4", "1"), &Options::default().with(|o| o.flat = true));
     assert!(graph.is_none() && about_scan(&found).starts_with("E0976"), "{found:?}");
     let skips = sum("3, 4", "1").replace("skip = 0", "skip = 1");
     assert!(about_scan(&flatten(&skips, &unroll()).1).starts_with("E0975"));
@@ -163,7 +166,7 @@ fn early_models_have_no_chunk_in_outputs() {
 
 #[test]
 fn steps_count_against_the_budget() {
-    let (graph, found) = flatten(&sum("1000000000000, 4", "1"), &Options { max_ops: 1000, ..unroll() });
+    let (graph, found) = flatten(&sum("1000000000000, 4", "1"), &unroll().with(|o| o.max_ops = 1000));
     assert!(graph.is_none());
     assert!(found.errors.iter().any(|error| error.starts_with("E0811")), "{found:?}");
 }
@@ -175,7 +178,7 @@ fn endless_recursion_is_told() {
         fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> )\n{\n    \
         y = tract_core_scan(body = 'f', scan = [('x', x, 0, 1)], full = [], state = [], output = [('y', 'full', 0, 1)]);\n}\n\
         graph G( x ) -> ( y )\n{\n    x = external(shape = [2, 3]);\n    y = f(x);\n}\n";
-    let (graph, found) = flatten(text, &Options { max_depth: 1000, ..unroll() });
+    let (graph, found) = flatten(text, &unroll().with(|o| o.max_depth = 1000));
     assert!(graph.is_none());
     assert!(found.errors.iter().any(|error| error.starts_with("E0801")), "{found:?}");
 }
@@ -188,7 +191,7 @@ fn models_are_unrolled_and_mean_the_same() {
         if !text.contains("tract_core_scan") {
             continue;
         }
-        let (kept, _) = flatten(&text, &Options { lower: Lower::All, ..Options::default() });
+        let (kept, _) = flatten(&text, &Options::default().with(|o| o.lower = Lower::All));
         let (graph, found) = flatten(&text, &unroll());
         let (kept, graph) = (kept.unwrap(), graph.unwrap());
         let stays = found.warnings.iter().any(|warning| warning.starts_with("E0975"));
@@ -215,7 +218,7 @@ fn models_are_unrolled_and_mean_the_same() {
 fn a_model_gives_what_was_recorded() {
     let Some(folder) = corpus::shared("models/tiny_gru") else { return };
     let text = std::fs::read_to_string(folder.join("graph.nnef")).unwrap();
-    let graph = flatten(&text, &Options { flat: true, ..unroll() }).0.unwrap();
+    let graph = flatten(&text, &unroll().with(|o| o.flat = true)).0.unwrap();
     let recorded = Tensor::from_npz(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
     let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
     let given: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();

@@ -20,7 +20,7 @@ fn shape(graph: &Graph, name: &str) -> Option<Vec<i64>> {
 }
 
 fn lower_all() -> Options {
-    Options { lower: Lower::All, ..Default::default() }
+    Options::default().with(|o| o.lower = Lower::All)
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_strided_max_pool_lowers_to_operations_with_shapes() {
         x = external(shape = [1,4,9,9]);
         y = max_pool(x, size = [1,1,3,3], stride = [1,1,2,2], padding = [(0,0),(0,0),(0,0),(0,0)]);
     }";
-    for options in [Options::default(), lower_all(), Options { strict: true, ..lower_all() }] {
+    for options in [Options::default(), lower_all(), lower_all().with(|o| o.strict = true)] {
         assert_eq!(shape(&graph(text, &options), "y"), Some(vec![1, 4, 4, 4]));
     }
     let lowered = graph(text, &lower_all());
@@ -53,7 +53,7 @@ fn shape_of_knows_what_was_inferred_so_far() {
             y = flat(max_pool(x, size = [1,1,2,2], stride = [1,1,2,2]));
         }";
     assert_eq!(shape(&graph(text, &Options::default()), "y"), Some(vec![1, 64]));
-    let options = Options { input_shapes: vec![("x".into(), vec![2, 3, 4, 4])], ..Default::default() };
+    let options = Options::default().with(|o| o.input_shapes = vec![("x".into(), vec![2, 3, 4, 4])]);
     assert_eq!(shape(&graph(text, &options), "y"), Some(vec![2, 12]));
 }
 
@@ -70,13 +70,13 @@ fn the_draft_pads_shapes_to_two_extents_and_knows_open_ones() {
             1,
         )
     };
-    let options = Options { from: From::NnefDraft, ..Default::default() };
+    let options = Options::default().with(|o| o.from = From::NnefDraft);
     assert_eq!(shape(&graph(&text("[6]", 1), &options), "y"), Some(vec![1, 6]));
     assert_eq!(shape(&graph(&text("[0,3]", 1), &options), "y"), None);
     assert_eq!(shape(&graph(&text("[2,3]", 1), &options), "y"), Some(vec![3, 2]));
     let found = flatten(&text("[0,3]", 0), &options).unwrap_err();
     assert!(found[0].message.contains("not known while expanding"), "{found:?}");
-    let options = Options { input_shapes: vec![("x".into(), vec![2, 3])], ..options };
+    let options = options.with(|o| o.input_shapes = vec![("x".into(), vec![2, 3])]);
     assert_eq!(shape(&graph(&text("[0,3]", 0), &options), "y"), Some(vec![2, 3]));
 }
 
@@ -89,7 +89,10 @@ fn the_draft_lets_trailing_extents_out() {
         z = nearest_downsample(box(x, size = [1,2,3]), factor = [])
     }"
     .replace("nearest_downsample(box(x, size = [1,2,3]), factor = [])", "box(x, size = [1,2,3])");
-    let options = Options { from: From::NnefDraft, lower: Lower::All, ..Default::default() };
+    let options = Options::default().with(|o| {
+        o.from = From::NnefDraft;
+        o.lower = Lower::All;
+    });
     assert_eq!(shape(&graph(&text, &options), "z"), Some(vec![2, 4, 1]));
     let text = "version 1.0 graph G( x ) -> ( y ) {
         x = external(shape = [1,4,8,8])
@@ -142,7 +145,14 @@ fn one_cause_is_one_error() {
         y = softmax(r, axes = [1]);
     }";
     for lower in [Lower::Custom, Lower::All] {
-        let found = flatten(text, &Options { strict: true, lower, ..Default::default() }).unwrap_err();
+        let found = flatten(
+            text,
+            &Options::default().with(|o| {
+                o.strict = true;
+                o.lower = lower;
+            }),
+        )
+        .unwrap_err();
         let codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
         assert_eq!(codes, ["E1003"]);
     }
@@ -158,7 +168,7 @@ fn a_standard_fragment_that_is_wrong_by_itself_is_no_error() {
         z = max_roi_align(x, r, i, output_size = [2,2], sampling_rate = [2,2]);
     }";
     assert_eq!(shape(&graph(text, &Options::default()), "y"), Some(vec![5, 4, 2, 2]));
-    let lowered = graph(text, &Options { strict: true, ..lower_all() });
+    let lowered = graph(text, &lower_all().with(|o| o.strict = true));
     assert_eq!(shape(&lowered, "y"), None);
 }
 
@@ -171,11 +181,18 @@ fn liberties_are_the_same_at_all_levels_of_lowering_and_when_read_again() {
         z = softmax(x, axes = [3]);
     }";
     for lower in [Lower::Custom, Lower::All] {
-        let flat = graph(text, &Options { lower: lower.clone(), ..Default::default() });
+        let flat = graph(text, &Options::default().with(|o| o.lower = lower.clone()));
         let mut again = Vec::new();
         flat.write_nnef(&mut again).unwrap();
         graph(&String::from_utf8(again).unwrap(), &Options::default());
-        let found = flatten(text, &Options { strict: true, lower, ..Default::default() }).unwrap_err();
+        let found = flatten(
+            text,
+            &Options::default().with(|o| {
+                o.strict = true;
+                o.lower = lower;
+            }),
+        )
+        .unwrap_err();
         let mut codes: Vec<&str> =
             found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
         codes.sort_unstable();

@@ -139,7 +139,7 @@ fn a_warning_is_given_for_each() {
 #[test]
 fn layout_has_no_influence() {
     for lower in [Lower::Custom, Lower::All] {
-        let told = laid_out(&many(300), &Options { lower, ..Options::default() });
+        let told = laid_out(&many(300), &Options::default().with(|o| o.lower = lower));
         assert!(told.contains("value_298 "), "{}", &told[..told.len().min(2000)]);
     }
     // The shape of a call that stays is not known.
@@ -150,7 +150,7 @@ fn layout_has_no_influence() {
             _ => it,
         })
         .collect();
-    let told = laid_out(&known, &Options { lower: Lower::None, ..Options::default() });
+    let told = laid_out(&known, &Options::default().with(|o| o.lower = Lower::None));
     assert!(told.contains("block("), "{}", &told[..told.len().min(2000)]);
 }
 
@@ -176,7 +176,7 @@ fn variables_of_comprehensions_stand_for_themselves() {
 
 #[test]
 fn what_is_wrong_with_one_is_found_however_many_are_right() {
-    let strict = Options { strict: true, ..Options::default() };
+    let strict = Options::default().with(|o| o.strict = true);
     let right = many(120);
     let cases = [
         ("e = add(x, missing);", "missing"),

@@ -10,10 +10,8 @@ const TRACT: &str = include_str!("../examples/vendor/tract.nnef");
 
 fn with(libraries: &[&str]) -> Options {
     let name = |i| format!("library{i}.nnef");
-    Options {
-        libraries: libraries.iter().enumerate().map(|(i, text)| (name(i), (*text).to_string())).collect(),
-        ..Options::default()
-    }
+    Options::default()
+        .with(|o| o.libraries = libraries.iter().enumerate().map(|(i, text)| (name(i), (*text).to_string())).collect())
 }
 
 fn graph(statements: &str) -> String {
@@ -23,7 +21,7 @@ fn graph(statements: &str) -> String {
 #[test]
 fn declared_operations_are_checked_and_not_copied() {
     let library = "fragment acme_scale( x: tensor<scalar>, by: scalar = 2.0 ) -> ( y: tensor<scalar> );";
-    let options = Options { strict: true, ..with(&[library]) };
+    let options = with(&[library]).with(|o| o.strict = true);
     let source = graph("    y = acme_scale(x, by = 3.0);\n");
     assert_eq!(flat(&source, &options), (source.clone(), corpus::Found::default()));
     let (_, found) = flatten(&graph("    y = acme_scale(x, to = 3.0);\n"), &options);
@@ -36,7 +34,7 @@ fn declared_operations_are_checked_and_not_copied() {
 fn a_library_replaces_a_standard_operation() {
     let library = "fragment relu( x: tensor<scalar>, cap: scalar = 6.0 ) -> ( y: tensor<scalar> );";
     let source = graph("    y = relu(x, cap = 1.0);\n");
-    assert_eq!(flat(&source, &Options { strict: true, ..with(&[library]) }).0, source);
+    assert_eq!(flat(&source, &with(&[library]).with(|o| o.strict = true)).0, source);
     let body = "fragment relu( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = max(x, 0.5); }";
     let (text, found) = flat(&graph("    y = relu(x);\n"), &with(&[body]));
     assert_eq!(text, graph("    y = max(x, 0.5);\n"));
@@ -85,7 +83,10 @@ fn the_left_side_counts_open_results() {
 fn drafts_have_libraries_too() {
     let library = "fragment acme( x: tensor, k: extent ) -> ( y: tensor );";
     let source = "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2])\n    y = acme(x, k = 2)\n}\n";
-    let options = Options { strict: true, from: From::NnefDraft, ..with(&[library]) };
+    let options = with(&[library]).with(|o| {
+        o.strict = true;
+        o.from = From::NnefDraft;
+    });
     assert!(flat(source, &options).0.contains("y = acme(x, k = 2);"));
 }
 
@@ -94,7 +95,7 @@ fn the_tract_file_covers_the_models() {
     let mut count = 0;
     for (name, text) in models() {
         let plain = flatten(&text, &Options::default());
-        let options = Options { libraries: vec![("tract.nnef".into(), TRACT.into())], ..Options::default() };
+        let options = Options::default().with(|o| o.libraries = vec![("tract.nnef".into(), TRACT.into())]);
         let parsed = parse(&name, text, &options);
         let Ok(expansion) = expand(&parsed.document, &options) else {
             assert!(plain.0.is_none(), "{name} is refused with the declarations only");

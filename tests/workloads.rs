@@ -9,7 +9,10 @@ use workloads::ALL;
 
 /// The number of operations of a document's flat graph, unless it is refused.
 fn operations(name: &str, text: String) -> Option<usize> {
-    let options = Options { lower: Lower::All, max_depth: 10_000, ..Options::default() };
+    let options = Options::default().with(|o| {
+        o.lower = Lower::All;
+        o.max_depth = 10_000;
+    });
     let parsed = parse(name, text, &options);
     assert!(!parsed.diagnostics.has_errors(), "{name}");
     let expansion = expand(&parsed.document, &options).ok()?;

@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use nnef_flatten::{Options, expand, parse};
 
 fn flatten(text: String) -> Option<String> {
-    let options = Options { max_ops: 20_000, max_depth: 2_000, ..Options::default() };
+    let options = Options::default().with(|o| { o.max_ops = 20_000; o.max_depth = 2_000; });
     let parsed = parse("fuzz", text, &options);
     if parsed.diagnostics.has_errors() {
         return None;

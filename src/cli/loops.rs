@@ -116,7 +116,7 @@ fn compare(
     let flat = Evaluator::default().run(graph, &rounded, &NoVariables).map_err(of_graph)?.outputs;
     // Behind the outputs of the network stands whether the trips sufficed, where data decide it.
     if let Some((name, finished)) = flat.get(net.outputs.len())
-        && finished.to_scalars().iter().any(|finished| *finished == 0.0)
+        && finished.to_scalars().contains(&0.0)
     {
         return Ok(format!("not verified: on these inputs the trips do not suffice (`{name}` does not hold)"));
     }

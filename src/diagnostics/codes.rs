@@ -50,6 +50,7 @@ macro_rules! codes {
     ($($name:ident $code:literal $rule:tt $severity:ident $title:literal;)*) => {
         /// A diagnostic code. The variant's documentation is its title.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $title] $name,)*
         }

@@ -1,7 +1,7 @@
 //! Diagnostics as data: what is wrong, where, why, and through which calls it was reached.
 //!
 //! Stages report into one [`Diagnostics`] list; text and colour are added only when the list is
-//! rendered ([`render`], behind the feature of that name) or written as JSON ([`json`]).
+//! rendered ([`Diagnostic::write_human`], behind the feature `render`) or written as JSON ([`Diagnostic::write_json`]).
 
 mod codes;
 pub(crate) mod json;
@@ -26,6 +26,7 @@ pub enum Severity {
 
 /// A remark at a second place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// The place.
     pub at: Location,
@@ -35,6 +36,7 @@ pub struct Label {
 
 /// One call on the way from the graph to the place of an error, innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceFrame {
     /// The fragment that was called.
     pub fragment: String,
@@ -44,6 +46,7 @@ pub struct TraceFrame {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What kind.
     pub code: Code,

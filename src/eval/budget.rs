@@ -7,6 +7,7 @@ use crate::tensor::volume;
 
 /// The limits of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// The most items that tensors may have at a time; an item takes up to 8 bytes.
     pub max_items: u64,

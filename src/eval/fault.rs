@@ -9,6 +9,7 @@ use crate::tensor::TensorError;
 
 /// Why an operation could not be evaluated; the evaluator adds which one it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// What kind of failure.
     pub code: Code,
@@ -18,7 +19,7 @@ pub struct Fault {
 
 impl Fault {
     /// A failure of some kind.
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Fault { code, message: message.into() }
     }
 
@@ -46,6 +47,7 @@ impl From<TensorError> for Fault {
 
 /// A failure, and the operation whose evaluation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EvalError {
     /// What failed.
     pub fault: Fault,

@@ -1,7 +1,7 @@
 //! The reference evaluator: what a flat graph computes, on real tensors.
 //!
 //! Each operation is a function of a [`Call`], which gives it its operands and attributes; one
-//! table, [`OPERATIONS`], says which. The functions follow the formulas of the specification;
+//! table says which. The functions follow the formulas of the specification;
 //! speed comes second. Compounds that the table does not have are evaluated by their definitions.
 //! `docs/evaluation.md` has the decisions where the text leaves something open.
 //!
@@ -100,6 +100,7 @@ impl Variables for std::collections::BTreeMap<String, Tensor> {
 
 /// What an evaluation gives.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The outputs of the graph, in order.
     pub outputs: Vec<(String, Arc<Tensor>)>,

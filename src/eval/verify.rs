@@ -101,6 +101,7 @@ impl Variables for OrRandom<'_> {
 
 /// How far two graphs are apart.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The largest difference of two numbers, measured against the larger one where it is above 1.
     pub largest: f64,

@@ -152,6 +152,7 @@ pub(crate) struct Argument {
 
 /// The value of an argument. Tensors, which are most arguments, are not kept as [`Value`]s.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Operand<'g> {
     /// A tensor.
     Tensor(TensorId),
@@ -230,6 +231,7 @@ pub(crate) struct Origin {
 
 /// A fragment that stays in the output.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum KeptFragment {
     /// As it was written.
     Verbatim(String),

@@ -2,6 +2,7 @@
 
 /// Primitive types. The draft's `extent` is `Integer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Primitive {
     /// `integer` (draft: `extent`).
     Integer,
@@ -30,6 +31,7 @@ impl Primitive {
 
 /// Which text of the specification a document follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Dialect {
     /// NNEF 1.0.5.
     #[default]

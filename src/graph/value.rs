@@ -7,6 +7,7 @@ use super::symbolic::Symbolic;
 
 /// An argument of an operation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value {
     /// An integer.
     Int(i64),

@@ -41,6 +41,7 @@ use symbols::{Sym, Symbols};
 
 /// What [`Network::evaluate`] found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The outputs of the network in order.
     pub outputs: Vec<(String, Tensor)>,

@@ -3,6 +3,7 @@
 /// The limits on models. Files are never held in memory, so they bound time and disk, and the
 /// memory that the list of files takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// The most files and folders.
     pub entries: usize,

@@ -3,7 +3,7 @@
 //! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
 //! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
 //! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, never held.
-//! [`check`] compares data with a graph, [`quant`] reads quantizations, [`Target::write`] writes a model,
+//! `check` compares data with a graph, `quant` reads quantizations, [`Target::write`] writes a model,
 //! whole or not at all. `docs/models.md` says what is decided about each.
 //!
 //! ```

@@ -38,6 +38,7 @@ pub struct Document {
 
 /// What [`parse`](crate::parse) gives.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The document; with holes where the text could not be read.
     pub document: Document,

@@ -205,19 +205,19 @@ impl Types {
     }
 
     /// The type that a specification names.
-    pub(crate) fn from_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
+    pub(crate) fn type_of_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
         match ast.type_spec(id) {
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
             TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.from_spec(ast, item));
+                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.type_of_spec(ast, item));
                 self.array(item)
             }
             TypeSpec::Tuple(range) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
                 let items: Vec<Type> =
-                    ast.type_lists[range.range()].iter().map(|&item| self.from_spec(ast, item)).collect();
+                    ast.type_lists[range.range()].iter().map(|&item| self.type_of_spec(ast, item)).collect();
                 self.tuple(&items)
             }),
         }

@@ -66,7 +66,7 @@ impl<'g> Picture<'g> {
     ///
     /// # Errors
     ///
-    /// The graph has more than [`MAX_OPERATIONS`] operations.
+    /// The graph has more than 400,000 operations.
     pub fn new(graph: &'g Graph, sources: &'g Sources) -> Result<Self, TooLarge> {
         let operations = graph.operations.len();
         if operations > MAX_OPERATIONS {

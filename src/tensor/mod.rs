@@ -29,6 +29,7 @@ pub(crate) type Dims = SmallVec<[usize; 4]>;
 
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DType {
     /// 32-bit floating point.
     Float32,
@@ -104,6 +105,7 @@ impl fmt::Display for DType {
 
 /// The elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Data {
     /// Of [`DType::Float32`].
     Float32(Vec<f32>),

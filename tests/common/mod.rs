@@ -74,7 +74,7 @@ pub fn same_outcome(texts: [String; 2], options: &Options) -> String {
 
 /// Options that lower as said.
 pub fn lowering(lower: Lower) -> Options {
-    Options { lower, ..Options::default() }
+    Options::default().with(|o| o.lower = lower)
 }
 
 /// A document that is not made by a test.

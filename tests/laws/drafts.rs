@@ -13,7 +13,10 @@ use crate::tape::{cases, generated};
 
 /// Options that read the draft and write it again.
 fn options(lower: Lower) -> Options {
-    Options { from: From::NnefDraft, lower, ..Options::default() }
+    Options::default().with(|o| {
+        o.from = From::NnefDraft;
+        o.lower = lower;
+    })
 }
 
 /// The text without type arguments and signs of defaults, and `copy` under its old name.

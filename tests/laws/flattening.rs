@@ -48,7 +48,12 @@ fn operation(line: &str) -> &str {
 /// to yield to it.
 pub fn levels_agree(text: &str, options: &Options) -> Verdict {
     for keep_unused in [true, false] {
-        let lower = |lower| Options { keep_unused, lower, ..options.clone() };
+        let lower = |lower| {
+            options.clone().with(|o| {
+                o.keep_unused = keep_unused;
+                o.lower = lower;
+            })
+        };
         let custom = flat(text, &lower(Lower::Custom))?;
         let steps = flat(&custom, &lower(Lower::All))?;
         let once = flat(text, &lower(Lower::All))?;
@@ -153,7 +158,7 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
 /// Law 7 for the marked parts of generated documents: nothing that is not demanded is emitted.
 fn is_lazy(document: &Document) -> Verdict {
     let graph = expanded(&document.text, &Options::default())?.graph;
-    let all = expanded(&document.text, &Options { keep_unused: true, ..Options::default() })?.graph;
+    let all = expanded(&document.text, &Options::default().with(|o| o.keep_unused = true))?.graph;
     let has =
         |graph: &Graph, name: &str| graph.operations().iter().any(|operation| graph.operation_name(operation) == name);
     require(!has(&graph, "never") && !has(&graph, "dead"), || {
@@ -166,7 +171,12 @@ fn is_lazy(document: &Document) -> Verdict {
 
 /// Law 8: one operation less than needed is refused with the calls, and what is needed suffices.
 fn keeps_budget(document: &Document) -> Verdict {
-    let keep = |max_ops: u64| Options { keep_unused: true, max_ops, ..Options::default() };
+    let keep = |max_ops: u64| {
+        Options::default().with(|o| {
+            o.keep_unused = true;
+            o.max_ops = max_ops;
+        })
+    };
     let needed = expanded(&document.text, &keep(1_000_000))?.graph.operations().len() as u64;
     if needed > 2 {
         let Err(errors) = run(&document.text, &keep(needed / 2)) else { return Err("beyond the budget".into()) };
@@ -230,7 +240,7 @@ fn unused_locals_are_emitted_on_demand() {
     let emitted = |options: &Options| flat(&text, options).expect("a valid document");
     let lazy = emitted(&Options::default());
     assert!(!lazy.contains("exp(") && !lazy.contains("log("), "{lazy}");
-    let all = emitted(&Options { keep_unused: true, ..Options::default() });
+    let all = emitted(&Options::default().with(|o| o.keep_unused = true));
     assert!(all.contains("y_t = exp(x);") && all.contains("y_u = log(x);"), "{all}");
 }
 

@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn unrolled_scans_mean_what_the_scans_mean(scan in generated(60, scan)) {
         let expand = |unroll| {
-            let options = Options { unroll, flat: unroll, ..Options::default() };
+            let options = Options::default().with(|o| { o.unroll = unroll; o.flat = unroll; });
             run(&scan.text, &options).map_err(|errors| TestCaseError::fail(format!("{}\n{}", tell(&errors), scan.text)))
         };
         let (kept, flat) = (expand(false)?.graph, expand(true)?.graph);

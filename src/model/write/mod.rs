@@ -12,6 +12,7 @@ use super::{GRAPH, Model, ModelFile, QUANT, has_archive_name, path};
 
 /// Where a model is written, and as what.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Target {
     /// Files in a folder.
     Folder(PathBuf),

@@ -63,7 +63,7 @@ impl BodyCheck<'_, '_> {
             let checked = &self.checker.checked;
             let known = || checked.fragments.iter().map(|info| info.name);
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
-            let help = told.then(|| did_you_mean(&name, known().into_iter().map(|name| checked.text(name)))).flatten();
+            let help = told.then(|| did_you_mean(&name, known().map(|name| checked.text(name)))).flatten();
             let message = format!("operation `{name}` is not declared");
             self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
         }

@@ -85,7 +85,7 @@ impl Checker<'_> {
         let mut any_data_type = false;
         let types = &mut self.checked.types;
         let mut ty = |spec: TypeSpecId, name: Name| {
-            let ty = types.from_spec(ast, spec);
+            let ty = types.type_of_spec(ast, spec);
             if !standard_draft {
                 return (ty, types.has_tensor(ty));
             }

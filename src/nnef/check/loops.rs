@@ -69,7 +69,7 @@ impl BodyCheck<'_, '_> {
             };
             // Types are those of the module, whatever tree the statement has.
             let declared = self.checker.checked.module(self.module);
-            let declared = self.checker.checked.types.from_spec(&declared.ast, spec);
+            let declared = self.checker.checked.types.type_of_spec(&declared.ast, spec);
             self.recurrence_fits(declared, found, ast.span(recurrence.initial), "starts as");
             types.push(declared);
         }

@@ -22,6 +22,7 @@ use expander::Expander;
 
 /// A flat graph, and the warnings met on the way.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Expansion {
     /// The graph.
     pub graph: Graph,
