@@ -36,7 +36,7 @@ pub(crate) fn operation(name: &str) -> Option<Function> {
 fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Fault> {
     let value = call.value_at(position, name);
     let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
-    Ok(as_scalars(call.tensor_of(&value)?)?)
+    as_scalars(call.tensor_of(&value)?)
 }
 
 /// A number that may be left out.

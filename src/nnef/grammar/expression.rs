@@ -193,7 +193,7 @@ pub(super) fn literal(input: &mut Reader) -> Parsed<ExprId> {
 fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
     let end = choice((token(Kind::RBracket).rewind().to(None), custom(expression).map(Some)));
     let range = token(Kind::Colon).ignore_then(end);
-    let open = range.clone().map(|end| (None, Some(end)));
+    let open = range.map(|end| (None, Some(end)));
     let closed = custom(expression).map(Some).then(range.or_not());
     let subscript = choice((open, closed)).delimited_by(token(Kind::LBracket), token(Kind::RBracket));
     let expr = match input.parse(subscript)? {

@@ -47,7 +47,7 @@ fn looping(input: &mut Reader) -> Parsed<ExprId> {
     let recurrences: Several<Recurrence> = input.parse(recurrences)?.unwrap_or_default();
     let iterators: Several<Iterator> = input.parse(iterators)?.unwrap_or_default();
     let condition = token(Kind::While).ignore_then(custom(expression)).or_not();
-    let before = input.parse(condition.clone())?;
+    let before = input.parse(condition)?;
     let unroll = input.parse(choice((token(Kind::Do).to(false), token(Kind::Unroll).to(true))))?;
     let limit = input.parse(token(Kind::Dots).ignore_then(custom(limit)).or_not())?.unwrap_or_default();
     let body = body(input)?;
