@@ -468,13 +468,6 @@ impl Tensor {
     }
 
     /// The values as the reference evaluator has them: in 64 bits.
-    ///
-    /// ```
-    /// use nnef_flatten::tensor::{DType, Data, Tensor};
-    ///
-    /// let single = Tensor::scalar(Data::Float32(vec![0.5])).expect("one element");
-    /// assert_eq!(single.widened().dtype(), DType::Float64);
-    /// ```
     pub(crate) fn widened(self) -> Self {
         let data = match self.data {
             Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),
