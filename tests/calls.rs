@@ -228,3 +228,35 @@ fn fragments_are_told_apart() {
         assert!(told.contains(line), "{told}");
     }
 }
+
+/// A graph that calls a fragment of these declarations.
+fn calling(fragments: &str, call: &str) -> String {
+    format!("{HEADER}{fragments}graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = {call}; }}\n")
+}
+
+/// The code with which a text is refused.
+fn refusal(text: &str) -> String {
+    let found = run(text, &Options::default()).expect_err("it does not end");
+    found.iter().last().map_or(String::new(), |finding| finding.code.as_str().to_owned())
+}
+
+#[test]
+fn slots_of_open_calls_count_as_memory() {
+    let params: String = (0..100).map(|i| format!(", p{i}: integer")).collect();
+    let passed: String = (0..100).map(|i| format!(", p{i} = p{i}")).collect();
+    let given: String = (0..100).map(|i| format!(", p{i} = {i}")).collect();
+    let fragment = format!(
+        "fragment f( x: tensor<scalar>{params} ) -> ( y: tensor<scalar> ) {{ z = f(x{passed}); y = z + x; }}\n"
+    );
+    assert_eq!(refusal(&calling(&fragment, &format!("f(x{given})"))), "E0813");
+}
+
+#[test]
+fn calls_that_add_nothing_end_with_the_budget() {
+    let mut fragments = "fragment f0( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x; }\n".to_owned();
+    for i in 1..=40 {
+        let body = format!("y = f{0}(f{0}(x));", i - 1);
+        fragments += &format!("fragment f{i}( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} }}\n");
+    }
+    assert_eq!(refusal(&calling(&fragments, "f40(x)")), "E0814");
+}
