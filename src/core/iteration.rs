@@ -21,7 +21,7 @@ pub(super) struct Iterations {
     pub(super) loops: Vec<LoopRun>,
 }
 
-/// Turns over arrays of one length, or as many as somebody else says.
+/// Trips over arrays of one length; a count or a bound can set their number.
 #[derive(Debug)]
 pub(super) struct Iteration {
     lists: SmallVec<[List; 2]>,
@@ -71,8 +71,7 @@ impl Iteration {
     }
 }
 
-/// What trips gave so far, as an array keeps it: words, as long as all are
-/// tensors.
+/// What the trips gave so far, packed as an array keeps it as long as all are tensors.
 #[derive(Debug)]
 pub(super) enum Collected {
     Tensors(Vec<TensorId>),
