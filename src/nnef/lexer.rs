@@ -121,15 +121,15 @@ impl<'t> Lexer<'t> {
     #[inline]
     fn word(&mut self, span: Span, tokens: &mut Tokens) {
         let mut kind = Kind::Ident;
-        if self.free || tokens.loops || !self.rules.extra_types.is_empty() {
+        if self.free || tokens.loops || !self.rules.own_words.is_empty() {
             let word = &self.text[span.range()];
             if self.free {
                 tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
             } else if tokens.loops {
                 kind = Kind::of_loops(word).unwrap_or(kind);
             }
-            if let Some(row) = self.rules.extra_types.iter().find(|row| row.0 == word) {
-                kind = Kind::of_primitive(row.1);
+            if let Some((_, _, meant)) = self.rules.own_words.iter().find(|(own, ..)| *own == word) {
+                kind = *meant;
             }
         }
         tokens.push(kind, span);

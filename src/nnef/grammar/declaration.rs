@@ -4,7 +4,7 @@
 use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
 
-use super::build::{Parsed, Reader, fails, ident, nested, place, primitive, push, token};
+use super::build::{Parsed, Reader, fails, ident, nested, place, push, token};
 use super::expression::{Several, list, literal, several};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
@@ -75,7 +75,7 @@ fn generic(input: &mut Reader) -> Parsed<GenericDecl> {
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
 fn type_name(input: &mut Reader) -> Parsed<Primitive> {
-    match input.peek().and_then(primitive) {
+    match input.peek().and_then(Kind::primitive) {
         None | Some(Primitive::Generic) => fails(input, &["type"]),
         Some(primitive) => {
             input.skip();

@@ -331,7 +331,7 @@ impl Run<'_> {
             "extent" => verdict.help("write `integer`"),
             "integer" => verdict.help("write `extent`"),
             "float" | "real" | "double" => verdict.help("write `scalar`"),
-            "int" => verdict.help(if self.rules.extra_types.is_empty() { "write `integer`" } else { "write `extent`" }),
+            "int" => verdict.help(if self.rules.own_words.is_empty() { "write `integer`" } else { "write `extent`" }),
             "bool" | "boolean" => verdict.help("write `logical`"),
             "str" => verdict.help("write `string`"),
             _ => verdict,

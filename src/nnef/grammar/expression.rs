@@ -7,9 +7,9 @@ use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
 use smallvec::SmallVec;
 
-use super::build::{Parsed, Parser, Reader, builtin, fails, ident, nested, place, primitive, push, rest, token};
+use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, token};
 use crate::diagnostics::Code;
-use crate::graph::operators::{BinaryInfo, UnaryInfo};
+use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
 use crate::nnef::ast::{
     Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange,
 };
@@ -170,11 +170,11 @@ fn primary(input: &mut Reader) -> Parsed<ExprId> {
         }
         // <builtin> "(" <rvalue-expr> ")"
         found => {
-            let Some(function) = found.and_then(builtin) else { return fails(input, &["expression"]) };
+            let Some(row) = found.and_then(BuiltinInfo::of_token) else { return fails(input, &["expression"]) };
             input.skip();
             let argument = custom(expression).delimited_by(token(Kind::LParen), token(Kind::RParen));
             let argument = input.parse(argument)?;
-            Ok(push(input, start, Expr::Builtin { function, argument }))
+            Ok(push(input, start, Expr::Builtin { function: row.function, argument }))
         }
     }
 }
@@ -210,9 +210,9 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     let primitive = match *rest(input) {
         [_, Kind::Lt, kind, Kind::Gt, Kind::LParen, ..]
-            if primitive(kind).is_some() && input.state().rules.generics =>
+            if kind.primitive().is_some() && input.state().rules.generics =>
         {
-            primitive(kind)
+            kind.primitive()
         }
         [_, Kind::LParen, ..] => None,
         _ => return name(input),

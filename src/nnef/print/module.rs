@@ -175,7 +175,7 @@ impl Writer<'_> {
             head.push_str("<?");
             if let Some(default) = generic.default {
                 head.push_str(" = ");
-                head.push_str(self.printer().primitive(default));
+                head.push_str(self.printer().word(default.text()));
             }
             head.push('>');
         }
