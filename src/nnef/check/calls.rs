@@ -20,7 +20,7 @@ type Bound = SmallVec<[Option<ExprId>; 8]>;
 impl BodyCheck<'_, '_> {
     pub(super) fn call(&mut self, id: CallId, context: Context) -> Type {
         let call = *self.ast.call(id);
-        let found = self.checker.checked.find(self.module, call.name.name);
+        let found = self.checked().find(self.module, call.name.name);
         self.placement(&call, context);
         let source = self.declares_symbols(id);
         let before = std::mem::replace(&mut self.new_symbols, source);
@@ -35,15 +35,15 @@ impl BodyCheck<'_, '_> {
     /// I3, I4, I9: operations that only the graph may call.
     fn placement(&mut self, call: &Call, context: Context) {
         let Ident { name, span } = call.name;
-        let Words { external, variable, update, .. } = self.checker.checked.words;
+        let Words { external, variable, update, .. } = self.checked().words;
         match self.place {
-            Place::Fragment(_) if Some(name) == external && self.module != ModuleId::STANDARD => {
+            Place::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
                 self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
             }
-            Place::Graph if Some(name) == external && !context.statement => {
+            Place::Graph(_) if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
-            Place::Fragment(_) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
+            Place::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
                 let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
@@ -55,12 +55,12 @@ impl BodyCheck<'_, '_> {
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let at = self.at(call.name.span);
-        if let Some(slot) = self.scope.get(call.name.name) {
-            let see = self.at(self.slots[slot as usize].span);
+        if let Some(slot) = self.state.scope.get(call.name.name) {
+            let see = self.at_slot(slot);
             let message = format!("`{name}` is no operation and cannot be called");
             self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
-        } else if !self.checker.checked.module(self.module).broken.contains(&call.name.name) {
-            let checked = &self.checker.checked;
+        } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
+            let checked = self.checked();
             let known = || checked.fragments.iter().map(|info| info.name);
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
             let help = told.then(|| did_you_mean(&name, known().map(|name| checked.text(name)))).flatten();
@@ -99,7 +99,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn declared_call(&mut self, id: CallId, call: &Call, fragment: UnitId, context: Context) -> Type {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
         }
@@ -113,7 +113,7 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
-        if self.checker.checked.fragment(fragment).open_results {
+        if self.checked().fragment(fragment).open_results {
             return Type::Tensor(Element::Unknown);
         }
         if self.result_rules(call, fragment, context) {
@@ -144,21 +144,21 @@ impl BodyCheck<'_, '_> {
             return None;
         }
         let tables = match self.place {
-            Place::Graph => statements,
-            Place::Fragment(_) => &mut modules[self.module.index()],
+            Place::Graph(_) => statements,
+            Place::Fragment(..) => &mut modules[self.module.index()],
         };
         let bound = tables.bound.len();
         for (arg, param) in args.iter().zip(&info.params) {
             let slot = match self.ast.expr(arg.value) {
-                Expr::Name(name) if arg.name.is_none() && param.ty.is_tensor() => self.scope.get(name),
+                Expr::Name(name) if arg.name.is_none() && param.ty.is_tensor() => self.state.scope.get(name),
                 _ => None,
             };
-            let Some(slot) = slot.filter(|slot| self.slots[*slot as usize].ty == param.ty) else {
+            let Some(slot) = slot.filter(|slot| self.state.slots[*slot as usize].ty == param.ty) else {
                 tables.bound.truncate(bound);
                 return None;
             };
             tables.types[arg.value.index()] = param.ty;
-            tables.refs.set(arg.value, Ref::Slot(slot));
+            tables.refs[arg.value.index()] = Ref::Slot(slot);
             tables.bound.push(Some(arg.value));
         }
         let info = CallInfo { fragment: Some(fragment), bound: bound as u32, generic: None };
@@ -173,11 +173,11 @@ impl BodyCheck<'_, '_> {
         else {
             return false;
         };
-        let Place::Fragment(of) = self.place else { return false };
-        let (call, checked) = (self.ast.call(id), &self.checker.checked);
+        let Place::Fragment(of, _) = self.place else { return false };
+        let (call, checked) = (self.ast.call(id), self.checked());
         let Words { external, variable, update, .. } = checked.words;
         let by_graph_alone = [external, variable, update].contains(&Some(call.name.name));
-        if by_graph_alone || self.loop_locals.is_some() || self.scope.get(name).is_some() || self.draft() {
+        if by_graph_alone || self.loop_locals.is_some() || self.state.scope.get(name).is_some() || self.draft() {
             return false;
         }
         let Some(fragment) = checked.find(self.module, call.name.name) else { return false };
@@ -196,20 +196,22 @@ impl BodyCheck<'_, '_> {
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
     /// whether the call has no usable value.
     fn result_rules(&mut self, call: &Call, fragment: UnitId, context: Context) -> bool {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
-            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+            let name = self.checked().text(self.checked().fragment(fragment).name);
             let message = format!("`{name}` has several results and cannot be used as a value");
-            let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
+            let diagnostic = self
+                .finding(Code::ChainedResults, call.name.span, message)
                 .help("assign the results to names first: `(a, b) = ..;`");
             self.push(diagnostic);
             return true;
         }
-        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
+        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
-            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+            let name = self.checked().text(self.checked().fragment(fragment).name);
             let message = format!("how many tensors `{name}` gives is not known here");
-            let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
+            let diagnostic = self
+                .finding(Code::UnknownLength, call.name.span, message)
                 .help("assign them to names first: `[a, b] = ..;`");
             self.push(diagnostic);
         }
@@ -220,7 +222,7 @@ impl BodyCheck<'_, '_> {
     fn bind(&mut self, call: &Call, fragment: UnitId) -> Bound {
         let args = self.ast.arguments(call);
         let mut misplaced = 0;
-        let count = self.checker.checked.fragment(fragment).params.len();
+        let count = self.checked().fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
         self.named_after_positional(args);
         let mut positions = 0..;
@@ -230,7 +232,7 @@ impl BodyCheck<'_, '_> {
                 self.positional(call, fragment, position, arg.value, &mut bound);
                 continue;
             };
-            let info = self.checker.checked.fragment(fragment);
+            let info = self.checked().fragment(fragment);
             let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
                 self.expr(arg.value);
                 self.unknown_argument(fragment, ident.name, ident.span);
@@ -262,15 +264,15 @@ impl BodyCheck<'_, '_> {
     }
 
     fn positional(&mut self, call: &Call, fragment: UnitId, i: usize, value: ExprId, bound: &mut Bound) {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+                let name = self.checked().text(self.checked().fragment(fragment).name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
-                let diagnostic = Diagnostic::new(Code::TooManyArguments, self.at(span), message);
+                let diagnostic = self.finding(Code::TooManyArguments, span, message);
                 self.push(diagnostic.see(see, "declared here"));
             }
             self.expr(value);
@@ -280,13 +282,13 @@ impl BodyCheck<'_, '_> {
             let parameter = self.text(param.name);
             let message = format!("attribute `{parameter}` must be given by name");
             let written = format!("write `{parameter} = ..`");
-            self.push(Diagnostic::new(Code::PositionalAttribute, self.at(span), message).help(written));
+            self.push(self.finding(Code::PositionalAttribute, span, message).help(written));
         }
         bound[i] = Some(value);
     }
 
     fn unknown_argument(&mut self, fragment: UnitId, name: crate::source::names::Name, span: Span) {
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let info = checked.fragment(fragment);
         let text = checked.text(name);
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
@@ -296,13 +298,13 @@ impl BodyCheck<'_, '_> {
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
         let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment(fragment).name));
-        self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
+        self.push(self.finding(Code::UnknownArgument, span, message).help_if(help));
     }
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
     fn missing(&mut self, call: &Call, fragment: UnitId, bound: &Bound, misplaced: usize) {
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let info = checked.fragment(fragment);
         let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
         if missing.clone().count() <= misplaced {
@@ -321,7 +323,7 @@ impl BodyCheck<'_, '_> {
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
     fn argument_types(&mut self, call: &Call, fragment: UnitId, bound: &Bound) -> Option<Primitive> {
-        let declared = self.checker.checked.fragment(fragment).generic;
+        let declared = self.checked().fragment(fragment).generic;
         let mut generic = match (call.generic, declared) {
             (Some((primitive, span)), declared) => {
                 self.explicit_generic(fragment, primitive, span, declared);
@@ -337,12 +339,12 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            open |= self.checker.checked.types.has_unknown(actual);
-            let param = self.checker.checked.fragment(fragment).params[i];
+            open |= self.types().has_unknown(actual);
+            let param = self.checked().fragment(fragment).params[i];
             let before = generic;
-            let mut fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {
-                fit = self.checker.checked.types.fit_in_draft(param.ty, actual, fit);
+                fit = self.types().fit_in_draft(param.ty, actual, fit);
             }
             self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
         }
@@ -358,11 +360,11 @@ impl BodyCheck<'_, '_> {
 
     fn explicit_generic(&mut self, fragment: UnitId, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
-            Place::Graph => Generic::No,
-            Place::Fragment(id) => self.checker.checked.fragment(id).generic,
+            Place::Graph(_) => Generic::No,
+            Place::Fragment(id, _) => self.checked().fragment(id).generic,
         };
         if declared == Generic::No {
-            let name = self.text(self.checker.checked.fragment(fragment).name);
+            let name = self.text(self.checked().fragment(fragment).name);
             self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
         } else if primitive == Primitive::Generic && inside == Generic::No {
             self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
@@ -399,12 +401,12 @@ impl BodyCheck<'_, '_> {
         let formal = checked.types.instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
         let name = checked.text(param.name).to_string();
-        let (formal, actual) = (self.checker.describe(formal), self.checker.describe(actual));
+        let (formal, actual) = (self.describe(formal), self.describe(actual));
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
         let whole = ["integer", "extent"].contains(&actual.as_str());
         let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
-        self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
+        self.push(self.finding(code, span, message).help_if(help));
     }
 }
 

@@ -7,7 +7,6 @@
 use rustc_hash::FxHashMap;
 
 use super::bodies::{BodyCheck, Context};
-use super::state::Place;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{CallId, Expr, ExprId};
 use crate::nnef::types::Type;
@@ -91,7 +90,7 @@ impl BodyCheck<'_, '_> {
     /// shape of an input may bring up a symbol that was not declared.
     pub(super) fn declares_symbols(&self, call: CallId) -> bool {
         let name = self.ast.call(call).name.name;
-        self.place == Place::Graph && self.checker.checked.text(name).ends_with(EXTERNAL)
+        self.in_graph() && self.checked().text(name).ends_with(EXTERNAL)
     }
 
     /// Checks an expression below which all is checked.

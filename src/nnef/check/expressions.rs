@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::{Checker, Ref};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
@@ -92,10 +92,10 @@ impl BodyCheck<'_, '_> {
     fn simple(&mut self, id: ExprId) -> Option<Type> {
         let expr = self.ast.expr(id);
         if let Expr::Name(name) = expr {
-            let slot = self.scope.get(name)?;
-            let ty = self.slots[slot as usize].ty;
+            let slot = self.state.scope.get(name)?;
+            let ty = self.state.slots[slot as usize].ty;
             let tables = self.tables();
-            tables.refs.set(id, Ref::Slot(slot));
+            tables.refs[id.index()] = Ref::Slot(slot);
             tables.types[id.index()] = ty;
             return Some(ty);
         }
@@ -168,7 +168,7 @@ impl BodyCheck<'_, '_> {
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
                 let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
-                self.checker.checked.types.tuple(&items)
+                self.types().tuple(&items)
             }
             Expr::Unary { op, operand } => {
                 let ty = self.expr(operand);
@@ -196,12 +196,12 @@ impl BodyCheck<'_, '_> {
             if before == ty {
                 continue;
             }
-            common = Some(match self.checker.checked.types.common(before, ty) {
+            common = Some(match self.types().common(before, ty) {
                 Some(both) => both,
                 None => self.mixed_items(item, before, ty),
             });
         }
-        common.map_or(Type::EmptyArray, |item| self.checker.checked.types.array(item))
+        common.map_or(Type::EmptyArray, |item| self.types().array(item))
     }
 
     /// Items without a common type. Dimensions computed by tensors stand beside numbers in the
@@ -210,11 +210,7 @@ impl BodyCheck<'_, '_> {
         let number = |ty| matches!(ty, Type::Primitive(Primitive::Integer | Primitive::Scalar));
         let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
         let both_tensors = before.is_tensor() && ty.is_tensor();
-        let message = format!(
-            "this item is {}, the items before it are {}",
-            self.checker.describe(ty),
-            self.checker.describe(before)
-        );
+        let message = format!("this item is {}, the items before it are {}", self.describe(ty), self.describe(before));
         let span = self.ast.span(item);
         if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
             self.report(Code::TensorAsAttribute, span, message);
@@ -253,14 +249,14 @@ impl BodyCheck<'_, '_> {
 
     /// The type of a select with these branches.
     fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
-        match self.checker.checked.types.common(yes_type, no_type) {
+        match self.types().common(yes_type, no_type) {
             Some(common) => common,
             None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),
             None => {
-                let (a, b) = (self.checker.describe(yes_type), self.checker.describe(no_type));
+                let (a, b) = (self.describe(yes_type), self.describe(no_type));
                 let message = format!("one branch is {a}, the other {b}");
                 let see = self.at(self.ast.span(yes));
-                let diagnostic = Diagnostic::new(Code::BranchTypes, self.at(self.ast.span(no)), message);
+                let diagnostic = self.finding(Code::BranchTypes, self.ast.span(no), message);
                 self.push(diagnostic.label(format!("this is {b}")).see(see, format!("this is {a}")));
                 Type::Unknown
             }
@@ -271,8 +267,8 @@ impl BodyCheck<'_, '_> {
         if matches!(ty, Type::LOGICAL | Type::Unknown) {
             return;
         }
-        let message = format!("the condition is {}, not logical", self.checker.describe(ty));
-        let diagnostic = Diagnostic::new(code, self.at(self.ast.span(id)), message);
+        let message = format!("the condition is {}, not logical", self.describe(ty));
+        let diagnostic = self.finding(code, self.ast.span(id), message);
         let help = ty.is_tensor().then(|| {
             "a condition is decided while expanding; use the operation `select` to decide by tensor values".to_string()
         });
@@ -282,7 +278,7 @@ impl BodyCheck<'_, '_> {
     /// T9, T10, T11
     fn index(&mut self, base: ExprId, ty: Type, index: ExprId) -> Type {
         if let Type::Tuple(tuple) = ty {
-            let items = self.checker.checked.types.items(tuple).to_vec();
+            let items = self.types().items(tuple).to_vec();
             let item = match self.ast.expr(index) {
                 Expr::Int(i) => usize::try_from(i).ok().and_then(|i| items.get(i).copied()),
                 _ => None,
@@ -299,7 +295,7 @@ impl BodyCheck<'_, '_> {
         let index_type = self.expr(index);
         self.subscript_type(index, index_type);
         match ty {
-            Type::Array(array) => self.checker.checked.types.item(array),
+            Type::Array(array) => self.types().item(array),
             Type::STRING => Type::STRING,
             Type::EmptyArray | Type::Unknown => Type::Unknown,
             Type::Tensor(element) => {
@@ -332,7 +328,7 @@ impl BodyCheck<'_, '_> {
 
     fn subscript_type(&mut self, id: ExprId, ty: Type) {
         if !matches!(ty, Type::INTEGER | Type::Unknown) {
-            let message = format!("a subscript is an integer, this is {}", self.checker.describe(ty));
+            let message = format!("a subscript is an integer, this is {}", self.describe(ty));
             let span = self.ast.span(id);
             self.report(Code::SubscriptType, span, message);
         }
@@ -344,7 +340,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn not_subscriptable(&mut self, base: ExprId, ty: Type) -> Type {
-        let message = format!("{} cannot be subscripted", self.checker.describe(ty));
+        let message = format!("{} cannot be subscripted", self.describe(ty));
         let span = self.ast.span(base);
         self.report(Code::NotSubscriptable, span, message);
         Type::Unknown
@@ -358,17 +354,17 @@ impl BodyCheck<'_, '_> {
         for iterator in iterators {
             let ty = self.expr(iterator.iterable);
             types.push(match ty {
-                Type::Array(array) => self.checker.checked.types.item(array),
+                Type::Array(array) => self.types().item(array),
                 Type::EmptyArray | Type::Unknown => Type::Unknown,
                 other => {
-                    let message = format!("a comprehension runs over arrays, this is {}", self.checker.describe(other));
+                    let message = format!("a comprehension runs over arrays, this is {}", self.describe(other));
                     let span = self.ast.span(iterator.iterable);
                     self.report(Code::Iterable, span, message);
                     Type::Unknown
                 }
             });
         }
-        let slot = self.slots.len() as u32;
+        let slot = self.state.slots.len() as u32;
         self.tables().iterator_slots[id.index()] = slot;
         let hidden = iterators.iter().zip(types).map(|(iterator, ty)| self.hide(iterator.name, ty)).collect();
         if let Some(filter) = comprehension.filter {
@@ -377,7 +373,7 @@ impl BodyCheck<'_, '_> {
         }
         let item = self.expr(comprehension.item);
         self.unhide(hidden);
-        self.checker.checked.types.array(item)
+        self.types().array(item)
     }
 
     /// T13
@@ -397,13 +393,13 @@ impl BodyCheck<'_, '_> {
                 None => "an array or a string",
                 _ => "a compile-time value of primitive type",
             };
-            let message = format!("`{}` takes {wants}, this is {}", info.text, self.checker.describe(ty));
+            let message = format!("`{}` takes {wants}, this is {}", info.text, self.describe(ty));
             let span: Span = self.ast.span(argument);
             self.report(Code::BuiltinType, span, message);
         }
         match info.result {
             Some(primitive) => Type::Primitive(primitive),
-            None => self.checker.checked.types.array(Type::INTEGER),
+            None => self.types().array(Type::INTEGER),
         }
     }
 }

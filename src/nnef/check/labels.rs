@@ -36,7 +36,7 @@ pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, Stri
 impl BodyCheck<'_, '_> {
     /// Checks the literal label of a variable.
     pub(super) fn literal_label(&mut self, call: &Call, fragment: UnitId, bound: &[Option<ExprId>]) {
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let info = checked.fragment(fragment);
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {
             return;

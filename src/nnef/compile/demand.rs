@@ -2,7 +2,7 @@
 
 use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
-use crate::nnef::check::{Ref, Refs};
+use crate::nnef::check::Ref;
 use crate::source::names::Name;
 
 /// When a statement is evaluated.
@@ -39,7 +39,7 @@ impl Analysis {
     pub(crate) fn run(
         &mut self,
         ast: &Ast,
-        refs: &Refs,
+        refs: &[Ref],
         body: &Body,
         params: u32,
         slots: u32,
@@ -90,22 +90,28 @@ impl Analysis {
 }
 
 /// The names of a left side, and the slots that it fills.
-pub(crate) fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub(crate) fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
-        if let Ref::Slot(slot) = refs.get(id) {
+        if let Ref::Slot(slot) = refs[id.index()] {
             f(name, slot);
         }
     });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, bool)>, f: &mut impl FnMut(u32, bool)) {
+fn each_reference(
+    ast: &Ast,
+    refs: &[Ref],
+    root: ExprId,
+    open: &mut Vec<(ExprId, bool)>,
+    f: &mut impl FnMut(u32, bool),
+) {
     open.push((root, false));
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {
             Expr::Name(_) => {
-                if let Ref::Slot(slot) = refs.get(id) {
+                if let Ref::Slot(slot) = refs[id.index()] {
                     f(slot, conditional);
                 }
             }

@@ -258,7 +258,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 continue;
             };
             let result = self.results.iter().position(|result| result.name == target);
-            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs.get(assignment.value)) {
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
         }
@@ -283,7 +283,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// The name that stands for a left side.
     fn first_name(&mut self, target: ExprId) -> NameId {
         match self.ast.expr(target) {
-            Expr::Name(name) => self.graph_name(name, self.info.refs.get(target)),
+            Expr::Name(name) => self.graph_name(name, self.info.refs[target.index()]),
             Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
             _ => NameId::ROOT,
         }
@@ -321,7 +321,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
-                let referent = self.info.refs.get(target);
+                let referent = self.info.refs[target.index()];
                 if self.loops > 0 {
                     return Hint::Local(name);
                 }
@@ -356,7 +356,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             return;
         };
-        let referent = self.info.refs.get(target);
+        let referent = self.info.refs[target.index()];
         let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph && self.loops == 0 {
             self.graph_name(name, referent);
@@ -416,7 +416,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Pushes what a name stands for.
     fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
-        match self.info.refs.get(id) {
+        match self.info.refs[id.index()] {
             Ref::Slot(slot) => {
                 self.emit(Instr::Load(slot), span);
             }
