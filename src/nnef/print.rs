@@ -44,7 +44,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints an expression, in parentheses when it binds weaker than its place demands.
     fn expr(&mut self, id: ExprId, place: u8) {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        crate::room::with_stack(|| {
             if strength(self.ast.expr(id)) < place {
                 self.out.push('(');
                 self.bare(id);
@@ -261,7 +261,7 @@ impl Printer<'_> {
                 self.out.push('(');
                 for (index, item) in self.ast.type_lists[range.range()].iter().enumerate() {
                     self.separate(index);
-                    stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.spec(*item));
+                    crate::room::with_stack(|| self.spec(*item));
                 }
                 self.out.push(')');
             }

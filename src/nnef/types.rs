@@ -212,10 +212,10 @@ impl Types {
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.type_of_spec(ast, item));
+                let item = crate::room::with_stack(|| self.type_of_spec(ast, item));
                 self.array(item)
             }
-            TypeSpec::Tuple(range) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            TypeSpec::Tuple(range) => crate::room::with_stack(|| {
                 let items: Vec<Type> =
                     ast.type_lists[range.range()].iter().map(|&item| self.type_of_spec(ast, item)).collect();
                 self.tuple(&items)
@@ -278,7 +278,7 @@ impl Types {
     }
 
     fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || f(self))
+        crate::room::with_stack(|| f(self))
     }
 
     /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
@@ -365,7 +365,7 @@ impl Types {
         if a == b {
             return Some(a);
         }
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.common_type(a, b))
+        crate::room::with_stack(|| self.common_type(a, b))
     }
 
     fn common_type(&mut self, a: Type, b: Type) -> Option<Type> {
@@ -391,7 +391,7 @@ impl Types {
         if !self.has_generic(ty) {
             return ty;
         }
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.instance(ty, generic))
+        crate::room::with_stack(|| self.instance(ty, generic))
     }
 
     fn instance(&mut self, ty: Type, generic: Option<Primitive>) -> Type {

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::deep::Nesting;
 use super::state::{BodyState, Place};
 use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
 use crate::core::unit::UnitId;
@@ -32,8 +31,6 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) new_symbols: bool,
     /// The names of the body of a loop so far, in one.
     pub(super) loop_locals: Option<Vec<Ident>>,
-    /// The expression at hand.
-    pub(super) nesting: Nesting,
 }
 
 /// What the surroundings of an expression can take.
@@ -45,13 +42,6 @@ pub(super) struct Context {
     pub(super) several: bool,
     /// An array of a length that only the operation knows.
     pub(super) open_array: bool,
-}
-
-impl Context {
-    /// What the surroundings of a select leave to its branches.
-    pub(super) fn of_branch(self) -> Self {
-        Context { statement: false, ..self }
-    }
 }
 
 impl<'d> Checker<'d> {
@@ -111,8 +101,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         ast: &'c Ast,
         state: BodyState,
     ) -> Self {
-        let nesting = Nesting::default();
-        BodyCheck { checker, module, ast, place, state, new_symbols: false, loop_locals: None, nesting }
+        BodyCheck { checker, module, ast, place, state, new_symbols: false, loop_locals: None }
     }
 
     pub(super) fn checked(&self) -> &Checked<'d> {
@@ -188,9 +177,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) {
-        if self.simple_statement(assignment) {
-            return;
-        }
         let target = self.ast.expr(assignment.target);
         let context = Context {
             statement: true,
@@ -305,27 +291,17 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         if self.loop_locals.is_some() {
             return self.define_in_loop(target, ident, ty);
         }
+        let mut declared = None;
         match self.place {
-            Place::Graph(_) => {
-                self.define_in_graph(ident, ty, value, earlier);
-                let slot = self.add_slot(ident, ty);
-                self.set_ref(target, Ref::Slot(slot));
-            }
+            Place::Graph(_) => self.define_in_graph(ident, ty, value, earlier),
             Place::Fragment(id, _) => {
                 if let Some(earlier) = earlier {
                     self.defined_again(id, ident, earlier);
                 }
-                self.define_in_fragment(id, target, ident, ty, value);
+                let result = self.state.declared.get(ident.name);
+                declared = result.map(|result| self.checked().fragment(id).results[result as usize].ty);
+                declared.into_iter().for_each(|declared| self.result_type(ident.name, declared, ty, value));
             }
-        }
-    }
-
-    /// Gives a name of a fragment its value.
-    pub(super) fn define_in_fragment(&mut self, id: UnitId, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
-        let declared =
-            self.state.declared.get(ident.name).map(|result| self.checked().fragment(id).results[result as usize].ty);
-        if let Some(declared) = declared {
-            self.result_type(ident.name, declared, ty, value);
         }
         let slot = self.add_slot(ident, declared.unwrap_or(ty));
         self.set_ref(target, Ref::Slot(slot));
@@ -351,20 +327,23 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         if self.draft() {
             fit = self.types().fit_in_draft(declared, ty, fit);
         }
-        let code = match fit {
-            Fit::Exact => return,
-            Fit::Elements if self.draft() => Code::DataType,
-            Fit::Elements => Code::ElementType,
-            Fit::LiteralAsTensor => match ty {
-                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ResultType,
-                _ => Code::LiteralAsTensor,
-            },
-            Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
-        };
+        let Some(code) = self.conversion(fit, ty, Code::ResultType) else { return };
         let (found, declared) = (self.describe(ty), self.describe(declared));
         let (span, name) = (self.ast.span(value), self.text(name));
         self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
+    }
+
+    /// The code of a conversion that the specification does not have; `wrong` where no mode has it.
+    pub(super) fn conversion(&self, fit: Fit, value: Type, wrong: Code) -> Option<Code> {
+        Some(match fit {
+            Fit::Exact => return None,
+            Fit::Elements if self.draft() => Code::DataType,
+            Fit::Elements => Code::ElementType,
+            Fit::LiteralAsTensor if matches!(value, Type::LOGICAL | Type::STRING) => wrong,
+            Fit::LiteralAsTensor => Code::LiteralAsTensor,
+            Fit::TensorAsAttribute => Code::TensorAsAttribute,
+            Fit::Structure | Fit::ExtentAsScalar | Fit::None => wrong,
+        })
     }
 
     fn define_in_graph(&mut self, ident: Ident, ty: Type, value: ExprId, earlier: Option<u32>) {

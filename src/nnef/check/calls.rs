@@ -5,12 +5,13 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::state::Place;
-use super::{CallInfo, Checked, Generic, ParamInfo, Ref, ResultInfo, Words};
+use super::{CallInfo, Checked, Generic, ParamInfo, ResultInfo, Words};
 use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
-use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident};
+use crate::graph::standard::EXTERNAL;
+use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
@@ -22,7 +23,7 @@ impl BodyCheck<'_, '_> {
         let call = *self.ast.call(id);
         let found = self.checked().find(self.module, call.name.name);
         self.placement(&call, context);
-        let source = self.declares_symbols(id);
+        let source = self.declares_symbols(&call);
         let before = std::mem::replace(&mut self.new_symbols, source);
         let ty = match found {
             Some(fragment) => self.declared_call(id, &call, fragment, context),
@@ -30,6 +31,12 @@ impl BodyCheck<'_, '_> {
         };
         self.new_symbols = before;
         ty
+    }
+
+    /// Whether names that are not known are dimension symbols in the arguments of a call: only the
+    /// shape of an input may bring up a symbol that was not declared.
+    fn declares_symbols(&self, call: &Call) -> bool {
+        self.in_graph() && self.checked().text(call.name.name).ends_with(EXTERNAL)
     }
 
     /// I3, I4, I9: operations that only the graph may call.
@@ -103,9 +110,6 @@ impl BodyCheck<'_, '_> {
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
         }
-        if let Some(ty) = self.simple_call(id, call, fragment) {
-            return ty;
-        }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
         self.literal_label(call, fragment, &bound);
@@ -128,69 +132,6 @@ impl BodyCheck<'_, '_> {
         }
         let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
         types.tuple(&results)
-    }
-
-    /// A call as most are: names of tensors, given by position for the parameters of just these
-    /// types, and one tensor as result. No rule has anything to say about it.
-    fn simple_call(&mut self, id: CallId, call: &Call, fragment: UnitId) -> Option<Type> {
-        let checked = &mut self.checker.checked;
-        let declared = fragment.index();
-        let Checked { fragments, modules, statements, .. } = checked;
-        let info = &fragments[declared];
-        let args = self.ast.arguments(call);
-        let plain = info.generic == Generic::No && call.generic.is_none() && !info.open_results;
-        let [ResultInfo { ty: result @ Type::Tensor(_), .. }] = info.results[..] else { return None };
-        if !plain || args.len() != info.params.len() {
-            return None;
-        }
-        let tables = match self.place {
-            Place::Graph(_) => statements,
-            Place::Fragment(..) => &mut modules[self.module.index()],
-        };
-        let bound = tables.bound.len();
-        for (arg, param) in args.iter().zip(&info.params) {
-            let slot = match self.ast.expr(arg.value) {
-                Expr::Name(name) if arg.name.is_none() && param.ty.is_tensor() => self.state.scope.get(name),
-                _ => None,
-            };
-            let Some(slot) = slot.filter(|slot| self.state.slots[*slot as usize].ty == param.ty) else {
-                tables.bound.truncate(bound);
-                return None;
-            };
-            tables.types[arg.value.index()] = param.ty;
-            tables.refs[arg.value.index()] = Ref::Slot(slot);
-            tables.bound.push(Some(arg.value));
-        }
-        let info = CallInfo { fragment: Some(fragment), bound: bound as u32, generic: None };
-        tables.calls[id.index()] = Some(info);
-        Some(known_later(result))
-    }
-
-    /// Checks a statement of a fragment as most are: such a call, and a new name for its result.
-    /// Says whether it was one; else nothing came of it.
-    pub(super) fn simple_statement(&mut self, assignment: &Assignment) -> bool {
-        let (Expr::Name(name), Expr::Call(id)) = (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
-        else {
-            return false;
-        };
-        let Place::Fragment(of, _) = self.place else { return false };
-        let (call, checked) = (self.ast.call(id), self.checked());
-        let Words { external, variable, update, .. } = checked.words;
-        let by_graph_alone = [external, variable, update].contains(&Some(call.name.name));
-        if by_graph_alone || self.loop_locals.is_some() || self.state.scope.get(name).is_some() || self.draft() {
-            return false;
-        }
-        let Some(fragment) = checked.find(self.module, call.name.name) else { return false };
-        let info = checked.fragment(fragment);
-        if info.has_body && info.module == ModuleId::STANDARD {
-            // It is checked once it is reached.
-            return false;
-        }
-        let Some(ty) = self.simple_call(id, call, fragment) else { return false };
-        self.set_type(assignment.value, ty);
-        let target = Ident { name, span: self.ast.span(assignment.target) };
-        self.define_in_fragment(of, assignment.target, target, ty, assignment.value);
-        true
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
@@ -381,17 +322,12 @@ impl BodyCheck<'_, '_> {
         generic: Option<Primitive>,
     ) {
         let code = match fit {
-            Fit::Exact => return,
-            Fit::Elements if self.draft() => Code::DataType,
-            Fit::Elements => Code::ElementType,
             Fit::ExtentAsScalar => Code::ExtentAsScalar,
-            Fit::LiteralAsTensor => match actual {
-                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
-                _ => Code::LiteralAsTensor,
-            },
             Fit::Structure => Code::ArgumentStructure,
-            Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::None => Code::ArgumentType,
+            fit => match self.conversion(fit, actual, Code::ArgumentType) {
+                Some(code) => code,
+                None => return,
+            },
         };
         let checked = &mut self.checker.checked;
         let (operation, param) = {

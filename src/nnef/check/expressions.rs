@@ -1,8 +1,7 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
 //! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack, and those of selects along their other branches. The rest recurses under [`stacker`] through some levels, and what is
-//! deeper is checked from the bottom up (`deep.rs`).
+//! million `+` need no stack, and those of selects along their other branches. The rest recurses.
 
 use smallvec::SmallVec;
 
@@ -13,6 +12,7 @@ use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
+use crate::room::with_stack;
 use crate::source::Span;
 
 /// The type of a literal of a single value.
@@ -44,7 +44,7 @@ impl Checker<'_> {
     /// The type of a default value; none where its items do not go together.
     pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
         let ast = self.ast(module);
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        with_stack(|| {
             if let Some(ty) = self.simple_literal(ast, ast.expr(id)) {
                 return Some(ty);
             }
@@ -105,24 +105,14 @@ impl BodyCheck<'_, '_> {
     }
 
     fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
-        if self.ast.expr(id).is_leaf() {
+        let expr = self.ast.expr(id);
+        if expr.is_leaf() {
             return self.operand(id, context);
         }
-        if let Some(ty) = self.checked_before(id) {
-            return ty;
-        }
-        if let Expr::Binary { op, lhs, rhs, at } = self.ast.expr(id)
-            && let Some(left) = self.simple(lhs)
-            && let Some(right) = self.simple(rhs)
-        {
-            let ty = self.binary(op, at, left, right);
-            self.set_type(id, ty);
-            return ty;
-        }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.further_down(id, context))
+        with_stack(|| if expr.continues_left() { self.spine(id) } else { self.operand(id, context) })
     }
 
-    pub(super) fn operand(&mut self, id: ExprId, context: Context) -> Type {
+    fn operand(&mut self, id: ExprId, context: Context) -> Type {
         if let Some(ty) = self.simple(id) {
             return ty;
         }
@@ -131,38 +121,25 @@ impl BodyCheck<'_, '_> {
         ty
     }
 
-    pub(super) fn spine(&mut self, id: ExprId, context: Context) -> Type {
+    fn spine(&mut self, id: ExprId) -> Type {
         let (mut above, leaf) = self.ast.left_spine(id);
-        let mut ty = self.operand(leaf, if above.is_empty() { context } else { Context::default() });
+        let mut ty = self.operand(leaf, Context::default());
         while let Some(id) = above.pop() {
-            ty = self.above(id, Some(ty));
+            ty = match self.ast.expr(id) {
+                Expr::Binary { op, rhs, at, .. } => {
+                    let right = self.expr(rhs);
+                    self.binary(op, at, ty, right)
+                }
+                Expr::Index { base, index } => self.index(base, ty, index),
+                Expr::Slice { base, begin, end } => self.slice(base, ty, begin, end),
+                _ => Type::Unknown,
+            };
             self.set_type(id, ty);
         }
         ty
     }
 
-    /// The type of an operator or subscript, given that of its left side or with it.
-    pub(super) fn above(&mut self, id: ExprId, left: Option<Type>) -> Type {
-        let side = |check: &mut Self, id| left.unwrap_or_else(|| check.expr(id));
-        match self.ast.expr(id) {
-            Expr::Binary { op, lhs, rhs, at } => {
-                let left = side(self, lhs);
-                let right = self.expr(rhs);
-                self.binary(op, at, left, right)
-            }
-            Expr::Index { base, index } => {
-                let ty = side(self, base);
-                self.index(base, ty, index)
-            }
-            Expr::Slice { base, begin, end } => {
-                let ty = side(self, base);
-                self.slice(base, ty, begin, end)
-            }
-            _ => Type::Unknown,
-        }
-    }
-
-    pub(super) fn leaf(&mut self, id: ExprId, context: Context) -> Type {
+    fn leaf(&mut self, id: ExprId, context: Context) -> Type {
         match self.ast.expr(id) {
             Expr::Name(name) => self.other_name(id, name),
             Expr::Array(items) => self.array(items),
@@ -223,16 +200,11 @@ impl BodyCheck<'_, '_> {
     /// T7, T8: a chain of selects, each in the other branch of the one before. It can be as long as
     /// the text, so it is walked, not recursed.
     fn selects(&mut self, first: ExprId, context: Context) -> Type {
-        let branch = context.of_branch();
+        let branch = Context { statement: false, ..context };
         let mut chain: SmallVec<[(ExprId, ExprId, Type); 4]> = SmallVec::new();
         let mut id = first;
         let mut no_type = loop {
             let Expr::Select { condition, yes, no } = self.ast.expr(id) else { break self.expr_in(id, branch) };
-            if id != first
-                && let Some(ty) = self.checked_before(id)
-            {
-                break ty;
-            }
             let yes_type = self.expr_in(yes, branch);
             let ty = self.expr(condition);
             self.logical_condition(condition, ty, Code::ConditionType);

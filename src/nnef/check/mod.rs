@@ -6,7 +6,6 @@
 mod bodies;
 mod calls;
 mod declarations;
-mod deep;
 mod document;
 mod expressions;
 mod fragments;

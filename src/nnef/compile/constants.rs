@@ -30,7 +30,7 @@ pub(super) fn constant(checked: &Checked, ast: &Ast, id: ExprId) -> Value {
     if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
         return value;
     }
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
+    crate::room::with_stack(|| match ast.expr(id) {
         Expr::Unary { op: UnaryOp::Minus, operand } => match constant(checked, ast, operand) {
             Value::Int(i) => Value::Int(i.wrapping_neg()),
             Value::Scalar(s) => Value::Scalar(-s),

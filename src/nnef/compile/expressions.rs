@@ -134,7 +134,7 @@ impl Compiler<'_, '_> {
 
     /// Comprehensions and loops are compiled by recursion.
     fn with_stack(&mut self, compile: impl FnOnce(&mut Self)) -> Option<Below> {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || compile(self));
+        crate::room::with_stack(|| compile(self));
         None
     }
 

@@ -99,7 +99,7 @@ pub(super) fn nested<'t, 'p, 's, O>(
     input: &mut Reader<'t, 'p, 's>,
     rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> Parsed<O>,
 ) -> Parsed<O> {
-    stacker::maybe_grow(128 * 1024, 1024 * 1024, || rule(input))
+    crate::room::with_stack(|| rule(input))
 }
 
 /// The lengths of all tables, to return to.
