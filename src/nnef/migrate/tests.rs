@@ -16,17 +16,18 @@ fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
 fn every_operation_has_one_row_that_fits() {
     let draft = library("version 1.0\ngraph G( x ) -> ( x ) { x = external(shape = [1]) }");
     let one = library("version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }");
+    let listed = || table::ROWS.iter().flat_map(|row| row.draft.split_ascii_whitespace());
     for (name, params, body) in &draft {
-        let rows = table::ROWS.iter().filter(|row| row.draft == name).count();
+        let rows = listed().filter(|known| known == name).count();
         let expanded = table::EXPANDED.contains(&name.as_str());
         assert_eq!(rows + usize::from(expanded), 1, "{name}");
         assert!(!expanded || *body, "{name} cannot be expanded");
-        let Some(row) = table::find(name) else { continue };
-        let (_, new, _) = one.iter().find(|(of, ..)| of == row.counterpart).unwrap();
+        let Some((counterpart, steps)) = table::find(name) else { continue };
+        let (_, new, _) = one.iter().find(|(of, ..)| of == counterpart).unwrap();
         for param in params {
-            assert!(new.iter().any(|known| known == renamed(row, param)), "{name}.{param}");
+            assert!(new.iter().any(|known| known == renamed(steps, param)), "{name}.{param}");
         }
-        for step in row.steps {
+        for step in steps {
             match step {
                 Step::Rename(from, _) | Step::If(from, _) | Step::FillOnes(from, _) => {
                     assert!(params.iter().any(|known| known == from), "{name}.{from}");
@@ -36,5 +37,5 @@ fn every_operation_has_one_row_that_fits() {
             }
         }
     }
-    assert_eq!(draft.len(), table::ROWS.len() + table::EXPANDED.len());
+    assert_eq!(draft.len(), listed().count() + table::EXPANDED.len());
 }
