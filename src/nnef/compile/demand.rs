@@ -19,9 +19,6 @@ pub(crate) enum Demand {
 /// Stands for a slot that no statement fills.
 const NO_STATEMENT: u32 = u32::MAX;
 
-/// The most statements and slots for which room is kept from one body to the next.
-const ROOM: usize = 1 << 10;
-
 /// The demand for the statements of a body, and the room to find it out: there can be as many
 /// bodies as there are operations.
 #[derive(Debug, Default)]
@@ -72,20 +69,12 @@ impl Analysis {
                 }
             });
         }
-        self.owner.shrink_to(ROOM);
-        self.open.shrink_to(ROOM);
     }
 
     /// Asks for every statement of a body.
     pub(crate) fn all(&mut self, body: &Body) {
         self.demand.clear();
         self.demand.resize(body.assignments.len(), Demand::Always);
-    }
-
-    /// Keeps room for the next body.
-    pub(crate) fn keep_room(&mut self) {
-        self.demand.clear();
-        self.demand.shrink_to(ROOM);
     }
 }
 

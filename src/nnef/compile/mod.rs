@@ -30,10 +30,6 @@ use demand::{Analysis, Demand};
 use expressions::Open;
 use lowering::Lowering;
 
-/// For how many operations without a name room is kept from one body to the next: to clear it takes
-/// time in proportion.
-const UNNAMED: usize = 64;
-
 /// How a body is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -52,8 +48,6 @@ pub(crate) struct Scratch {
     spines: Vec<ExprId>,
     /// For the analysis of demand.
     analysis: Analysis,
-    /// For counting calls without a name.
-    unnamed: FxHashMap<Name, u32>,
 }
 
 /// What compiling needs to know, and what it adds to.
@@ -137,12 +131,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let empty = ast::Body::default();
         let body = fragment.body.as_ref().unwrap_or(&empty);
         self.results = &info.results;
-        self.unnamed = std::mem::take(&mut self.scratch.unnamed);
         let mut body = self.body(body, id, info.params.len() as u32);
-        self.unnamed.clear();
-        if self.unnamed.capacity() <= UNNAMED {
-            self.scratch.unnamed = self.unnamed;
-        }
         body.head.results = info.results.len() as u32;
         body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
         body
@@ -212,7 +201,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 }
             }
         }
-        analysis.keep_room();
         self.scratch.analysis = analysis;
         let end = self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
