@@ -7,9 +7,6 @@ impl Ast {
     /// Takes a statement out whose nodes are all that there is from the marks on, as a tree of its
     /// own; types stay.
     pub(crate) fn take_statement(&mut self, marks: Marks, assignment: &Assignment) -> (Ast, Assignment) {
-        if marks.is_start() {
-            return (self.take_nodes(), *assignment);
-        }
         let mut part = Ast::default();
         let assignment = part.append(self, marks, assignment);
         marks.rewind(self);

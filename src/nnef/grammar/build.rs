@@ -33,6 +33,9 @@ pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, Input<'t>, Extra<'s>>;
 /// there is nothing to build before a text is read.
 pub(super) type Parsed<O> = Result<O, EmptyErr>;
 
+/// A rule of the grammar.
+pub(super) type Rule<'s, O> = for<'t, 'p> fn(&mut Reader<'t, 'p, 's>) -> Parsed<O>;
+
 /// A parser of chumsky for this grammar.
 pub(super) trait Parser<'t, 's, O>: chumsky::Parser<'t, Input<'t>, O, Extra<'s>> {}
 
