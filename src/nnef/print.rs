@@ -11,6 +11,7 @@ use super::dialect::Rules;
 #[cfg(test)]
 use crate::graph::Dialect;
 use crate::graph::operators::UNARY_PRECEDENCE;
+use crate::room::with_stack;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
 pub(crate) use module::print_module;
@@ -44,7 +45,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints an expression, in parentheses when it binds weaker than its place demands.
     fn expr(&mut self, id: ExprId, place: u8) {
-        crate::room::with_stack(|| {
+        with_stack(|| {
             if strength(self.ast.expr(id)) < place {
                 self.out.push('(');
                 self.bare(id);
@@ -261,7 +262,7 @@ impl Printer<'_> {
                 self.out.push('(');
                 for (index, item) in self.ast.type_lists[range.range()].iter().enumerate() {
                     self.separate(index);
-                    crate::room::with_stack(|| self.spec(*item));
+                    with_stack(|| self.spec(*item));
                 }
                 self.out.push(')');
             }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::ast::{Ast, ElementSpec, TypeSpec, TypeSpecId};
 use crate::graph::Primitive;
+use crate::room::with_stack;
 
 /// The elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -212,10 +213,10 @@ impl Types {
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = crate::room::with_stack(|| self.type_of_spec(ast, item));
+                let item = with_stack(|| self.type_of_spec(ast, item));
                 self.array(item)
             }
-            TypeSpec::Tuple(range) => crate::room::with_stack(|| {
+            TypeSpec::Tuple(range) => with_stack(|| {
                 let items: Vec<Type> =
                     ast.type_lists[range.range()].iter().map(|&item| self.type_of_spec(ast, item)).collect();
                 self.tuple(&items)
@@ -277,10 +278,6 @@ impl Types {
         }
     }
 
-    fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {
-        crate::room::with_stack(|| f(self))
-    }
-
     /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
     /// `generic`: nothing yet, and then bound by the first value that determines it.
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
@@ -305,25 +302,24 @@ impl Types {
             (Type::Primitive(_), Type::Tensor(_)) => Fit::TensorAsAttribute,
             (Type::Array(_), Type::EmptyArray) | (Type::EmptyArray, Type::EmptyArray) => Fit::Exact,
             (Type::Array(formal), Type::Array(actual)) => {
-                self.grow(|types| types.fit(types.item(formal), types.item(actual), generic))
+                with_stack(|| self.fit(self.item(formal), self.item(actual), generic))
             }
             (Type::Array(formal), Type::Primitive(_))
-                if self.grow(|types| types.fit(types.item(formal), actual, generic)) == Fit::Exact =>
+                if with_stack(|| self.fit(self.item(formal), actual, generic)) == Fit::Exact =>
             {
                 Fit::Structure
             }
             (Type::Tuple(formal), Type::Array(actual)) => {
-                let mut suits =
-                    |&item: &Type| self.grow(|types| types.fit(item, types.item(actual), generic)) == Fit::Exact;
+                let mut suits = |&item: &Type| with_stack(|| self.fit(item, self.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
             (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
-            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
-                let (formal, actual) = (types.items(formal), types.items(actual));
+            (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
+                let (formal, actual) = (self.items(formal), self.items(actual));
                 if formal.len() != actual.len() {
                     return Fit::None;
                 }
-                formal.iter().zip(actual).map(|(&f, &a)| types.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
+                formal.iter().zip(actual).map(|(&f, &a)| self.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
             }),
             _ => Fit::None,
         }
@@ -343,11 +339,11 @@ impl Types {
         match (formal, actual) {
             (Type::Tensor(_), Type::INTEGER | Type::STRING) => true,
             (Type::Array(formal), Type::Array(actual)) => {
-                self.grow(|types| types.extent_as_tensor(types.item(formal), types.item(actual)))
+                with_stack(|| self.extent_as_tensor(self.item(formal), self.item(actual)))
             }
-            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
-                let pairs = types.items(formal).iter().zip(types.items(actual));
-                pairs.into_iter().any(|(&formal, &actual)| types.extent_as_tensor(formal, actual))
+            (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
+                let pairs = self.items(formal).iter().zip(self.items(actual));
+                pairs.into_iter().any(|(&formal, &actual)| self.extent_as_tensor(formal, actual))
             }),
             _ => false,
         }
@@ -365,11 +361,7 @@ impl Types {
         if a == b {
             return Some(a);
         }
-        crate::room::with_stack(|| self.common_type(a, b))
-    }
-
-    fn common_type(&mut self, a: Type, b: Type) -> Option<Type> {
-        match (a, b) {
+        with_stack(|| match (a, b) {
             (Type::Unknown, other) | (other, Type::Unknown) => Some(other),
             _ if self.castable(a, b) => Some(b),
             _ if self.castable(b, a) => Some(a),
@@ -383,7 +375,7 @@ impl Types {
                 Some(self.tuple(&items?))
             }
             _ => None,
-        }
+        })
     }
 
     /// A type with `?` replaced.
@@ -391,11 +383,7 @@ impl Types {
         if !self.has_generic(ty) {
             return ty;
         }
-        crate::room::with_stack(|| self.instance(ty, generic))
-    }
-
-    fn instance(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
-        match ty {
+        with_stack(|| match ty {
             Type::Primitive(Primitive::Generic) => generic.map_or(Type::Unknown, Type::Primitive),
             Type::Tensor(Element::Of(Primitive::Generic)) => {
                 Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
@@ -410,7 +398,7 @@ impl Types {
                 self.tuple(&items)
             }
             other => other,
-        }
+        })
     }
 
     /// The type as the specification writes it.

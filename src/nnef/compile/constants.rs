@@ -5,6 +5,7 @@ use crate::core::value::Value;
 use crate::nnef::ast::{Ast, Expr, ExprId, UnaryOp};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
+use crate::room::with_stack;
 
 /// The value of a literal that has no parts.
 pub(super) fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
@@ -26,7 +27,7 @@ pub(super) fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value 
     if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
         return value;
     }
-    crate::room::with_stack(|| match ast.expr(id) {
+    with_stack(|| match ast.expr(id) {
         Expr::Unary { op: UnaryOp::Minus, operand } => match literal(checked, module, operand) {
             Value::Int(i) => Value::Int(i.wrapping_neg()),
             Value::Scalar(s) => Value::Scalar(-s),

@@ -14,6 +14,7 @@ use crate::graph::Key;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
 use crate::nnef::types::Type;
+use crate::room::with_stack;
 use crate::source::Span;
 
 /// What has to be compiled next, and where its value goes.
@@ -134,7 +135,7 @@ impl Compiler<'_, '_> {
 
     /// Comprehensions and loops are compiled by recursion.
     fn with_stack(&mut self, compile: impl FnOnce(&mut Self)) -> Option<Below> {
-        crate::room::with_stack(|| compile(self));
+        with_stack(|| compile(self));
         None
     }
 

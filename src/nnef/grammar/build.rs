@@ -15,6 +15,7 @@ use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::{Kind, Tokens};
+use crate::room::with_stack;
 use crate::source::Span;
 use crate::source::names::Names;
 
@@ -102,7 +103,7 @@ pub(super) fn nested<'t, 'p, 's, O>(
     input: &mut Reader<'t, 'p, 's>,
     rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> Parsed<O>,
 ) -> Parsed<O> {
-    crate::room::with_stack(|| rule(input))
+    with_stack(|| rule(input))
 }
 
 /// The lengths of all tables, to return to.
