@@ -40,15 +40,6 @@ impl Tokens {
     }
 }
 
-/// Cuts a text into tokens.
-pub(crate) fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
-    let mut tokens = Tokens::default();
-    let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
-    while lexer.next(&mut tokens).is_some() {}
-    diagnostics.extend(lexer.diagnostics);
-    tokens
-}
-
 /// Cuts a text into tokens, one at a time. Findings are noted except within extension directives,
 /// whose text is free.
 pub(crate) struct Lexer<'t> {

@@ -38,38 +38,15 @@ pub(crate) enum Type {
 
 /// An interned array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ArrayType(TypeNumber);
+pub(crate) struct ArrayType(u32);
 
 /// An interned tuple type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TupleType(TypeNumber);
-
-/// The number of an interned type. In three bytes, so that a type takes four: there is one for
-/// each expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct TypeNumber([u8; 3]);
-
-const _: () = assert!(size_of::<Type>() == 4);
-
-impl TypeNumber {
-    /// One more than the greatest number.
-    const END: usize = 1 << 24;
-
-    fn new(number: usize) -> Self {
-        let [a, b, c, _] = (number as u32).to_le_bytes();
-        TypeNumber([a, b, c])
-    }
-
-    fn index(self) -> usize {
-        let [a, b, c] = self.0;
-        u32::from_le_bytes([a, b, c, 0]) as usize
-    }
-}
+pub(crate) struct TupleType(u32);
 
 /// The most types that an array or tuple type is made of, counted with repetition. Bigger ones,
 /// which sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values
-/// are checked while expanding, and whatever walks over a type ends. The same holds for types past
-/// the last number.
+/// are checked while expanding, and whatever walks over a type ends.
 const MAX_SIZE: u32 = 50_000;
 
 /// What occurs in an array or tuple type, and how much.
@@ -148,21 +125,21 @@ impl Types {
     /// The type of arrays of `item`.
     pub(crate) fn array(&mut self, item: Type) -> Type {
         let content = Content { size: 1, ..Content::default() }.with(self.content(item));
-        if content.size > MAX_SIZE || (self.arrays.len() == TypeNumber::END && !self.arrays.contains(&item)) {
+        if content.size > MAX_SIZE {
             return Type::Unknown;
         }
         let (index, new) = self.arrays.insert_full(item);
         if new {
             self.array_contents.push(content);
         }
-        Type::Array(ArrayType(TypeNumber::new(index)))
+        Type::Array(ArrayType(index as u32))
     }
 
     fn content(&self, ty: Type) -> Content {
         let leaf = Content { size: 1, ..Content::default() };
         match ty {
-            Type::Array(array) => self.array_contents[array.0.index()],
-            Type::Tuple(tuple) => self.tuple_contents[tuple.0.index()],
+            Type::Array(array) => self.array_contents[array.0 as usize],
+            Type::Tuple(tuple) => self.tuple_contents[tuple.0 as usize],
             Type::Unknown => Content { unknown: true, unliteral: true, ..leaf },
             Type::EmptyArray => Content { unknown: true, ..leaf },
             Type::Primitive(primitive) => Content {
@@ -184,25 +161,25 @@ impl Types {
     /// The type of tuples of `items`.
     pub(crate) fn tuple(&mut self, items: &[Type]) -> Type {
         if let Some(index) = self.tuples.get_index_of(items) {
-            return Type::Tuple(TupleType(TypeNumber::new(index)));
+            return Type::Tuple(TupleType(index as u32));
         }
         let tuple = Content { size: 1, unliteral: true, ..Content::default() };
         let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
-        if content.size > MAX_SIZE || self.tuples.len() == TypeNumber::END {
+        if content.size > MAX_SIZE {
             return Type::Unknown;
         }
         self.tuple_contents.push(content);
-        Type::Tuple(TupleType(TypeNumber::new(self.tuples.insert_full(items.into()).0)))
+        Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
     }
 
     /// The item type of an array type.
     pub(crate) fn item(&self, array: ArrayType) -> Type {
-        self.arrays.get_index(array.0.index()).copied().unwrap_or(Type::Unknown)
+        self.arrays.get_index(array.0 as usize).copied().unwrap_or(Type::Unknown)
     }
 
     /// The item types of a tuple type.
     pub(crate) fn items(&self, tuple: TupleType) -> &[Type] {
-        self.tuples.get_index(tuple.0.index()).map_or(&[], |items| items)
+        self.tuples.get_index(tuple.0 as usize).map_or(&[], |items| items)
     }
 
     /// The type that a specification names.

@@ -105,25 +105,18 @@ impl BodyCheck<'_, '_> {
     }
 
     fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
-        let expr = self.ast.expr(id);
-        if expr.is_leaf() {
-            return self.operand(id, context);
-        }
-        with_stack(|| if expr.continues_left() { self.spine(id) } else { self.operand(id, context) })
-    }
-
-    fn operand(&mut self, id: ExprId, context: Context) -> Type {
-        if let Some(ty) = self.simple(id) {
-            return ty;
-        }
-        let ty = self.leaf(id, context);
+        let ty = match self.ast.expr(id) {
+            expr if expr.is_leaf() => self.leaf(id, context),
+            expr if expr.continues_left() => with_stack(|| self.spine(id)),
+            _ => with_stack(|| self.leaf(id, context)),
+        };
         self.set_type(id, ty);
         ty
     }
 
     fn spine(&mut self, id: ExprId) -> Type {
         let (mut above, leaf) = self.ast.left_spine(id);
-        let mut ty = self.operand(leaf, Context::default());
+        let mut ty = self.expr(leaf);
         while let Some(id) = above.pop() {
             ty = match self.ast.expr(id) {
                 Expr::Binary { op, rhs, at, .. } => {
