@@ -143,6 +143,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.push(self.finding(code, span, message));
     }
 
+    /// Reports something that another place explains.
+    pub(super) fn report_beside(&mut self, code: Code, span: Span, message: String, (see, label): (Location, &str)) {
+        self.push(self.finding(code, span, message).see(see, label));
+    }
+
     /// Where a local is defined.
     pub(super) fn at_slot(&self, slot: u32) -> Location {
         self.at(self.state.slots[slot as usize].span)
@@ -183,8 +188,15 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             several: !matches!(target, Expr::Name(_)) || self.draft(),
             open_array: self.covers_array(target),
         };
-        if self.in_graph() && !self.draft() {
-            self.external_rules(assignment);
+        // I4: at graph level, `external` stands alone on the right of a graph input.
+        if let (Expr::Name(name), Expr::Call(call)) = (target, self.ast.expr(assignment.value))
+            && self.in_graph()
+            && !self.draft()
+            && Some(self.ast.call(call).name.name) == self.checked().words.external
+            && self.state.declared.get(name).is_none()
+        {
+            let message = format!("`{}` is external but no input of the graph", self.text(name));
+            self.report(Code::ExternalNotInput, self.ast.span(assignment.target), message);
         }
         let ty = self.expr_in(assignment.value, context);
         if self.target_depth(assignment.target) > MAX_TARGET_DEPTH {
@@ -217,21 +229,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 !self.in_graph() && self.loop_locals.is_none() && self.state.declared.get(name).is_some()
             }
             _ => true,
-        }
-    }
-
-    /// I4: at graph level, `external` stands alone on the right of a graph input.
-    fn external_rules(&mut self, assignment: &Assignment) {
-        let Expr::Call(call) = self.ast.expr(assignment.value) else { return };
-        let call = self.ast.call(call);
-        let is_external = self.checked().text(call.name.name) == EXTERNAL;
-        match self.ast.expr(assignment.target) {
-            Expr::Name(name) if is_external && self.state.declared.get(name).is_none() => {
-                let span = self.ast.span(assignment.target);
-                let name = self.text(name);
-                self.report(Code::ExternalNotInput, span, format!("`{name}` is external but no input of the graph"));
-            }
-            _ => {}
         }
     }
 
@@ -288,16 +285,14 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
             return;
         }
-        if self.loop_locals.is_some() {
-            return self.define_in_loop(target, ident, ty);
+        if let Some(earlier) = earlier {
+            self.defined_again(ident, earlier);
         }
         let mut declared = None;
-        match self.place {
-            Place::Graph(_) => self.define_in_graph(ident, ty, value, earlier),
-            Place::Fragment(id, _) => {
-                if let Some(earlier) = earlier {
-                    self.defined_again(id, ident, earlier);
-                }
+        match (self.place, &mut self.loop_locals) {
+            (_, Some(locals)) => locals.extend(earlier.is_none().then_some(ident)),
+            (Place::Graph(_), _) => self.graph_name(ident, ty, value),
+            (Place::Fragment(id, _), _) => {
                 let result = self.state.declared.get(ident.name);
                 declared = result.map(|result| self.checked().fragment(id).results[result as usize].ty);
                 declared.into_iter().for_each(|declared| self.result_type(ident.name, declared, ty, value));
@@ -307,18 +302,22 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.set_ref(target, Ref::Slot(slot));
     }
 
-    fn defined_again(&mut self, id: UnitId, ident: Ident, earlier: u32) {
-        let params = self.checked().fragment(id).params.len() as u32;
-        let (code, what) = match () {
-            () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
-            () if self.state.declared.get(ident.name).is_some() => {
-                (Code::ResultReassigned, "a result that is assigned already")
+    fn defined_again(&mut self, ident: Ident, earlier: u32) {
+        let is_param = |id| (earlier as usize) < self.checked().fragment(id).params.len();
+        let is_result = self.state.declared.get(ident.name).is_some();
+        let mut label = "first defined here";
+        let (code, what) = match self.place {
+            _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
+            Place::Graph(_) => {
+                label = "first assigned here";
+                (Code::GraphNameReassigned, "assigned already")
             }
-            () => (Code::Reassigned, "assigned already"),
+            Place::Fragment(id, _) if is_param(id) => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
+            Place::Fragment(..) if is_result => (Code::ResultReassigned, "a result that is assigned already"),
+            Place::Fragment(..) => (Code::Reassigned, "assigned already"),
         };
-        let see = self.at_slot(earlier);
-        let diagnostic = self.finding(code, ident.span, format!("`{}` is {what}", self.text(ident.name)));
-        self.push(diagnostic.see(see, "first defined here"));
+        let message = format!("`{}` is {what}", self.text(ident.name));
+        self.report_beside(code, ident.span, message, (self.at_slot(earlier), label));
     }
 
     /// T2: the value converts to the declared type of the result.
@@ -346,18 +345,10 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         })
     }
 
-    fn define_in_graph(&mut self, ident: Ident, ty: Type, value: ExprId, earlier: Option<u32>) {
-        if let Some(earlier) = earlier {
-            let name = self.text(ident.name);
-            let see = self.at_slot(earlier);
-            let at = self.at(ident.span);
-            let diagnostic = Diagnostic::new(Code::GraphNameReassigned, at, format!("`{name}` is assigned already"))
-                .see(see, "first assigned here");
-            self.push(diagnostic);
-        }
+    /// Checks what a name of the graph stands for.
+    fn graph_name(&mut self, ident: Ident, ty: Type, value: ExprId) {
         if self.state.declared.get(ident.name).is_some() && !self.is_input_source(value) {
-            let name = self.text(ident.name);
-            let message = format!("graph input `{name}` must be assigned from `{EXTERNAL}`");
+            let message = format!("graph input `{}` must be assigned from `{EXTERNAL}`", self.text(ident.name));
             self.report(Code::InputNotExternal, ident.span, message);
         }
         if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
@@ -420,12 +411,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     fn undeclared(&mut self, name: Name, text: &str, span: Span) {
-        let at = self.at(span);
         if let Some(&later) = self.assigned_later().get(&name) {
-            let see = self.at(later);
             let message = format!("`{text}` is used before it is assigned");
-            self.push(Diagnostic::new(Code::UsedBeforeDefined, at, message).see(see, "it is assigned here"));
-            return;
+            return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "it is assigned here"));
         }
         let checked = self.checked();
         let help = match checked.find(self.module, name) {
@@ -433,7 +421,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => None,
             None => did_you_mean(text, self.state.scope.names().map(|name| checked.text(name))),
         };
-        self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));
+        self.push(self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined")).help_if(help));
     }
 
     fn assigned_later(&mut self) -> &FxHashMap<Name, Span> {

@@ -7,8 +7,8 @@ use super::bodies::{BodyCheck, Context};
 use super::state::Place;
 use super::{CallInfo, Checked, Generic, ParamInfo, ResultInfo, Words};
 use crate::core::unit::UnitId;
+use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
@@ -61,18 +61,17 @@ impl BodyCheck<'_, '_> {
     /// A1: an operation that nobody declares passes through in the default mode.
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
-        let at = self.at(call.name.span);
+        let span = call.name.span;
         if let Some(slot) = self.state.scope.get(call.name.name) {
-            let see = self.at_slot(slot);
             let message = format!("`{name}` is no operation and cannot be called");
-            self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
+            self.report_beside(Code::CallsLocalName, span, message, (self.at_slot(slot), "it is defined here"));
         } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
             let checked = self.checked();
             let known = || checked.fragments.iter().map(|info| info.name);
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
             let help = told.then(|| did_you_mean(&name, known().map(|name| checked.text(name)))).flatten();
             let message = format!("operation `{name}` is not declared");
-            self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
+            self.push(self.finding(Code::UnknownOperation, span, message).help_if(help));
         }
         let args = self.ast.arguments(call);
         self.named_after_positional(args);
@@ -99,9 +98,9 @@ impl BodyCheck<'_, '_> {
         let Some(first) = args.iter().position(|arg| arg.name.is_some()) else { return };
         if let Some(arg) = args[first..].iter().find(|arg| arg.name.is_none()) {
             let see = args[first].name.map(|name| self.at(name.span)).unwrap_or_default();
-            let at = self.at(self.ast.span(arg.value));
-            let message = "positional arguments stand before named ones";
-            self.push(Diagnostic::new(Code::PositionalAfterNamed, at, message).see(see, "the first named argument"));
+            let message = "positional arguments stand before named ones".to_string();
+            let span = self.ast.span(arg.value);
+            self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
         }
     }
 
@@ -139,7 +138,7 @@ impl BodyCheck<'_, '_> {
     fn result_rules(&mut self, call: &Call, fragment: UnitId, context: Context) -> bool {
         let info = self.checked().fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
-            let name = self.checked().text(self.checked().fragment(fragment).name);
+            let name = self.checked().text(call.name.name);
             let message = format!("`{name}` has several results and cannot be used as a value");
             let diagnostic = self
                 .finding(Code::ChainedResults, call.name.span, message)
@@ -149,7 +148,7 @@ impl BodyCheck<'_, '_> {
         }
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
-            let name = self.checked().text(self.checked().fragment(fragment).name);
+            let name = self.checked().text(call.name.name);
             let message = format!("how many tensors `{name}` gives is not known here");
             let diagnostic = self
                 .finding(Code::UnknownLength, call.name.span, message)
@@ -176,7 +175,7 @@ impl BodyCheck<'_, '_> {
             let info = self.checked().fragment(fragment);
             let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
                 self.expr(arg.value);
-                self.unknown_argument(fragment, ident.name, ident.span);
+                self.unknown_argument(call, fragment, ident);
                 misplaced += 1;
                 continue;
             };
@@ -209,12 +208,11 @@ impl BodyCheck<'_, '_> {
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let name = self.checked().text(self.checked().fragment(fragment).name);
+                let name = self.checked().text(call.name.name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
-                let diagnostic = self.finding(Code::TooManyArguments, span, message);
-                self.push(diagnostic.see(see, "declared here"));
+                self.report_beside(Code::TooManyArguments, span, message, (see, "declared here"));
             }
             self.expr(value);
             return;
@@ -228,18 +226,18 @@ impl BodyCheck<'_, '_> {
         bound[i] = Some(value);
     }
 
-    fn unknown_argument(&mut self, fragment: UnitId, name: crate::source::names::Name, span: Span) {
+    fn unknown_argument(&mut self, call: &Call, fragment: UnitId, argument: Ident) {
         let checked = self.checked();
         let info = checked.fragment(fragment);
-        let text = checked.text(name);
+        let text = checked.text(argument.name);
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
         let near = || did_you_mean(text, info.params.iter().map(|param| checked.text(param.name)));
         let help = told.then(near).flatten().or_else(|| {
             let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
-        let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment(fragment).name));
-        self.push(self.finding(Code::UnknownArgument, span, message).help_if(help));
+        let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
+        self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
     }
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
@@ -255,11 +253,9 @@ impl BodyCheck<'_, '_> {
             |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
-        let message =
-            format!("`{}` needs {what} {}", checked.text(checked.fragment(fragment).name), missing.join(", "));
+        let message = format!("`{}` needs {what} {}", checked.text(call.name.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
-        let at = self.at(call.name.span);
-        self.push(Diagnostic::new(Code::MissingArgument, at, message).see(see, "declared here"));
+        self.report_beside(Code::MissingArgument, call.name.span, message, (see, "declared here"));
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
@@ -267,7 +263,7 @@ impl BodyCheck<'_, '_> {
         let declared = self.checked().fragment(fragment).generic;
         let mut generic = match (call.generic, declared) {
             (Some((primitive, span)), declared) => {
-                self.explicit_generic(fragment, primitive, span, declared);
+                self.explicit_generic(call, primitive, span, declared);
                 Some(primitive)
             }
             (None, Generic::Yes(default)) => default,
@@ -287,25 +283,24 @@ impl BodyCheck<'_, '_> {
             if self.draft() {
                 fit = self.types().fit_in_draft(param.ty, actual, fit);
             }
-            self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
+            self.argument_fit(call, &param, (value, actual), fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
             let name = self.text(call.name.name);
             let message = format!("the type argument of `{name}` does not follow from its arguments");
             let help = format!("give it: `{name}<scalar>(..)`");
-            let at = self.at(call.name.span);
-            self.push(Diagnostic::new(Code::GenericArgument, at, message).help(help));
+            self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
         }
         generic
     }
 
-    fn explicit_generic(&mut self, fragment: UnitId, primitive: Primitive, span: Span, declared: Generic) {
+    fn explicit_generic(&mut self, call: &Call, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
             Place::Graph(_) => Generic::No,
             Place::Fragment(id, _) => self.checked().fragment(id).generic,
         };
         if declared == Generic::No {
-            let name = self.text(self.checked().fragment(fragment).name);
+            let name = self.text(call.name.name);
             self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
         } else if primitive == Primitive::Generic && inside == Generic::No {
             self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
@@ -314,10 +309,9 @@ impl BodyCheck<'_, '_> {
 
     fn argument_fit(
         &mut self,
-        fragment: UnitId,
-        i: usize,
-        value: ExprId,
-        actual: Type,
+        call: &Call,
+        param: &ParamInfo,
+        (value, actual): (ExprId, Type),
         fit: Fit,
         generic: Option<Primitive>,
     ) {
@@ -329,14 +323,9 @@ impl BodyCheck<'_, '_> {
                 None => return,
             },
         };
-        let checked = &mut self.checker.checked;
-        let (operation, param) = {
-            let info = checked.fragment(fragment);
-            (checked.text(checked.fragment(fragment).name).to_string(), info.params[i])
-        };
-        let formal = checked.types.instantiate(param.ty, generic);
+        let formal = self.types().instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
-        let name = checked.text(param.name).to_string();
+        let (name, operation) = (self.text(param.name), self.text(call.name.name));
         let (formal, actual) = (self.describe(formal), self.describe(actual));
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");

@@ -9,7 +9,7 @@ use super::bodies::{BodyCheck, Context};
 use super::{Checker, Ref};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
-use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers};
+use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
 use crate::room::with_stack;
@@ -315,20 +315,8 @@ impl BodyCheck<'_, '_> {
     fn comprehension(&mut self, id: ComprehensionId) -> Type {
         let comprehension = self.ast.comprehensions[id.index()];
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
-        let mut types = Vec::with_capacity(iterators.len());
-        for iterator in iterators {
-            let ty = self.expr(iterator.iterable);
-            types.push(match ty {
-                Type::Array(array) => self.types().item(array),
-                Type::EmptyArray | Type::Unknown => Type::Unknown,
-                other => {
-                    let message = format!("a comprehension runs over arrays, this is {}", self.describe(other));
-                    let span = self.ast.span(iterator.iterable);
-                    self.report(Code::Iterable, span, message);
-                    Type::Unknown
-                }
-            });
-        }
+        let items = |iterator: &Iterator| self.iterated_items(iterator.iterable, "comprehension");
+        let types: Vec<Type> = iterators.iter().map(items).collect();
         let slot = self.state.slots.len() as u32;
         self.tables().iterator_slots[id.index()] = slot;
         let hidden = iterators.iter().zip(types).map(|(iterator, ty)| self.hide(iterator.name, ty)).collect();

@@ -1,6 +1,5 @@
 //! Loops: their variables, conditions, counts and results, by the rules on loops (E-…) and T12.
 
-use super::Ref;
 use super::bodies::{BodyCheck, Context};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
@@ -93,28 +92,30 @@ impl BodyCheck<'_, '_> {
             let checked = self.checked();
             let declared = |call: &Call| checked.find(self.module, call.name.name).is_some();
             let (iterable, _) = iterated(ast, checked.document.names(), declared, iterator.iterable);
-            let ty = self.expr(iterable);
-            types.push(match ty {
-                Type::Array(array) => self.types().item(array),
-                Type::EmptyArray | Type::Unknown => Type::Unknown,
-                other => {
-                    let message = format!("a loop runs over arrays, this is {}", self.describe(other));
-                    self.report(Code::Iterable, ast.span(iterable), message);
-                    Type::Unknown
-                }
-            });
+            types.push(self.iterated_items(iterable, "loop"));
         }
         types
+    }
+
+    /// T12: the type of the items of what an iterator runs over.
+    pub(super) fn iterated_items(&mut self, iterable: ExprId, what: &str) -> Type {
+        match self.expr(iterable) {
+            Type::Array(array) => self.types().item(array),
+            Type::EmptyArray | Type::Unknown => Type::Unknown,
+            other => {
+                let message = format!("a {what} runs over arrays, this is {}", self.describe(other));
+                self.report(Code::Iterable, self.ast.span(iterable), message);
+                Type::Unknown
+            }
+        }
     }
 
     /// Gives a variable a slot for a while. I11: it may hide no other name.
     pub(super) fn hide(&mut self, name: Ident, ty: Type) -> (Ident, Option<u32>) {
         let earlier = self.state.scope.get(name.name);
         if let Some(earlier) = earlier {
-            let see = self.at_slot(earlier);
             let message = format!("iterator `{}` hides another name", self.text(name.name));
-            let diagnostic = self.finding(Code::IteratorShadows, name.span, message);
-            self.push(diagnostic.see(see, "the other one"));
+            self.report_beside(Code::IteratorShadows, name.span, message, (self.at_slot(earlier), "the other one"));
         }
         self.add_slot(name, ty);
         (name, earlier)
@@ -164,20 +165,6 @@ impl BodyCheck<'_, '_> {
             [Type::Tuple(tuple)] => self.types().items(tuple).to_vec(),
             _ => types,
         }
-    }
-
-    /// Gives a name of a loop's body its value.
-    pub(super) fn define_in_loop(&mut self, target: ExprId, ident: Ident, ty: Type) {
-        if let Some(earlier) = self.state.scope.get(ident.name) {
-            let see = self.at_slot(earlier);
-            let message = format!("`{}` is assigned already", self.text(ident.name));
-            let finding = self.finding(Code::Reassigned, ident.span, message);
-            self.push(finding.see(see, "first defined here"));
-        } else if let Some(locals) = &mut self.loop_locals {
-            locals.push(ident);
-        }
-        let slot = self.add_slot(ident, ty);
-        self.set_ref(target, Ref::Slot(slot));
     }
 
     fn loop_type(&mut self, of: &Loop, span: Span, recurrences: &[Type], results: &[Type]) -> Type {
