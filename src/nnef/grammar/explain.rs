@@ -131,7 +131,7 @@ impl Run<'_> {
         if expected.iter().any(|what| !minor(what)) {
             expected.retain(|what| !minor(what));
         }
-        if self.rules.semicolons {
+        if self.state.rules.semicolons {
             for what in &mut expected {
                 if *what == END {
                     *what = "`;`";
@@ -262,7 +262,7 @@ impl Run<'_> {
         let operand = problem.expected.contains(&"expression");
         let dangling = operand && !matches!(kinds[at - 1], Kind::In | Kind::If | Kind::Yield | Kind::For);
         if looped && !dangling {
-            let form = match self.rules.postfix_comprehension {
+            let form = match self.state.rules.postfix_comprehension {
                 true => "a comprehension is written `[item for i in array if condition]`, with one iterator",
                 false => "a comprehension is written `[for i in array if condition yield item]`",
             };
@@ -329,7 +329,9 @@ impl Run<'_> {
             "extent" => verdict.help("write `integer`"),
             "integer" => verdict.help("write `extent`"),
             "float" | "real" | "double" => verdict.help("write `scalar`"),
-            "int" => verdict.help(if self.rules.own_words.is_empty() { "write `integer`" } else { "write `extent`" }),
+            "int" => {
+                verdict.help(if self.state.rules.own_words.is_empty() { "write `integer`" } else { "write `extent`" })
+            }
             "bool" | "boolean" => verdict.help("write `logical`"),
             "str" => verdict.help("write `string`"),
             _ => verdict,

@@ -52,7 +52,7 @@ impl Run<'_> {
     }
 
     fn part(&self, at: usize) -> Option<Part> {
-        let draft = !self.rules.not_keywords.is_empty();
+        let draft = !self.state.rules.not_keywords.is_empty();
         Some(match self.kind(at)? {
             Kind::Version => Part::Version,
             Kind::Extension => Part::Extension,
@@ -110,13 +110,13 @@ impl Run<'_> {
         if self.kind(after) == Some(Kind::Semicolon) {
             return after + 1;
         }
-        if self.rules.semicolons && after > number {
+        if self.state.rules.semicolons && after > number {
             self.bad_version(after, format!("expected `;` after the version, found {}", self.found(after)));
         }
         let end = self.header_end(after.saturating_sub(1));
         match self.part(after) {
             Some(_) => after,
-            None if self.rules.semicolons && self.kind(end) == Some(Kind::Semicolon) => end + 1,
+            None if self.state.rules.semicolons && self.kind(end) == Some(Kind::Semicolon) => end + 1,
             None => after,
         }
     }
@@ -139,7 +139,7 @@ impl Run<'_> {
     }
 
     fn version_text(&self) -> &'static str {
-        if self.rules.semicolons { "version 1.0;" } else { "version 1.0" }
+        if self.state.rules.semicolons { "version 1.0;" } else { "version 1.0" }
     }
 
     fn bad_version(&mut self, at: usize, message: String) {
@@ -153,7 +153,7 @@ impl Run<'_> {
         let len = self.kinds().len();
         let end = (start + 1..len).find(stop).unwrap_or(len);
         let closed = self.kind(end) == Some(Kind::Semicolon);
-        if !self.rules.semicolons {
+        if !self.state.rules.semicolons {
             let message = "this dialect has no extensions";
             self.report(Code::BadExtension, start, message);
             return end + usize::from(closed);

@@ -37,7 +37,6 @@ use self::expression::Sides;
 use self::flat::Lists;
 use self::sink::Sink;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
-use super::dialect::Rules;
 use super::lexer::{Kind, Lexer};
 use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -80,7 +79,6 @@ pub(crate) fn parse_module(
             flat,
             lists: Lists::default(),
             targets: Targets::default(),
-            rules,
             kind,
             module: Module::empty(file),
             diagnostics: Diagnostics::new(strict),
@@ -110,7 +108,6 @@ struct Run<'s> {
     lists: Lists,
     /// What the graph assigns.
     targets: Targets,
-    rules: &'static Rules,
     kind: ModuleKind,
     module: Module,
     diagnostics: Diagnostics,
@@ -183,9 +180,14 @@ impl<'s> Run<'s> {
             let marks = Marks::of(&self.state.ast);
             let Some(assignment) = flat::statement(at, &mut self.state.0, &mut self.lists) else { break };
             at = assignment.span.end as usize;
-            body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+            self.add(body, marks, assignment);
         }
         self.lexer.skip_to(at);
+    }
+
+    /// Adds a statement, whose nodes came after the marks, to a body.
+    fn add(&mut self, body: &mut Sink, marks: Marks, assignment: Assignment) {
+        body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -274,26 +276,23 @@ impl<'s> Run<'s> {
             let problem = match self.assignment(start, end) {
                 Ok(sides) => {
                     let ended = self.kind(end) == Some(Kind::Semicolon);
-                    if self.rules.semicolons && !ended {
+                    if self.state.rules.semicolons && !ended {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
-                    let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
-                    return;
+                    return self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
                 }
                 Err(problem) => problem,
             };
             let at = problem.at;
-            let merged = at > start && at < end && self.statement_starts(at);
-            if merged
+            if (start + 1..end).contains(&at)
+                && self.statement_starts(at)
                 && self.enclosing(start, at).is_none()
                 && let Ok(sides) = self.assignment(start, at)
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
-                let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+                self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
                 start = at;
                 continue;
             }
@@ -320,13 +319,13 @@ impl<'s> Run<'s> {
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
+                self.add(body, marks, Assignment { target, value, span });
             }
         }
     }
 
     fn missing_semicolon(&mut self, start: usize, at: usize) {
-        if !self.rules.semicolons || self.is_marred(start, at) {
+        if !self.state.rules.semicolons || self.is_marred(start, at) {
             return;
         }
         let message = format!("expected `;`, found {}", self.found(at));

@@ -61,7 +61,7 @@ impl Run<'_> {
                 Kind::Semicolon if braces > 0 => {}
                 Kind::Semicolon | Kind::RBrace => return at,
                 Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
-                _ if self.rules.semicolons => {}
+                _ if self.state.rules.semicolons => {}
                 _ => {
                     if depth == 0 && at > start && self.statement_starts(at) {
                         return at;
