@@ -93,7 +93,7 @@ impl Checker<'_> {
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
     fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
-        let id = UnitId::at(self.checked.fragments.len());
+        let id = self.checked.fragments.len() as u32;
         let name = info.name;
         self.checked.fragments.push(info);
         self.checked.bodies.push(None);
@@ -102,7 +102,7 @@ impl Checker<'_> {
             self.checked.standard_scope.insert(name, id);
             return;
         }
-        if let Some(earlier) = self.checked.document_scope.get(name)
+        if let Some(earlier) = self.checked.document_scope.get(name).map(|id| UnitId::at(id as usize))
             && self.checked.fragment(earlier).module == module
         {
             let message = format!("fragment `{}` is declared twice", self.checked.text(name));

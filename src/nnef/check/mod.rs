@@ -20,7 +20,7 @@ mod state;
 pub(crate) use fragments::Fragments;
 pub(crate) use loops::iterated;
 use rustc_hash::FxHashSet;
-use scope::Declared;
+use scope::Scope;
 use smallvec::SmallVec;
 use state::BodyState;
 
@@ -236,22 +236,20 @@ pub(crate) struct Checked<'d> {
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
-    document_scope: Declared,
-    standard_scope: Declared,
+    document_scope: Scope,
+    standard_scope: Scope,
 }
 
 impl<'d> Checked<'d> {
     /// The fragment that a name means in a module: libraries see only libraries.
     pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<UnitId> {
-        if module == ModuleId::STANDARD {
-            return self.standard_scope.get(name);
-        }
-        self.document_scope.get(name).or_else(|| self.standard_scope.get(name))
+        let found = self.document_scope.get(name).filter(|_| module != ModuleId::STANDARD);
+        found.or_else(|| self.standard_scope.get(name)).map(|id| UnitId::at(id as usize))
     }
 
     /// A standard operation by its text.
     pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
-        self.standard_scope.get(self.document.names().get(name)?)
+        self.find(ModuleId::STANDARD, self.document.names().get(name)?)
     }
 
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
@@ -297,8 +295,8 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
-        document_scope: Declared::default(),
-        standard_scope: Declared::default(),
+        document_scope: Scope::default(),
+        standard_scope: Scope::default(),
     };
     for id in document.module_ids() {
         let mut tables = ModuleInfo::default();

@@ -1,12 +1,11 @@
 //! What names mean in the body that is being checked.
 
 use super::state::ROOM;
-use crate::core::unit::UnitId;
 use crate::source::names::Name;
 
-/// The numbers of names, as those of slots: a table over all names of the run, so that a look-up is
+/// The numbers of names, as those of slots and fragments: a table over all names of the run, so that a look-up is
 /// an index. It is emptied after each body by what that body entered, not by its size.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// Each number and one more; 0 for a name without one. Room that is never written to is not
     /// touched, then.
@@ -27,10 +26,11 @@ impl Scope {
 
     /// Gives a name a number.
     pub(super) fn insert(&mut self, name: Name, slot: u32) {
-        if let Some(entry) = self.slots.get_mut(name.index()) {
-            *entry = slot + 1;
-            self.entered.push(name);
+        if self.slots.len() <= name.index() {
+            self.slots.resize(name.index() + 1, 0);
         }
+        self.slots[name.index()] = slot + 1;
+        self.entered.push(name);
     }
 
     /// Takes the number of a name away.
@@ -53,24 +53,5 @@ impl Scope {
             }
         }
         self.entered.shrink_to(ROOM);
-    }
-}
-
-/// The fragments that names mean: a table over names, up to the last one that means any.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Declared(Vec<Option<UnitId>>);
-
-impl Declared {
-    /// The fragment of a name.
-    pub(super) fn get(&self, name: Name) -> Option<UnitId> {
-        self.0.get(name.index()).copied().flatten()
-    }
-
-    /// Gives a name its fragment.
-    pub(super) fn insert(&mut self, name: Name, fragment: UnitId) {
-        if self.0.len() <= name.index() {
-            self.0.resize(name.index() + 1, None);
-        }
-        self.0[name.index()] = Some(fragment);
     }
 }
