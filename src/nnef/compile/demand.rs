@@ -1,5 +1,7 @@
 //! Which statements of a fragment are needed: always, perhaps, or never (law 7).
 
+use smallvec::SmallVec;
+
 use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
 use crate::nnef::check::Ref;
@@ -19,63 +21,41 @@ pub(crate) enum Demand {
 /// Stands for a slot that no statement fills.
 const NO_STATEMENT: u32 = u32::MAX;
 
-/// The demand for the statements of a body, and the room to find it out: there can be as many
-/// bodies as there are operations.
-#[derive(Debug, Default)]
-pub(crate) struct Analysis {
-    /// The demand for each statement.
-    pub(crate) demand: Vec<Demand>,
-    /// The statement that fills each slot.
-    owner: Vec<u32>,
-    /// The expressions that are still to be looked at, and whether they stand under a condition.
-    open: Vec<(ExprId, bool)>,
-}
-
-impl Analysis {
-    /// Finds out the demand for each statement of a body.
-    pub(crate) fn run(
-        &mut self,
-        ast: &Ast,
-        refs: &[Ref],
-        body: &Body,
-        params: u32,
-        slots: u32,
-        results: &[Option<u32>],
-    ) {
-        let Analysis { demand, owner, open } = self;
-        owner.clear();
-        owner.resize(slots as usize, NO_STATEMENT);
-        for (i, assignment) in body.assignments.iter().enumerate() {
-            each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
-        }
-        demand.clear();
-        demand.resize(body.assignments.len(), Demand::Never);
-        for &result in results.iter().flatten() {
-            if let Some(demand) = demand.get_mut(owner[result as usize] as usize) {
-                *demand = Demand::Always;
-            }
-        }
-        for i in (0..body.assignments.len()).rev() {
-            let level = demand[i];
-            if level == Demand::Never {
-                continue;
-            }
-            each_reference(ast, refs, body.assignments[i].value, open, &mut |slot, conditional| {
-                let owner = owner[slot as usize] as usize;
-                if slot >= params
-                    && let Some(demand) = demand.get_mut(owner)
-                {
-                    *demand = (*demand).max(if conditional { Demand::Perhaps } else { level });
-                }
-            });
+/// Finds out the demand for each statement of a body.
+pub(crate) fn of_body(
+    ast: &Ast,
+    refs: &[Ref],
+    body: &Body,
+    params: u32,
+    slots: u32,
+    results: &[Option<u32>],
+) -> Vec<Demand> {
+    // The statement that fills each slot.
+    let mut owner = vec![NO_STATEMENT; slots as usize];
+    for (i, assignment) in body.assignments.iter().enumerate() {
+        each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
+    }
+    let mut demand = vec![Demand::Never; body.assignments.len()];
+    for &result in results.iter().flatten() {
+        if let Some(demand) = demand.get_mut(owner[result as usize] as usize) {
+            *demand = Demand::Always;
         }
     }
-
-    /// Asks for every statement of a body.
-    pub(crate) fn all(&mut self, body: &Body) {
-        self.demand.clear();
-        self.demand.resize(body.assignments.len(), Demand::Always);
+    for i in (0..body.assignments.len()).rev() {
+        let level = demand[i];
+        if level == Demand::Never {
+            continue;
+        }
+        each_reference(ast, refs, body.assignments[i].value, &mut |slot, conditional| {
+            let owner = owner[slot as usize] as usize;
+            if slot >= params
+                && let Some(demand) = demand.get_mut(owner)
+            {
+                *demand = (*demand).max(if conditional { Demand::Perhaps } else { level });
+            }
+        });
     }
+    demand
 }
 
 /// The names of a left side, and the slots that it fills.
@@ -88,14 +68,8 @@ pub(crate) fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl 
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(
-    ast: &Ast,
-    refs: &[Ref],
-    root: ExprId,
-    open: &mut Vec<(ExprId, bool)>,
-    f: &mut impl FnMut(u32, bool),
-) {
-    open.push((root, false));
+fn each_reference(ast: &Ast, refs: &[Ref], root: ExprId, f: &mut impl FnMut(u32, bool)) {
+    let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec::smallvec![(root, false)];
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {

@@ -26,7 +26,7 @@ use crate::nnef::types::Type;
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
-use demand::{Analysis, Demand};
+use demand::Demand;
 use expressions::Open;
 use lowering::Lowering;
 
@@ -46,8 +46,6 @@ pub(crate) struct Scratch {
     open: Vec<Open>,
     /// Of those that are operators and subscripts what is on the way to the leftmost operand.
     spines: Vec<ExprId>,
-    /// For the analysis of demand.
-    analysis: Analysis,
 }
 
 /// What compiling needs to know, and what it adds to.
@@ -166,24 +164,22 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;
         let results = self.checked.result_slots(id);
-        let mut analysis = std::mem::take(&mut self.scratch.analysis);
-        match self.mode == Mode::Graph || self.lowering.demand_all {
-            true => analysis.all(body),
-            false => analysis.run(self.ast, &self.info.refs, body, params, slots, results),
-        }
+        let demand = match self.mode == Mode::Graph || self.lowering.demand_all {
+            true => vec![Demand::Always; body.assignments.len()],
+            false => demand::of_body(self.ast, &self.info.refs, body, params, slots, results),
+        };
         match self.mode {
             Mode::Graph => self.note_superseded(names),
             Mode::Fragment => self.note_aliases(body),
         }
         let mut deferred = Vec::new();
-        for (assignment, demand) in body.assignments.iter().zip(&analysis.demand) {
+        for (assignment, demand) in body.assignments.iter().zip(demand) {
             match demand {
                 Demand::Never => {}
                 Demand::Always => self.statement(assignment),
                 Demand::Perhaps => deferred.push((self.defer(assignment), assignment)),
             }
         }
-        self.scratch.analysis = analysis;
         let end = self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
             self.program.blocks[block as usize].entry = self.program.instrs.len() as u32;
