@@ -23,30 +23,6 @@ impl Problem {
     }
 }
 
-/// A verdict: the rule, the token to show, and perhaps advice.
-struct Verdict {
-    code: Code,
-    at: usize,
-    message: Option<String>,
-    help: Option<String>,
-}
-
-impl Verdict {
-    fn new(code: Code, at: usize) -> Self {
-        Verdict { code, at, message: None, help: None }
-    }
-
-    fn message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
-    }
-
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-}
-
 impl Run<'_> {
     /// What stands at a token, for messages.
     pub(super) fn found(&self, at: usize) -> String {
@@ -92,22 +68,17 @@ impl Run<'_> {
             None if graph => self.judge_graph(problem),
             None => self.judge_fragment(start, problem),
         };
-        let missing_type = verdict.code == Code::BadType && self.type_is_missing(verdict.at);
-        let open = if problem.at >= end { self.enclosing(start, problem.at) } else { None };
-        if missing_type {
+        if verdict.code == Code::BadType && self.type_is_missing(problem.at) {
             // Nothing stands where the type should: the place is right behind what came before.
-            let at = Location::new(self.module.file, self.span(verdict.at - 1).after());
-            let message = self.expectation(problem);
-            let finding = Diagnostic::new(verdict.code, at, message).label("the type is incomplete");
-            self.diagnostics.report(finding.help_if(verdict.help));
-            return;
+            let at = Location::new(self.module.file, self.span(problem.at - 1).after());
+            return self.diagnostics.report(Diagnostic { at, ..verdict }.label("the type is incomplete"));
         }
+        let open = if problem.at >= end { self.enclosing(start, problem.at) } else { None };
         self.pronounce(verdict, problem, open);
     }
 
-    fn pronounce(&mut self, verdict: Verdict, problem: &Problem, open: Option<usize>) {
-        let message = verdict.message.unwrap_or_else(|| self.expectation(problem));
-        let mut finding = Diagnostic::new(verdict.code, self.location(verdict.at), message).help_if(verdict.help);
+    /// Reports a finding. A bracket may be open there.
+    fn pronounce(&mut self, mut finding: Diagnostic, problem: &Problem, open: Option<usize>) {
         if let Some(open) = open
             && (problem.expects(Kind::RParen) || problem.expects(Kind::RBracket))
         {
@@ -115,6 +86,16 @@ impl Run<'_> {
             finding = finding.see(self.location(open), format!("{name} is opened here"));
         }
         self.diagnostics.report(finding);
+    }
+
+    /// A rule that is broken at a token.
+    fn fault(&self, code: Code, at: usize, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, self.location(at), message)
+    }
+
+    /// A rule that is broken by what was found instead of what was expected.
+    fn unexpected(&self, code: Code, problem: &Problem) -> Diagnostic {
+        self.fault(code, problem.at, self.expectation(problem))
     }
 
     /// "expected `,` or `)`, found `;`"
@@ -147,12 +128,12 @@ impl Run<'_> {
     }
 
     /// A keyword where a name is needed.
-    fn misplaced_keyword(&self, problem: &Problem) -> Option<Verdict> {
+    fn misplaced_keyword(&self, problem: &Problem) -> Option<Diagnostic> {
         let at = problem.at;
         let verdict = |at: usize| {
             let word = self.token_text(at);
             let message = format!("`{word}` is a keyword and cannot be used as a name");
-            Some(Verdict::new(Code::KeywordAsName, at).message(message))
+            Some(self.fault(Code::KeywordAsName, at, message))
         };
         let kind = self.kind(at);
         let name_expected = problem.expects(Kind::Ident) || problem.expected.contains(&"expression");
@@ -167,14 +148,12 @@ impl Run<'_> {
         (builtin && problem.expected == [Kind::LParen.text()]).then(|| verdict(before)).flatten()
     }
 
-    fn judge_statement(&self, start: usize, end: usize, problem: &Problem) -> Verdict {
+    fn judge_statement(&self, start: usize, end: usize, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         if let Some(verdict) = self.misplaced_keyword(problem) {
-            if self.comprehension_header(start, at) && self.kind(at) != Some(Kind::Ident) {
-                let clause = matches!(self.kind(at), Some(Kind::In | Kind::If | Kind::Yield | Kind::For));
-                if clause {
-                    return Verdict::new(Code::BadComprehension, at);
-                }
+            let clause = matches!(self.kind(at), Some(Kind::In | Kind::If | Kind::Yield | Kind::For));
+            if clause && self.comprehension_header(start, at) {
+                return self.unexpected(Code::BadComprehension, problem);
             }
             return verdict;
         }
@@ -185,9 +164,9 @@ impl Run<'_> {
             let complete = equals.is_some_and(|equals| self.enclosing(start, equals).is_none());
             if complete && at < end {
                 let message = "only names, and arrays and tuples of names, can be assigned";
-                return Verdict::new(Code::BadTarget, start).message(message);
+                return self.fault(Code::BadTarget, start, message);
             }
-            return Verdict::new(Code::BadAssignment, at);
+            return self.unexpected(Code::BadAssignment, problem);
         }
         let merged = at < end && self.starts_line(at) && self.statement_starts(at);
         if at >= end || merged {
@@ -201,62 +180,60 @@ impl Run<'_> {
     }
 
     /// The statement ends too early.
-    fn judge_end(&self, at: usize, open: Option<usize>, problem: &Problem) -> Verdict {
-        let dangling = !self.kinds()[at - 1].ends_expression();
-        match open {
-            None if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            None if dangling && self.kinds()[at - 1] != Kind::Assign => Verdict::new(Code::BadExpression, at),
-            _ => Verdict::new(Code::BadAssignment, at),
-        }
+    fn judge_end(&self, at: usize, open: Option<usize>, problem: &Problem) -> Diagnostic {
+        let before = self.kinds()[at - 1];
+        let code = match open {
+            None if problem.expects(Kind::Else) => Code::SelectWithoutElse,
+            None if !before.ends_expression() && before != Kind::Assign => Code::BadExpression,
+            _ => Code::BadAssignment,
+        };
+        self.unexpected(code, problem)
     }
 
     /// Something is wrong outside of brackets.
-    fn judge_open(&self, at: usize, problem: &Problem) -> Verdict {
+    fn judge_open(&self, at: usize, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
-        match self.kinds()[at] {
-            Kind::Assign => Verdict::new(Code::BadAssignment, at).message("an assignment has one `=`"),
-            Kind::Comma if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
+        let code = match self.kinds()[at] {
+            Kind::Assign => return self.fault(Code::BadAssignment, at, "an assignment has one `=`"),
+            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
             Kind::Comma if before.ends_expression() => {
-                Verdict::new(Code::BareTuple, at).message("a tuple of values needs parentheses").help("write `(a, b)`")
+                return self.fault(Code::BareTuple, at, "a tuple of values needs parentheses").help("write `(a, b)`");
             }
-            _ if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => {
-                Verdict::new(Code::BadAssignment, at)
-            }
-            _ => Verdict::new(Code::BadExpression, at),
-        }
+            kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => Code::BadAssignment,
+            _ => Code::BadExpression,
+        };
+        self.unexpected(code, problem)
     }
 
     /// Something is wrong in parentheses.
-    fn judge_parens(&self, open: usize, at: usize, problem: &Problem) -> Verdict {
+    fn judge_parens(&self, open: usize, at: usize, problem: &Problem) -> Diagnostic {
         let kinds = self.kinds();
         let callee = open.checked_sub(1).map(|before| kinds[before]);
         if callee.is_some_and(Kind::is_builtin) && (at == open + 1 || !problem.expected.contains(&"expression")) {
             let name = self.token_text(open - 1);
             let message = format!("`{name}` takes exactly one argument, without a name");
-            return Verdict::new(Code::BadBuiltinCall, at).message(message);
+            return self.fault(Code::BadBuiltinCall, at, message);
         }
         let call = matches!(callee, Some(Kind::Ident | Kind::Gt));
-        match kinds[at] {
-            _ if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            Kind::RParen if kinds[at - 1] == Kind::Comma => Verdict::new(Code::BadList, at),
-            Kind::Comma if call && matches!(kinds[at - 1], Kind::Comma | Kind::LParen) => {
-                Verdict::new(Code::BadList, at)
-            }
-            kind if call && kinds[at - 1].ends_expression() && !kind.is_operator() && kind != Kind::Assign => {
-                Verdict::new(Code::BadList, at)
-            }
-            _ => Verdict::new(Code::BadExpression, at),
-        }
+        let (found, before) = (kinds[at], kinds[at - 1]);
+        let separated = call && before.ends_expression();
+        let code = match found {
+            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
+            Kind::RParen if before == Kind::Comma => Code::BadList,
+            Kind::Comma if call && matches!(before, Kind::Comma | Kind::LParen) => Code::BadList,
+            _ if separated && !found.is_operator() && found != Kind::Assign => Code::BadList,
+            _ => Code::BadExpression,
+        };
+        self.unexpected(code, problem)
     }
 
     /// Something is wrong in square brackets.
-    fn judge_brackets(&self, open: usize, at: usize, problem: &Problem) -> Verdict {
+    fn judge_brackets(&self, open: usize, at: usize, problem: &Problem) -> Diagnostic {
         let kinds = self.kinds();
         let found = kinds[at];
         let subscript = open.checked_sub(1).is_some_and(|before| kinds[before].ends_expression());
         if subscript {
-            return Verdict::new(Code::BadExpression, at);
+            return self.unexpected(Code::BadExpression, problem);
         }
         let looped = found == Kind::For || self.has_between(Kind::For, open + 1, at);
         let operand = problem.expected.contains(&"expression");
@@ -266,13 +243,14 @@ impl Run<'_> {
                 true => "a comprehension is written `[item for i in array if condition]`, with one iterator",
                 false => "a comprehension is written `[for i in array if condition yield item]`",
             };
-            return Verdict::new(Code::BadComprehension, at).help(form);
+            return self.unexpected(Code::BadComprehension, problem).help(form);
         }
-        match found {
-            _ if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            Kind::RBracket if kinds[at - 1] == Kind::Comma => Verdict::new(Code::BadList, at),
-            _ => Verdict::new(Code::BadExpression, at),
-        }
+        let code = match found {
+            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
+            Kind::RBracket if kinds[at - 1] == Kind::Comma => Code::BadList,
+            _ => Code::BadExpression,
+        };
+        self.unexpected(code, problem)
     }
 
     /// Whether a token stands between `for` and `yield` of a comprehension.
@@ -282,22 +260,25 @@ impl Run<'_> {
         looped && !self.has_between(Kind::Yield, open + 1, at)
     }
 
-    fn judge_graph(&self, problem: &Problem) -> Verdict {
+    fn judge_graph(&self, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         match self.kind(at) {
-            Some(Kind::Colon | Kind::Assign) => Verdict::new(Code::TypedGraphParameter, at)
-                .message("parameters and results of a graph have neither type nor default value"),
-            _ => Verdict::new(Code::BadList, at),
+            Some(Kind::Colon | Kind::Assign) => self.fault(
+                Code::TypedGraphParameter,
+                at,
+                "parameters and results of a graph have neither type nor default value",
+            ),
+            _ => self.unexpected(Code::BadList, problem),
         }
     }
 
-    fn judge_fragment(&self, start: usize, problem: &Problem) -> Verdict {
+    fn judge_fragment(&self, start: usize, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         let kinds = self.kinds();
         // The outermost bracket holds the parameters; in it, the last comma starts this one.
         let Some(&part) = self.open(start, at).first() else {
             let generic = self.has_between(Kind::Lt, start, at) || self.kind(at) == Some(Kind::Lt);
-            return Verdict::new(if generic { Code::BadType } else { Code::BadList }, at);
+            return self.unexpected(if generic { Code::BadType } else { Code::BadList }, problem);
         };
         let mut depth = 0usize;
         let mut state = Kind::Comma;
@@ -311,19 +292,22 @@ impl Run<'_> {
             }
         }
         match state {
-            Kind::Assign => Verdict::new(Code::BadDefault, at)
-                .message(format!("a default value is a literal, and cannot contain {}", self.found(at))),
-            Kind::Colon => self.judge_type(at),
-            _ if kinds[at - 1] == Kind::Ident => Verdict::new(Code::BadType, at),
-            _ => Verdict::new(Code::BadList, at),
+            Kind::Assign => {
+                let message = format!("a default value is a literal, and cannot contain {}", self.found(at));
+                self.fault(Code::BadDefault, at, message)
+            }
+            Kind::Colon => self.judge_type(problem),
+            _ if kinds[at - 1] == Kind::Ident => self.unexpected(Code::BadType, problem),
+            _ => self.unexpected(Code::BadList, problem),
         }
     }
 
-    fn judge_type(&self, at: usize) -> Verdict {
+    fn judge_type(&self, problem: &Problem) -> Diagnostic {
+        let at = problem.at;
         if self.is_element(at) {
-            return Verdict::new(Code::BadElementType, at).message("the elements of a tensor are of a primitive type");
+            return self.fault(Code::BadElementType, at, "the elements of a tensor are of a primitive type");
         }
-        let verdict = Verdict::new(Code::BadType, at);
+        let verdict = self.unexpected(Code::BadType, problem);
         let word = if self.kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
         match word {
             "extent" => verdict.help("write `integer`"),
