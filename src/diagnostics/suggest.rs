@@ -11,13 +11,17 @@ const MAX_LETTERS: usize = 64;
 /// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
 /// less than all letters; a difference only in case or underscores always counts.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(wanted, &mut known.into_iter())
+}
+
+/// The same, not made anew for each kind of iterator.
+fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |name: &str| name.len() <= MAX_LETTERS || name.chars().take(MAX_LETTERS + 1).count() <= MAX_LETTERS;
     if !is_short(wanted) {
         return None;
     }
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     known
-        .into_iter()
         .take(MAX_KNOWN)
         .filter(|candidate| *candidate != wanted && !candidate.is_empty() && is_short(candidate))
         .filter_map(|candidate| {
