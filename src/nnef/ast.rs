@@ -3,8 +3,8 @@
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
 //! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
 
-macro_rules! id_type {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! id_types {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) struct $name(pub(crate) u32);
@@ -15,14 +15,13 @@ macro_rules! id_type {
                 self.0 as usize
             }
         }
-    };
+    )*};
 }
 
 mod marks;
 mod module;
 mod moving;
 mod numbers;
-
 mod walk;
 
 use std::num::NonZeroU32;
@@ -37,8 +36,7 @@ pub(crate) use module::{
     Assignment, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params, ResultDecl, Results,
     Version,
 };
-pub(crate) use numbers::MANY;
-pub(crate) use numbers::{Numbers, NumbersId};
+pub(crate) use numbers::{MANY, Numbers};
 
 /// An expression, as an index into [`Ast::exprs`]. That there is none takes no room: nodes are
 /// what a large text makes most of, and memory that is touched costs as much time as reading.
@@ -57,23 +55,18 @@ impl ExprId {
     }
 }
 
-id_type!(
+id_types! {
     /// A type specification, as an index into [`Ast::types`].
-    TypeSpecId
-);
-id_type!(
+    TypeSpecId,
     /// A call, as an index into [`Ast::calls`].
-    CallId
-);
-id_type!(
+    CallId,
     /// A comprehension, as an index into [`Ast::comprehensions`].
-    ComprehensionId
-);
-
-id_type!(
+    ComprehensionId,
     /// A loop, as an index into [`Ast::loops`].
-    LoopId
-);
+    LoopId,
+    /// A long literal array, as an index into [`Ast::numbers`].
+    NumbersId,
+}
 
 /// A run of consecutive entries in one of the list tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

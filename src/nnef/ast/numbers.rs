@@ -6,16 +6,11 @@
 
 use std::sync::Arc;
 
-use super::{Ast, Expr, ListRange};
+use super::{Ast, Expr, ListRange, NumbersId};
 pub(crate) use crate::graph::value::Numbers;
 
 /// From so many numbers on they are shared.
 pub(crate) const MANY: usize = 1024;
-
-id_type!(
-    /// A long literal array, as an index into [`Ast::numbers`].
-    NumbersId
-);
 
 impl Ast {
     /// The array of the integers that were added last, from a place in [`Ast::ints`] on.

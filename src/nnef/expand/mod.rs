@@ -37,12 +37,12 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
     };
     let mut more = migrate::always_expanded(document, options);
     loop {
-        let Statements { checked, mut diagnostics, outcome } = statements(document, graph, options, &more);
+        let (checked, mut diagnostics, expanded) = statements(document, graph, options, &more);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        let outcome = outcome.and_then(|expander| finish(&checked, expander.machine, graph, options, &mut diagnostics));
-        match outcome {
+        let finish = |expander: Expander| finish(&checked, expander.machine, graph, options, &mut diagnostics);
+        match expanded.and_then(finish) {
             Ok((_, blocked)) if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) => {
                 continue;
             }
@@ -65,18 +65,17 @@ struct Stopped {
     diagnostic: Box<Diagnostic>,
 }
 
-/// What comes of the statements of a graph: what the checks say, and how far the expansion came.
-struct Statements<'d> {
-    checked: Checked<'d>,
-    diagnostics: Diagnostics,
-    outcome: Result<Expander, Stopped>,
-}
-
 /// Checks, compiles and runs the statements of the graph, some at a time: what is known of them
 /// is needed no longer than until the next ones. When something is wrong, only the checks go on.
-fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, more: &[String]) -> Statements<'d> {
+/// Gives what the checks found out, and how far the expansion came.
+fn statements<'d>(
+    document: &'d Document,
+    graph: &GraphDecl,
+    options: &Options,
+    more: &[String],
+) -> (Checked<'d>, Diagnostics, Result<Expander, Stopped>) {
     let mut checker = check::begin(document, options);
-    let mut outcome = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
+    let mut expanded = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
     let mut left = graph.body.reassigned().clone();
     let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
     while reader.next(&mut chunk) {
@@ -84,7 +83,7 @@ fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, 
         if checker.diagnostics.has_errors() {
             continue;
         }
-        outcome = outcome.and_then(|mut expander| {
+        expanded = expanded.and_then(|mut expander| {
             match expander.run_statements(&checker.checked, &chunk, checker.graph_slots(), &mut left) {
                 Ok(()) => Ok(expander),
                 Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take(), diagnostic }),
@@ -92,7 +91,7 @@ fn statements<'d>(document: &'d Document, graph: &GraphDecl, options: &Options, 
         });
     }
     let (checked, diagnostics) = checker.finish();
-    Statements { checked, diagnostics, outcome }
+    (checked, diagnostics, expanded)
 }
 
 /// Notes compounds that stand in the way of a migration, for another try with them expanded.

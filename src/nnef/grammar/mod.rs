@@ -8,8 +8,8 @@
 //! each other by name (see [`build::Parsed`]): nothing has to be built before a text is read.
 //!
 //! Where statements start is known for certain only in a text without errors. As soon as one is
-//! found, the text is read again: all of it is cut into tokens, a splitter (`split.rs`) finds items
-//! and statements, and the grammar parses each. So one mistake costs one statement, and messages do
+//! found, the text is read again: all of it is cut into tokens, items and statements are found by
+//! their first tokens (`split.rs`), and the grammar parses each. So one mistake costs one statement, and messages do
 //! not depend on how a statement was read.
 
 mod build;
