@@ -68,36 +68,46 @@ pub(crate) fn parse_module(
         return Module::empty(file);
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let (rules, strict) = (dialect.rules(), diagnostics.strict());
-    // Reads the text, with the reader of flat statements or without. With it, a text that has errors
-    // gives nothing but that it has some.
-    let mut read = |flat: bool| {
-        let mut build = Build::new(text, rules, names);
-        build.ast = roomy(text.len());
-        let mut run = Run {
-            lexer: Lexer::new(text, file, dialect, strict),
-            flat,
-            lists: Lists::default(),
-            targets: Targets::default(),
-            kind,
-            module: Module::empty(file),
-            diagnostics: Diagnostics::new(strict),
-            state: SimpleState(build),
-        };
-        if flat || run.lex_all() {
-            run.items();
-        }
-        let Build { ast, tokens, .. } = run.state.0;
-        let mut found = run.lexer.diagnostics;
-        found.extend(run.diagnostics);
-        (Module { ast, comments: tokens.comments, ..run.module }, found)
-    };
-    let (mut module, mut found) = read(rules.semicolons);
-    if rules.semicolons && found.has_errors() {
+    let mut read = |flat: bool| read(file, text, dialect, kind, flat, names, diagnostics.strict());
+    let semicolons = dialect.rules().semicolons;
+    let (mut module, mut found) = read(semicolons);
+    if semicolons && found.has_errors() {
         (module, found) = read(false);
     }
     diagnostics.extend(found);
     module
+}
+
+/// Reads a text, with the reader of flat statements or without. With it, a text that has errors
+/// gives nothing but that it has some.
+fn read(
+    file: FileId,
+    text: &str,
+    dialect: Dialect,
+    kind: ModuleKind,
+    flat: bool,
+    names: &mut Names,
+    strict: bool,
+) -> (Module, Diagnostics) {
+    let mut build = Build::new(text, dialect.rules(), names);
+    build.ast = roomy(text.len());
+    let mut run = Run {
+        lexer: Lexer::new(text, file, dialect, strict),
+        flat,
+        lists: Lists::default(),
+        targets: Targets::default(),
+        kind,
+        module: Module::empty(file),
+        diagnostics: Diagnostics::new(strict),
+        state: SimpleState(build),
+    };
+    if flat || run.lex_all() {
+        run.items();
+    }
+    let Build { ast, tokens, .. } = run.state.0;
+    let mut found = run.lexer.diagnostics;
+    found.extend(run.diagnostics);
+    (Module { ast, comments: tokens.comments, ..run.module }, found)
 }
 
 /// One run of the parser over one file.

@@ -9,7 +9,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
 use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
-use crate::nnef::grammar::{ModuleKind, Source, parse_module};
+use crate::nnef::grammar::{self, ModuleKind, parse_module};
 use crate::source::FileId;
 use crate::source::names::Names;
 
@@ -22,17 +22,13 @@ struct Read {
     diagnostics: Diagnostics,
 }
 
-fn source(text: &str, dialect: Dialect) -> Source<'_> {
-    Source { file: FileId::default(), text, dialect, kind: ModuleKind::Document }
-}
-
 fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
     let (mut names, mut diagnostics) = (Names::new(), Diagnostics::new(false));
-    let Source { file, kind, .. } = source(text, dialect);
+    let (file, kind) = (FileId::default(), ModuleKind::Document);
     let mut module = match flat {
         true => parse_module(file, text, dialect, kind, &mut names, &mut diagnostics),
         false => {
-            let (module, found) = source(text, dialect).read(false, &mut names, false);
+            let (module, found) = grammar::read(file, text, dialect, kind, false, &mut names, false);
             diagnostics.extend(found);
             module
         }
