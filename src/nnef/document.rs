@@ -3,6 +3,7 @@
 use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
+use super::lexer;
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
 use crate::options::{From, Options};
@@ -84,7 +85,7 @@ impl Reader {
     fn new(dialect: Dialect) -> Self {
         let read = |standard: &Standard| {
             room::keep_free_memory();
-            let mut names = Names::new();
+            let mut names = lexer::reserved_names();
             IMPLIED_NAMES.iter().for_each(|name| {
                 names.intern(name);
             });

@@ -65,12 +65,6 @@ impl Names {
         self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
     }
 
-    /// The same for a part of a text, or for the empty one where there is no such part.
-    #[inline]
-    pub(crate) fn intern_within(&mut self, text: &str, part: Range<usize>) -> Name {
-        self.intern(text.get(part).unwrap_or_default())
-    }
-
     fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
         let name = Name::new(self.len());
         if is_full(self.len() + 1, self.slots.len()) {
@@ -166,16 +160,20 @@ impl Names {
     }
 }
 
-/// Whether so many names are too many for so many slots. Neighbours make lines of the cache full:
-/// with more than half of the slots taken, many names would not find room in theirs.
+/// Whether so many names are too many for so many slots: more than half of these.
 fn is_full(count: usize, slots: usize) -> bool {
     count > slots / 2
 }
 
+/// The slots among which names are looked for that differ in their last character only.
+const REGION: usize = 16;
+
 /// Where a text is looked for, and by what it is told from others there.
 ///
-/// Names that differ in their last character are neighbours: a text that numbers its names meets
-/// them one after the other, and finds ten of them in one line of the cache.
+/// Names that differ in their last character only are looked for in one region of slots, a line of
+/// the cache: a text that numbers its names meets them one after the other. Where in the region they
+/// start depends on the other characters, so that groups of such names in one region do not all
+/// collide.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
@@ -190,7 +188,7 @@ impl Hash {
         hasher.write(others);
         let hash = hasher.finish();
         let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
-        Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
+        Hash { position: hash as usize & !(REGION - 1) | tag as usize & (REGION - 1), tag }
     }
 }
 

@@ -180,8 +180,20 @@ impl<'s> Build<'s> {
 
     /// The identifier at a token of the current slice.
     pub(crate) fn ident(&mut self, token: usize) -> Ident {
-        let span = self.token_span(token);
-        Ident { name: self.names.intern(&self.text[span.range()]), span }
+        self.spelled(self.token_span(token))
+    }
+
+    /// The name that is spelled at a place, which may be a reserved word.
+    #[inline]
+    pub(crate) fn spelled(&mut self, span: Span) -> Ident {
+        Ident { name: self.names.intern(self.text.get(span.range()).unwrap_or_default()), span }
+    }
+
+    /// The reserved word that an identifier is.
+    #[inline]
+    pub(crate) fn keyword(&self, ident: Ident) -> Option<Kind> {
+        let of_loops = || Kind::of_loops(&self.text[ident.span.range()]).filter(|_| self.tokens.loops);
+        Kind::named(ident.name).or_else(of_loops)
     }
 
     /// A literal of one token.
@@ -325,18 +337,6 @@ pub(super) fn primitive(kind: Kind) -> Option<Primitive> {
         Kind::Logical => Primitive::Logical,
         Kind::String => Primitive::String,
         Kind::Question => Primitive::Generic,
-        _ => return None,
-    })
-}
-
-/// The primitive type that a word stands for.
-pub(super) fn primitive_named(word: &str) -> Option<Primitive> {
-    Some(match word {
-        "integer" => Primitive::Integer,
-        "scalar" => Primitive::Scalar,
-        "logical" => Primitive::Logical,
-        "string" => Primitive::String,
-        "?" => Primitive::Generic,
         _ => return None,
     })
 }
