@@ -79,6 +79,11 @@ fn make<T>(table: &mut Vec<T>, items: usize) {
     table.reserve(items);
 }
 
+/// Calls what recurses over a document, with enough stack for one level more.
+pub(crate) fn with_stack<T>(level: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 * 1024, 1024 * 1024, level)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

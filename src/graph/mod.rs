@@ -22,8 +22,6 @@ mod walk;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
@@ -313,26 +311,14 @@ impl Graph {
         Arc::make_mut(&mut self.symbols)
     }
 
-    /// Replaces the arguments of every operation.
-    pub(crate) fn map_arguments(&mut self, mut f: impl FnMut(&mut Operation, &Graph, Vec<Argument>) -> Vec<Argument>) {
-        let mut operations = std::mem::take(&mut self.operations);
-        let mut packed = Packed::default();
-        for operation in &mut operations {
-            let given =
-                self.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() }).collect();
-            let mut keys: SmallVec<[Key; 8]> = SmallVec::new();
-            for argument in f(operation, self, given) {
-                keys.push(argument.key);
-                packed.push_value(argument.value);
-            }
-            let outputs = self.outputs_of(operation);
-            let results = outputs.len() as u32;
-            outputs.for_each(|output| packed.push_output(output));
-            let kind = self.kind_id(operation);
-            operation.set_signature(self.signatures.intern(kind, &keys, results));
-            (operation.operands, operation.result) = packed.take_last(keys.len() as u32, results);
-        }
-        (self.packed, self.operations) = (packed, operations);
+    /// Takes all operations and their kinds out, as a graph that has nothing else: the tensors stay.
+    pub(crate) fn take_operations(&mut self) -> Graph {
+        let mut taken = Graph::new(self.name, Arc::clone(&self.symbols));
+        std::mem::swap(&mut taken.operations, &mut self.operations);
+        std::mem::swap(&mut taken.kinds, &mut self.kinds);
+        std::mem::swap(&mut taken.packed, &mut self.packed);
+        std::mem::swap(&mut taken.signatures, &mut self.signatures);
+        taken
     }
 
     /// Keeps the operations that are marked, and the tensors that `renumber` has new numbers for.

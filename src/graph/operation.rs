@@ -39,11 +39,6 @@ impl Operation {
         self.form.signature()
     }
 
-    /// Gives it another signature.
-    pub(super) fn set_signature(&mut self, signature: SignatureId) {
-        self.form = Form::new(signature, self.type_argument());
-    }
-
     /// The call in the source from which it comes.
     pub fn location(&self) -> Location {
         self.at
@@ -65,11 +60,6 @@ impl Operation {
     #[inline]
     pub(crate) fn type_argument(&self) -> (Option<Primitive>, bool) {
         self.form.type_argument()
-    }
-
-    /// Gives it another type argument, which is written or not.
-    pub(crate) fn set_type_argument(&mut self, dtype: (Option<Primitive>, bool)) {
-        self.form = Form::new(self.signature(), dtype);
     }
 }
 

@@ -1,8 +1,7 @@
 //! The dialects of the language, as data.
 
-use super::ast::Builtin;
+use super::lexer::Kind;
 use crate::graph::Dialect;
-use crate::graph::Primitive;
 
 impl Dialect {
     /// The differences, as a table row.
@@ -19,8 +18,8 @@ impl Dialect {
 pub(crate) struct Rules {
     /// Words that the lexer takes as keywords but this dialect as identifiers.
     pub(crate) not_keywords: &'static [&'static str],
-    /// Words that this dialect adds as type names, with their meaning.
-    pub(crate) extra_types: &'static [(&'static str, Primitive, Builtin)],
+    /// Words that this dialect writes for those of 1.0, with these and their tokens.
+    pub(crate) own_words: &'static [(&'static str, &'static str, Kind)],
     /// Whether an assignment must end with a semicolon.
     pub(crate) semicolons: bool,
     /// Whether `tensor` stands without angle brackets.
@@ -39,7 +38,7 @@ pub(crate) struct Rules {
 
 static V1: Rules = Rules {
     not_keywords: &[],
-    extra_types: &[],
+    own_words: &[],
     semicolons: true,
     untyped_tensors: false,
     bare_tuples: false,
@@ -51,7 +50,7 @@ static V1: Rules = Rules {
 
 static DRAFT: Rules = Rules {
     not_keywords: &["version", "extension", "yield", "integer"],
-    extra_types: &[("extent", Primitive::Integer, Builtin::Integer)],
+    own_words: &[("extent", "integer", Kind::Integer)],
     semicolons: false,
     untyped_tensors: true,
     bare_tuples: true,
@@ -84,17 +83,4 @@ fn skip_trivia(mut text: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_semicolon_decides() {
-        assert_eq!(detect("version 1.0;"), Dialect::V1);
-        assert_eq!(detect("# a\nversion # b\n 1.0 # c;\n ; "), Dialect::V1);
-        assert_eq!(detect("# a\n\tversion 1.0\ngraph"), Dialect::Draft);
-        assert_eq!(detect("version 1.0 # ;\ngraph"), Dialect::Draft);
-        assert_eq!(detect(""), Dialect::V1);
-        assert_eq!(detect("graph g( x )"), Dialect::V1);
-        assert_eq!(detect("version ;"), Dialect::V1);
-    }
-}
+mod tests;

@@ -28,7 +28,7 @@ impl ModuleId {
 }
 
 /// A document, its libraries, and their texts and names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Document {
     sources: Sources,
     names: Arc<Names>,
@@ -54,7 +54,7 @@ struct Standard {
     text: &'static str,
     /// What reading it gives. It is always the same, and longer than most documents: a process
     /// reads it once.
-    read: OnceLock<Reader>,
+    read: OnceLock<Document>,
 }
 
 impl Standard {
@@ -71,32 +71,41 @@ static STANDARD: [Standard; 2] = [
 /// Names that the expansion may need although no text has them.
 const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
 
-/// The state of reading.
-#[derive(Clone)]
-struct Reader {
-    sources: Sources,
-    names: Names,
-    modules: Vec<Arc<Module>>,
-    dialect: Dialect,
-}
-
-impl Reader {
-    /// A reader that has read the standard library of a dialect, which is right.
+impl Document {
+    /// A document that has nothing but the standard library of a dialect, which is right.
     fn new(dialect: Dialect) -> Self {
         let read = |standard: &Standard| {
             room::keep_free_memory();
             let mut names = lexer::reserved_names();
-            IMPLIED_NAMES.iter().for_each(|name| {
+            for name in IMPLIED_NAMES {
                 names.intern(name);
-            });
-            let mut reader = Reader { sources: Sources::new(), names, modules: Vec::new(), dialect };
-            let mut found = Diagnostics::default();
-            reader.read(standard.name, standard.text, ModuleKind::Library, &mut found);
-            reader
+            }
+            let sources = Sources::new();
+            let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: false };
+            library.read(standard.name, standard.text, ModuleKind::Library, &mut Diagnostics::default());
+            library
         };
         let [first, others @ ..] = &STANDARD;
         let standard = others.iter().find(|standard| standard.dialect == dialect).unwrap_or(first);
         standard.read.get_or_init(|| read(standard)).clone()
+    }
+
+    /// Reads a text: the standard library of its dialect, the libraries of the options, and the
+    /// document itself. Names of files are for messages only.
+    pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
+        let dialect = match options.from {
+            From::Auto => dialect::detect(&text),
+            From::Nnef => Dialect::V1,
+            From::NnefDraft => Dialect::Draft,
+        };
+        let mut diagnostics = Diagnostics::new(options.strict);
+        let mut document = Document::new(dialect);
+        for (name, text) in &options.libraries {
+            document.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
+        }
+        document.read(name, text, kind, &mut diagnostics);
+        document.broken = diagnostics.has_errors();
+        Parsed { document, diagnostics }
     }
 
     fn read(
@@ -107,31 +116,9 @@ impl Reader {
         diagnostics: &mut Diagnostics,
     ) {
         let file = self.sources.add(name, text);
-        let text = self.sources.file(file).text();
-        let module = grammar::parse_module(file, text, self.dialect, kind, &mut self.names, diagnostics);
+        let (text, names) = (self.sources.file(file).text(), Arc::make_mut(&mut self.names));
+        let module = grammar::parse_module(file, text, self.dialect, kind, names, diagnostics);
         self.modules.push(Arc::new(module));
-    }
-}
-
-impl Document {
-    /// Reads a text: the standard library of its dialect, the libraries of the options, and the
-    /// document itself. Names of files are for messages only.
-    pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
-        let dialect = match options.from {
-            From::Auto => dialect::detect(&text),
-            From::Nnef => Dialect::V1,
-            From::NnefDraft => Dialect::Draft,
-        };
-        let mut diagnostics = Diagnostics::new(options.strict);
-        let mut reader = Reader::new(dialect);
-        for (name, text) in &options.libraries {
-            reader.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
-        }
-        reader.read(name, text, kind, &mut diagnostics);
-        let Reader { sources, names, modules, dialect } = reader;
-        let broken = diagnostics.has_errors();
-        let names = Arc::new(names);
-        Parsed { document: Document { sources, names, modules, dialect, broken }, diagnostics }
     }
 
     /// All texts, for rendering diagnostics.
@@ -208,24 +195,4 @@ impl Document {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_standard_libraries_are_right() {
-        for standard in &STANDARD {
-            let from = if standard.dialect == Dialect::V1 { From::Nnef } else { From::NnefDraft };
-            let options = Options { from, ..Options::default() };
-            let parsed = Document::parse(standard.name, standard.text.to_string(), ModuleKind::Library, &options);
-            assert_eq!(parsed.diagnostics.iter().next(), None, "{}", standard.name);
-        }
-    }
-
-    #[test]
-    fn a_document_knows_the_names_of_its_own_dialect_alone() {
-        let read = |text: &str| Document::parse("t", text.to_string(), ModuleKind::Document, &Options::default());
-        let (first, draft, again) = (read("version 1.0;"), read("version 1.0"), read("version 1.0;"));
-        assert!(draft.document.names().get("trA").is_some() && first.document.names().get("trA").is_none());
-        assert_eq!(first.document.names().len(), again.document.names().len());
-    }
-}
+mod tests;

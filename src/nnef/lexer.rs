@@ -40,15 +40,6 @@ impl Tokens {
     }
 }
 
-/// Cuts a text into tokens.
-pub(crate) fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
-    let mut tokens = Tokens::default();
-    let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
-    while lexer.next(&mut tokens).is_some() {}
-    diagnostics.extend(lexer.diagnostics);
-    tokens
-}
-
 /// Cuts a text into tokens, one at a time. Findings are noted except within extension directives,
 /// whose text is free.
 pub(crate) struct Lexer<'t> {
@@ -121,15 +112,15 @@ impl<'t> Lexer<'t> {
     #[inline]
     fn word(&mut self, span: Span, tokens: &mut Tokens) {
         let mut kind = Kind::Ident;
-        if self.free || tokens.loops || !self.rules.extra_types.is_empty() {
+        if self.free || tokens.loops || !self.rules.own_words.is_empty() {
             let word = &self.text[span.range()];
             if self.free {
                 tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
             } else if tokens.loops {
                 kind = Kind::of_loops(word).unwrap_or(kind);
             }
-            if let Some(row) = self.rules.extra_types.iter().find(|row| row.0 == word) {
-                kind = Kind::of_primitive(row.1);
+            if let Some((_, _, meant)) = self.rules.own_words.iter().find(|(own, ..)| *own == word) {
+                kind = *meant;
             }
         }
         tokens.push(kind, span);

@@ -1,33 +1,36 @@
-//! The tokens of the operators: those that are spelled as the rows of the tables say.
+//! The tokens of operators and built-in functions: those that are spelled as the rows of the tables say.
 
 use super::lexer::{Kind, SPELLED};
-use crate::graph::operators::{BINARY, BinaryInfo, UNARY, UnaryInfo};
+use crate::graph::operators::{BINARY, BUILTINS, BinaryInfo, BuiltinInfo, UNARY, UnaryInfo};
 
-/// Rows of [`BINARY`] by token; its length where the token is no binary operator.
-static BINARY_BY_TOKEN: [u8; 256] = {
-    let mut rows = [BINARY.len() as u8; 256];
-    let mut i = 0;
-    while i < BINARY.len() {
-        rows[token(BINARY[i].text) as usize] = i as u8;
-        i += 1;
-    }
-    rows
-};
+macro_rules! by_token {
+    ($row:ident, $table:ident) => {
+        impl $row {
+            /// The row of a token, if it has one.
+            pub(crate) fn of_token(token: Kind) -> Option<&'static $row> {
+                /// The position in the table by token; its length for tokens without a row.
+                static POSITIONS: [u8; 256] = {
+                    let mut positions = [$table.len() as u8; 256];
+                    let mut i = 0;
+                    while i < $table.len() {
+                        positions[spelled($table[i].text) as usize] = i as u8;
+                        i += 1;
+                    }
+                    positions
+                };
+                $table.get(POSITIONS[token as usize] as usize)
+            }
+        }
+    };
+}
 
-/// The same of [`UNARY`].
-static UNARY_BY_TOKEN: [u8; 256] = {
-    let mut rows = [UNARY.len() as u8; 256];
-    let mut i = 0;
-    while i < UNARY.len() {
-        rows[token(UNARY[i].text) as usize] = i as u8;
-        i += 1;
-    }
-    rows
-};
+by_token!(BinaryInfo, BINARY);
+by_token!(UnaryInfo, UNARY);
+by_token!(BuiltinInfo, BUILTINS);
 
 /// The token of a spelling, which there is: this runs while compiling, where an index out of range
 /// is an error.
-const fn token(text: &str) -> Kind {
+const fn spelled(text: &str) -> Kind {
     let mut i = 0;
     while !is_same(SPELLED[i].0.as_bytes(), text.as_bytes()) {
         i += 1;
@@ -48,18 +51,9 @@ impl Kind {
     pub(crate) fn is_operator(self) -> bool {
         BinaryInfo::of_token(self).is_some() || UnaryInfo::of_token(self).is_some()
     }
-}
 
-impl BinaryInfo {
-    /// The binary operator of a token.
-    pub(crate) fn of_token(token: Kind) -> Option<&'static BinaryInfo> {
-        BINARY.get(BINARY_BY_TOKEN[token as usize] as usize)
-    }
-}
-
-impl UnaryInfo {
-    /// The unary operator of a token.
-    pub(crate) fn of_token(token: Kind) -> Option<&'static UnaryInfo> {
-        UNARY.get(UNARY_BY_TOKEN[token as usize] as usize)
+    /// Whether it is a built-in function or a type name that serves as a cast.
+    pub(crate) fn is_builtin(self) -> bool {
+        BuiltinInfo::of_token(self).is_some()
     }
 }

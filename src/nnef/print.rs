@@ -6,12 +6,12 @@
 mod loops;
 mod module;
 
-use super::ast::{Ast, Builtin, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
+use super::ast::{Ast, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
 use super::dialect::Rules;
 #[cfg(test)]
 use crate::graph::Dialect;
-use crate::graph::Primitive;
 use crate::graph::operators::UNARY_PRECEDENCE;
+use crate::room::with_stack;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
 pub(crate) use module::print_module;
@@ -45,7 +45,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints an expression, in parentheses when it binds weaker than its place demands.
     fn expr(&mut self, id: ExprId, place: u8) {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        with_stack(|| {
             if strength(self.ast.expr(id)) < place {
                 self.out.push('(');
                 self.bare(id);
@@ -82,7 +82,7 @@ impl Printer<'_> {
             Expr::Index { .. } | Expr::Slice { .. } => self.subscripts(id),
             Expr::Comprehension(_) => self.comprehension(id),
             Expr::Builtin { function, argument } => {
-                self.out.push_str(self.builtin(function));
+                self.out.push_str(self.word(function.info().text));
                 self.out.push('(');
                 self.expr(argument, 0);
                 self.out.push(')');
@@ -156,7 +156,7 @@ impl Printer<'_> {
         self.out.push_str(self.names.text(call.name.name));
         if let Some((primitive, _)) = call.generic {
             self.out.push('<');
-            self.out.push_str(self.primitive(primitive));
+            self.out.push_str(self.word(primitive.text()));
             self.out.push('>');
         }
     }
@@ -245,7 +245,7 @@ impl Printer<'_> {
             base = item;
         }
         match self.ast.type_spec(base) {
-            TypeSpec::Primitive(primitive) => self.out.push_str(self.primitive(primitive)),
+            TypeSpec::Primitive(primitive) => self.out.push_str(self.word(primitive.text())),
             TypeSpec::Tensor(element) => {
                 self.out.push_str("tensor");
                 match element {
@@ -253,7 +253,7 @@ impl Printer<'_> {
                     ElementSpec::Any => self.out.push_str("<>"),
                     ElementSpec::Of(primitive) => {
                         self.out.push('<');
-                        self.out.push_str(self.primitive(primitive));
+                        self.out.push_str(self.word(primitive.text()));
                         self.out.push('>');
                     }
                 }
@@ -262,7 +262,7 @@ impl Printer<'_> {
                 self.out.push('(');
                 for (index, item) in self.ast.type_lists[range.range()].iter().enumerate() {
                     self.separate(index);
-                    stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.spec(*item));
+                    with_stack(|| self.spec(*item));
                 }
                 self.out.push(')');
             }
@@ -273,32 +273,9 @@ impl Printer<'_> {
         }
     }
 
-    fn primitive(&self, primitive: Primitive) -> &'static str {
-        if let Some(row) = self.rules.extra_types.iter().find(|row| row.1 == primitive) {
-            return row.0;
-        }
-        match primitive {
-            Primitive::Integer => "integer",
-            Primitive::Scalar => "scalar",
-            Primitive::Logical => "logical",
-            Primitive::String => "string",
-            Primitive::Generic => "?",
-        }
-    }
-
-    fn builtin(&self, function: Builtin) -> &'static str {
-        if let Some(row) = self.rules.extra_types.iter().find(|row| row.2 == function) {
-            return row.0;
-        }
-        match function {
-            Builtin::ShapeOf => "shape_of",
-            Builtin::LengthOf => "length_of",
-            Builtin::RangeOf => "range_of",
-            Builtin::Integer => "integer",
-            Builtin::Scalar => "scalar",
-            Builtin::Logical => "logical",
-            Builtin::String => "string",
-        }
+    /// A word of 1.0 as the dialect writes it.
+    fn word(&self, word: &'static str) -> &'static str {
+        self.rules.own_words.iter().find(|(_, of, _)| *of == word).map_or(word, |(own, ..)| own)
     }
 }
 

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::ast::{Ast, ElementSpec, TypeSpec, TypeSpecId};
 use crate::graph::Primitive;
+use crate::room::with_stack;
 
 /// The elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,38 +38,15 @@ pub(crate) enum Type {
 
 /// An interned array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ArrayType(TypeNumber);
+pub(crate) struct ArrayType(u32);
 
 /// An interned tuple type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TupleType(TypeNumber);
-
-/// The number of an interned type. In three bytes, so that a type takes four: there is one for
-/// each expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct TypeNumber([u8; 3]);
-
-const _: () = assert!(size_of::<Type>() == 4);
-
-impl TypeNumber {
-    /// One more than the greatest number.
-    const END: usize = 1 << 24;
-
-    fn new(number: usize) -> Self {
-        let [a, b, c, _] = (number as u32).to_le_bytes();
-        TypeNumber([a, b, c])
-    }
-
-    fn index(self) -> usize {
-        let [a, b, c] = self.0;
-        u32::from_le_bytes([a, b, c, 0]) as usize
-    }
-}
+pub(crate) struct TupleType(u32);
 
 /// The most types that an array or tuple type is made of, counted with repetition. Bigger ones,
 /// which sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values
-/// are checked while expanding, and whatever walks over a type ends. The same holds for types past
-/// the last number.
+/// are checked while expanding, and whatever walks over a type ends.
 const MAX_SIZE: u32 = 50_000;
 
 /// What occurs in an array or tuple type, and how much.
@@ -147,21 +125,21 @@ impl Types {
     /// The type of arrays of `item`.
     pub(crate) fn array(&mut self, item: Type) -> Type {
         let content = Content { size: 1, ..Content::default() }.with(self.content(item));
-        if content.size > MAX_SIZE || (self.arrays.len() == TypeNumber::END && !self.arrays.contains(&item)) {
+        if content.size > MAX_SIZE {
             return Type::Unknown;
         }
         let (index, new) = self.arrays.insert_full(item);
         if new {
             self.array_contents.push(content);
         }
-        Type::Array(ArrayType(TypeNumber::new(index)))
+        Type::Array(ArrayType(index as u32))
     }
 
     fn content(&self, ty: Type) -> Content {
         let leaf = Content { size: 1, ..Content::default() };
         match ty {
-            Type::Array(array) => self.array_contents[array.0.index()],
-            Type::Tuple(tuple) => self.tuple_contents[tuple.0.index()],
+            Type::Array(array) => self.array_contents[array.0 as usize],
+            Type::Tuple(tuple) => self.tuple_contents[tuple.0 as usize],
             Type::Unknown => Content { unknown: true, unliteral: true, ..leaf },
             Type::EmptyArray => Content { unknown: true, ..leaf },
             Type::Primitive(primitive) => Content {
@@ -183,25 +161,25 @@ impl Types {
     /// The type of tuples of `items`.
     pub(crate) fn tuple(&mut self, items: &[Type]) -> Type {
         if let Some(index) = self.tuples.get_index_of(items) {
-            return Type::Tuple(TupleType(TypeNumber::new(index)));
+            return Type::Tuple(TupleType(index as u32));
         }
         let tuple = Content { size: 1, unliteral: true, ..Content::default() };
         let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
-        if content.size > MAX_SIZE || self.tuples.len() == TypeNumber::END {
+        if content.size > MAX_SIZE {
             return Type::Unknown;
         }
         self.tuple_contents.push(content);
-        Type::Tuple(TupleType(TypeNumber::new(self.tuples.insert_full(items.into()).0)))
+        Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
     }
 
     /// The item type of an array type.
     pub(crate) fn item(&self, array: ArrayType) -> Type {
-        self.arrays.get_index(array.0.index()).copied().unwrap_or(Type::Unknown)
+        self.arrays.get_index(array.0 as usize).copied().unwrap_or(Type::Unknown)
     }
 
     /// The item types of a tuple type.
     pub(crate) fn items(&self, tuple: TupleType) -> &[Type] {
-        self.tuples.get_index(tuple.0.index()).map_or(&[], |items| items)
+        self.tuples.get_index(tuple.0 as usize).map_or(&[], |items| items)
     }
 
     /// The type that a specification names.
@@ -212,10 +190,10 @@ impl Types {
             TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
             TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
             TypeSpec::Array(item) => {
-                let item = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.type_of_spec(ast, item));
+                let item = with_stack(|| self.type_of_spec(ast, item));
                 self.array(item)
             }
-            TypeSpec::Tuple(range) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            TypeSpec::Tuple(range) => with_stack(|| {
                 let items: Vec<Type> =
                     ast.type_lists[range.range()].iter().map(|&item| self.type_of_spec(ast, item)).collect();
                 self.tuple(&items)
@@ -277,10 +255,6 @@ impl Types {
         }
     }
 
-    fn grow<T>(&self, f: impl FnOnce(&Self) -> T) -> T {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || f(self))
-    }
-
     /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
     /// `generic`: nothing yet, and then bound by the first value that determines it.
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
@@ -305,25 +279,24 @@ impl Types {
             (Type::Primitive(_), Type::Tensor(_)) => Fit::TensorAsAttribute,
             (Type::Array(_), Type::EmptyArray) | (Type::EmptyArray, Type::EmptyArray) => Fit::Exact,
             (Type::Array(formal), Type::Array(actual)) => {
-                self.grow(|types| types.fit(types.item(formal), types.item(actual), generic))
+                with_stack(|| self.fit(self.item(formal), self.item(actual), generic))
             }
             (Type::Array(formal), Type::Primitive(_))
-                if self.grow(|types| types.fit(types.item(formal), actual, generic)) == Fit::Exact =>
+                if with_stack(|| self.fit(self.item(formal), actual, generic)) == Fit::Exact =>
             {
                 Fit::Structure
             }
             (Type::Tuple(formal), Type::Array(actual)) => {
-                let mut suits =
-                    |&item: &Type| self.grow(|types| types.fit(item, types.item(actual), generic)) == Fit::Exact;
+                let mut suits = |&item: &Type| with_stack(|| self.fit(item, self.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
             (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
-            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
-                let (formal, actual) = (types.items(formal), types.items(actual));
+            (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
+                let (formal, actual) = (self.items(formal), self.items(actual));
                 if formal.len() != actual.len() {
                     return Fit::None;
                 }
-                formal.iter().zip(actual).map(|(&f, &a)| types.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
+                formal.iter().zip(actual).map(|(&f, &a)| self.fit(f, a, generic)).max().unwrap_or(Fit::Exact)
             }),
             _ => Fit::None,
         }
@@ -343,11 +316,11 @@ impl Types {
         match (formal, actual) {
             (Type::Tensor(_), Type::INTEGER | Type::STRING) => true,
             (Type::Array(formal), Type::Array(actual)) => {
-                self.grow(|types| types.extent_as_tensor(types.item(formal), types.item(actual)))
+                with_stack(|| self.extent_as_tensor(self.item(formal), self.item(actual)))
             }
-            (Type::Tuple(formal), Type::Tuple(actual)) => self.grow(|types| {
-                let pairs = types.items(formal).iter().zip(types.items(actual));
-                pairs.into_iter().any(|(&formal, &actual)| types.extent_as_tensor(formal, actual))
+            (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
+                let pairs = self.items(formal).iter().zip(self.items(actual));
+                pairs.into_iter().any(|(&formal, &actual)| self.extent_as_tensor(formal, actual))
             }),
             _ => false,
         }
@@ -365,11 +338,7 @@ impl Types {
         if a == b {
             return Some(a);
         }
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.common_type(a, b))
-    }
-
-    fn common_type(&mut self, a: Type, b: Type) -> Option<Type> {
-        match (a, b) {
+        with_stack(|| match (a, b) {
             (Type::Unknown, other) | (other, Type::Unknown) => Some(other),
             _ if self.castable(a, b) => Some(b),
             _ if self.castable(b, a) => Some(a),
@@ -383,7 +352,7 @@ impl Types {
                 Some(self.tuple(&items?))
             }
             _ => None,
-        }
+        })
     }
 
     /// A type with `?` replaced.
@@ -391,11 +360,7 @@ impl Types {
         if !self.has_generic(ty) {
             return ty;
         }
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.instance(ty, generic))
-    }
-
-    fn instance(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
-        match ty {
+        with_stack(|| match ty {
             Type::Primitive(Primitive::Generic) => generic.map_or(Type::Unknown, Type::Primitive),
             Type::Tensor(Element::Of(Primitive::Generic)) => {
                 Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
@@ -410,7 +375,7 @@ impl Types {
                 self.tuple(&items)
             }
             other => other,
-        }
+        })
     }
 
     /// The type as the specification writes it.
@@ -458,33 +423,4 @@ fn same_primitive(formal: Primitive, actual: Primitive, generic: &mut Option<Pri
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn conversions_of_the_specification() {
-        let mut types = Types::default();
-        let tensor = Type::Tensor(Element::Of(Primitive::Scalar));
-        assert!(types.castable(Type::SCALAR, tensor));
-        assert!(!types.castable(Type::INTEGER, tensor));
-        assert!(!types.castable(tensor, Type::SCALAR));
-        assert!(types.castable(tensor, Type::Tensor(Element::Any)));
-        let (scalars, tensors) = (types.array(Type::SCALAR), types.array(tensor));
-        assert!(types.castable(scalars, tensors));
-        assert!(types.castable(Type::EmptyArray, tensors));
-        assert!(!types.castable(tensors, scalars));
-        assert_eq!(types.common(scalars, tensors), Some(tensors));
-        assert_eq!(types.common(Type::SCALAR, Type::INTEGER), None);
-    }
-
-    #[test]
-    fn generics_are_bound_by_the_first_value() {
-        let types = Types::default();
-        let formal = Type::Tensor(Element::Of(Primitive::Generic));
-        let mut generic = None;
-        assert_eq!(types.fit(formal, Type::LOGICAL, &mut generic), Fit::Exact);
-        assert_eq!(generic, Some(Primitive::Logical));
-        let other = Type::Tensor(Element::Of(Primitive::Scalar));
-        assert_eq!(types.fit(formal, other, &mut generic), Fit::Elements);
-    }
-}
+mod tests;

@@ -7,9 +7,6 @@ impl Ast {
     /// Takes a statement out whose nodes are all that there is from the marks on, as a tree of its
     /// own; types stay.
     pub(crate) fn take_statement(&mut self, marks: Marks, assignment: &Assignment) -> (Ast, Assignment) {
-        if marks.is_start() {
-            return (self.take_nodes(), *assignment);
-        }
         let mut part = Ast::default();
         let assignment = part.append(self, marks, assignment);
         marks.rewind(self);
@@ -26,13 +23,19 @@ impl Ast {
         self.ints.extend_from_slice(&of.ints[from.ints..]);
         self.scalars.extend_from_slice(&of.scalars[from.scalars..]);
         self.numbers.extend_from_slice(&of.numbers[from.numbers..]);
-        self.calls.extend(of.calls[from.calls..].iter().map(|call| moved.call(call)));
+        self.calls.extend(of.calls[from.calls..].iter().map(|call| {
+            let args = range(call.args, from.args, moved.to.args);
+            Call { args, ..*call }
+        }));
         self.args.extend(of.args[from.args..].iter().map(|arg| Arg { value: moved.id(arg.value), ..*arg }));
         let comprehensions = &of.comprehensions[from.comprehensions..];
         self.comprehensions.extend(comprehensions.iter().map(|of| moved.comprehension(of)));
-        self.iterators.extend(of.iterators[from.iterators..].iter().map(|of| moved.iterator(of)));
+        self.iterators.extend(
+            of.iterators[from.iterators..].iter().map(|of| Iterator { iterable: moved.id(of.iterable), ..*of }),
+        );
         self.loops.extend(of.loops[from.loops..].iter().map(|of| moved.of_loop(of)));
-        self.recurrences.extend(of.recurrences[from.recurrences..].iter().map(|of| moved.recurrence(of)));
+        let recurrences = &of.recurrences[from.recurrences..];
+        self.recurrences.extend(recurrences.iter().map(|of| Recurrence { initial: moved.id(of.initial), ..*of }));
         Assignment { target: moved.id(assignment.target), value: moved.id(assignment.value), ..*assignment }
     }
 }
@@ -84,24 +87,12 @@ impl Moved {
         }
     }
 
-    fn call(&self, call: &Call) -> Call {
-        Call { args: range(call.args, self.from.args, self.to.args), ..*call }
-    }
-
     fn comprehension(&self, of: &Comprehension) -> Comprehension {
         Comprehension {
             iterators: range(of.iterators, self.from.iterators, self.to.iterators),
             filter: self.optional(of.filter),
             item: self.id(of.item),
         }
-    }
-
-    fn iterator(&self, of: &Iterator) -> Iterator {
-        Iterator { iterable: self.id(of.iterable), ..*of }
-    }
-
-    fn recurrence(&self, of: &Recurrence) -> Recurrence {
-        Recurrence { initial: self.id(of.initial), ..*of }
     }
 
     fn of_loop(&self, of: &Loop) -> Loop {

@@ -1,11 +1,9 @@
 //! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::deep::Nesting;
-use super::scope::{Positions, Scope};
-use super::state::{BodyState, Place, Source};
-use super::{BodyInfo, Checker, ModuleInfo, Ref, Slot};
+use super::state::{BodyState, Place};
+use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
 use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
@@ -14,7 +12,7 @@ use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Fit, Type};
+use crate::nnef::types::{Element, Fit, Type, Types};
 use crate::room;
 use crate::source::names::Name;
 use crate::source::{Location, Span};
@@ -22,26 +20,17 @@ use crate::source::{Location, Span};
 /// How deep left sides nest. What works on them recurses.
 const MAX_TARGET_DEPTH: usize = 100;
 
-/// The state of the check of one body.
+/// The check of one body.
 pub(super) struct BodyCheck<'c, 'd> {
     pub(super) checker: &'c mut Checker<'d>,
     pub(super) module: ModuleId,
     pub(super) ast: &'c Ast,
-    pub(super) place: Place,
-    pub(super) scope: Scope,
-    pub(super) slots: Vec<Slot>,
-    /// Results of the fragment.
-    results: Positions,
-    inputs: FxHashSet<Name>,
+    pub(super) place: Place<'c>,
+    pub(super) state: BodyState,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
     /// The names of the body of a loop so far, in one.
     pub(super) loop_locals: Option<Vec<Ident>>,
-    pub(super) body: Source<'c>,
-    /// Names that the body assigns somewhere, filled when a name is missing.
-    assigned_anywhere: Option<FxHashMap<Name, Span>>,
-    /// The expression at hand.
-    pub(super) nesting: Nesting,
 }
 
 /// What the surroundings of an expression can take.
@@ -53,13 +42,6 @@ pub(super) struct Context {
     pub(super) several: bool,
     /// An array of a length that only the operation knows.
     pub(super) open_array: bool,
-}
-
-impl Context {
-    /// What the surroundings of a select leave to its branches.
-    pub(super) fn of_branch(self) -> Self {
-        Context { statement: false, ..self }
-    }
 }
 
 impl<'d> Checker<'d> {
@@ -90,26 +72,24 @@ impl<'d> Checker<'d> {
         let fragment = self.checked.declaration(info);
         let Some(body) = &fragment.body else { return };
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
-        let ast = self.ast(module);
-        let spare = std::mem::take(&mut self.spare);
-        let mut check = BodyCheck::new(self, module, Place::Fragment(id), ast, Source::Fragment(body), spare);
+        let (ast, state) = (self.ast(module), std::mem::take(&mut self.spare));
+        let mut check = BodyCheck::new(self, module, Place::Fragment(id, body), ast, state);
         for (i, param) in fragment.params.iter().enumerate() {
-            let ty = check.checker.checked.fragment(id).params[i].ty;
+            let ty = check.checked().fragment(id).params[i].ty;
             check.add_slot(param.name, ty);
         }
-        check.results = fragment.results.iter().map(|result| result.name.name).collect();
+        let results = fragment.results.iter().map(|result| result.name);
+        results.clone().zip(0..).for_each(|(result, i)| check.state.declared.insert(result.name, i));
         body.assignments.iter().for_each(|assignment| check.assignment(assignment));
-        let mut results = std::mem::take(&mut check.checker.checked.result_slots);
-        let info = BodyInfo { results: results.len() as u32, ..BodyInfo::default() };
-        let declared = fragment.results.iter().map(|result| result.name);
-        results.extend(declared.map(|result| check.finish(result, Code::ResultUnassigned, "result")));
-        let state = check.into_state();
+        let results: Vec<_> = results.map(|result| check.finish(result, Code::ResultUnassigned, "result")).collect();
+        let mut state = check.state;
         let checked = &mut self.checked;
-        checked.result_slots = results;
         let slots = (checked.slot_names.len() as u32, state.slots.len() as u32);
+        checked.bodies[id.index()] = Some(BodyInfo { slots, results: checked.result_slots.len() as u32 });
         checked.slot_names.extend(state.slots.iter().map(|slot| slot.name));
-        checked.bodies[id.index()] = Some(BodyInfo { slots, ..info });
-        self.spare = state.emptied();
+        checked.result_slots.extend(results);
+        state.clear();
+        self.spare = state;
     }
 }
 
@@ -117,51 +97,37 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     pub(super) fn new(
         checker: &'c mut Checker<'d>,
         module: ModuleId,
-        place: Place,
+        place: Place<'c>,
         ast: &'c Ast,
-        body: Source<'c>,
         state: BodyState,
     ) -> Self {
-        let BodyState { scope, slots, results, inputs, assigned_anywhere } = state;
-        BodyCheck {
-            checker,
-            scope,
-            module,
-            ast,
-            place,
-            slots,
-            results,
-            inputs,
-            new_symbols: false,
-            loop_locals: None,
-            body,
-            assigned_anywhere,
-            nesting: Nesting::default(),
-        }
+        BodyCheck { checker, module, ast, place, state, new_symbols: false, loop_locals: None }
     }
 
-    pub(super) fn into_state(self) -> BodyState {
-        BodyState {
-            scope: self.scope,
-            slots: self.slots,
-            results: self.results,
-            inputs: self.inputs,
-            assigned_anywhere: self.assigned_anywhere,
-        }
+    pub(super) fn checked(&self) -> &Checked<'d> {
+        &self.checker.checked
+    }
+
+    pub(super) fn types(&mut self) -> &mut Types {
+        &mut self.checker.checked.types
+    }
+
+    pub(super) fn in_graph(&self) -> bool {
+        matches!(self.place, Place::Graph(_))
     }
 
     /// The side tables of the tree.
     pub(super) fn tables(&mut self) -> &mut ModuleInfo {
         match self.place {
-            Place::Graph => &mut self.checker.checked.statements,
-            Place::Fragment(_) => &mut self.checker.checked.modules[self.module.index()],
+            Place::Graph(_) => &mut self.checker.checked.statements,
+            Place::Fragment(..) => &mut self.checker.checked.modules[self.module.index()],
         }
     }
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
-        let slot = self.slots.len() as u32;
-        room::push(&mut self.slots, Slot { name: ident.name, ty, span: ident.span });
-        self.scope.insert(ident.name, slot);
+        let slot = self.state.slots.len() as u32;
+        room::push(&mut self.state.slots, Slot { name: ident.name, ty, span: ident.span });
+        self.state.scope.insert(ident.name, slot);
         slot
     }
 
@@ -169,9 +135,26 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.checker.at(self.module, span)
     }
 
+    pub(super) fn finding(&self, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, self.at(span), message)
+    }
+
     pub(super) fn report(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        let at = self.at(span);
-        self.checker.report(code, at, message);
+        self.push(self.finding(code, span, message));
+    }
+
+    /// Reports something that another place explains.
+    pub(super) fn report_beside(&mut self, code: Code, span: Span, message: String, (see, label): (Location, &str)) {
+        self.push(self.finding(code, span, message).see(see, label));
+    }
+
+    /// Where a local is defined.
+    pub(super) fn at_slot(&self, slot: u32) -> Location {
+        self.at(self.state.slots[slot as usize].span)
+    }
+
+    pub(super) fn describe(&self, ty: Type) -> String {
+        self.checker.describe(ty)
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
@@ -179,11 +162,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn text(&self, name: Name) -> String {
-        self.checker.checked.text(name).to_string()
+        self.checked().text(name).to_string()
     }
 
     pub(super) fn draft(&self) -> bool {
-        self.checker.checked.document.dialect() == Dialect::Draft
+        self.checked().document.dialect() == Dialect::Draft
     }
 
     pub(super) fn set_type(&mut self, id: ExprId, ty: Type) {
@@ -191,25 +174,29 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.tables().refs.set(id, referent);
+        self.tables().refs[id.index()] = referent;
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
-        self.checker.checked.types.fit(formal, actual, &mut Some(crate::graph::Primitive::Generic))
+        self.checked().types.fit(formal, actual, &mut Some(Primitive::Generic))
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) {
-        if self.simple_statement(assignment) {
-            return;
-        }
         let target = self.ast.expr(assignment.target);
         let context = Context {
             statement: true,
             several: !matches!(target, Expr::Name(_)) || self.draft(),
             open_array: self.covers_array(target),
         };
-        if self.place == Place::Graph && !self.draft() {
-            self.external_rules(assignment);
+        // I4: at graph level, `external` stands alone on the right of a graph input.
+        if let (Expr::Name(name), Expr::Call(call)) = (target, self.ast.expr(assignment.value))
+            && self.in_graph()
+            && !self.draft()
+            && Some(self.ast.call(call).name.name) == self.checked().words.external
+            && self.state.declared.get(name).is_none()
+        {
+            let message = format!("`{}` is external but no input of the graph", self.text(name));
+            self.report(Code::ExternalNotInput, self.ast.span(assignment.target), message);
         }
         let ty = self.expr_in(assignment.value, context);
         if self.target_depth(assignment.target) > MAX_TARGET_DEPTH {
@@ -239,24 +226,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn covers_array(&self, target: Expr) -> bool {
         match target {
             Expr::Name(name) => {
-                self.place != Place::Graph && self.loop_locals.is_none() && self.results.get(name).is_some()
+                !self.in_graph() && self.loop_locals.is_none() && self.state.declared.get(name).is_some()
             }
             _ => true,
-        }
-    }
-
-    /// I4: at graph level, `external` stands alone on the right of a graph input.
-    fn external_rules(&mut self, assignment: &Assignment) {
-        let Expr::Call(call) = self.ast.expr(assignment.value) else { return };
-        let call = self.ast.call(call);
-        let is_external = self.checker.checked.text(call.name.name) == EXTERNAL;
-        match self.ast.expr(assignment.target) {
-            Expr::Name(name) if is_external && !self.inputs.contains(&name) => {
-                let span = self.ast.span(assignment.target);
-                let name = self.text(name);
-                self.report(Code::ExternalNotInput, span, format!("`{name}` is external but no input of the graph"));
-            }
-            _ => {}
         }
     }
 
@@ -276,7 +248,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 self.define(target, Ident { name, span }, ty, value);
             }
             (Expr::Tuple(items), Type::Tuple(tuple)) => {
-                let types = self.checker.checked.types.items(tuple).to_vec();
+                let types = self.types().items(tuple).to_vec();
                 if types.len() != items.len as usize {
                     let message = format!("{} names on the left side of {} values", items.len, types.len());
                     self.report(Code::StructureMismatch, span, message);
@@ -287,7 +259,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 }
             }
             (Expr::Array(items), Type::Array(array)) => {
-                let ty = self.checker.checked.types.item(array);
+                let ty = self.types().item(array);
                 self.ast.items(items).iter().for_each(|&item| self.assign(item, ty, value));
             }
             (Expr::Array(items) | Expr::Tuple(items), ty) => {
@@ -297,7 +269,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 };
                 if !open {
                     let what = if matches!(self.ast.expr(target), Expr::Array(_)) { "an array" } else { "a tuple" };
-                    let message = format!("the left side is {what}, the value is {}", self.checker.describe(ty));
+                    let message = format!("the left side is {what}, the value is {}", self.describe(ty));
                     self.report(Code::StructureMismatch, span, message);
                 }
                 let item = if open && ty.is_tensor() { ty } else { Type::Unknown };
@@ -309,91 +281,78 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
-        let earlier = self.scope.get(ident.name);
+        let earlier = self.state.scope.get(ident.name);
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
             return;
         }
-        if self.loop_locals.is_some() {
-            return self.define_in_loop(target, ident, ty);
+        if let Some(earlier) = earlier {
+            self.defined_again(ident, earlier);
         }
-        match self.place {
-            Place::Graph => {
-                self.define_in_graph(ident, ty, value, earlier);
-                let slot = self.add_slot(ident, ty);
-                self.set_ref(target, Ref::Slot(slot));
+        let mut declared = None;
+        match (self.place, &mut self.loop_locals) {
+            (_, Some(locals)) => locals.extend(earlier.is_none().then_some(ident)),
+            (Place::Graph(_), _) => self.graph_name(ident, ty, value),
+            (Place::Fragment(id, _), _) => {
+                let result = self.state.declared.get(ident.name);
+                declared = result.map(|result| self.checked().fragment(id).results[result as usize].ty);
+                declared.into_iter().for_each(|declared| self.result_type(ident.name, declared, ty, value));
             }
-            Place::Fragment(id) => {
-                if let Some(earlier) = earlier {
-                    self.defined_again(id, ident, earlier);
-                }
-                self.define_in_fragment(id, target, ident, ty, value);
-            }
-        }
-    }
-
-    /// Gives a name of a fragment its value.
-    pub(super) fn define_in_fragment(&mut self, id: UnitId, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
-        let declared =
-            self.results.get(ident.name).map(|result| self.checker.checked.fragment(id).results[result as usize].ty);
-        if let Some(declared) = declared {
-            self.result_type(ident.name, declared, ty, value);
         }
         let slot = self.add_slot(ident, declared.unwrap_or(ty));
         self.set_ref(target, Ref::Slot(slot));
     }
 
-    fn defined_again(&mut self, id: UnitId, ident: Ident, earlier: u32) {
-        let params = self.checker.checked.fragment(id).params.len() as u32;
-        let (code, what) = match () {
-            () if earlier < params => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
-            () if self.results.get(ident.name).is_some() => {
-                (Code::ResultReassigned, "a result that is assigned already")
+    fn defined_again(&mut self, ident: Ident, earlier: u32) {
+        let is_param = |id| (earlier as usize) < self.checked().fragment(id).params.len();
+        let is_result = self.state.declared.get(ident.name).is_some();
+        let mut label = "first defined here";
+        let (code, what) = match self.place {
+            _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
+            Place::Graph(_) => {
+                label = "first assigned here";
+                (Code::GraphNameReassigned, "assigned already")
             }
-            () => (Code::Reassigned, "assigned already"),
+            Place::Fragment(id, _) if is_param(id) => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
+            Place::Fragment(..) if is_result => (Code::ResultReassigned, "a result that is assigned already"),
+            Place::Fragment(..) => (Code::Reassigned, "assigned already"),
         };
-        let see = self.at(self.slots[earlier as usize].span);
-        let diagnostic = Diagnostic::new(code, self.at(ident.span), format!("`{}` is {what}", self.text(ident.name)));
-        self.push(diagnostic.see(see, "first defined here"));
+        let message = format!("`{}` is {what}", self.text(ident.name));
+        self.report_beside(code, ident.span, message, (self.at_slot(earlier), label));
     }
 
     /// T2: the value converts to the declared type of the result.
     fn result_type(&mut self, name: Name, declared: Type, ty: Type, value: ExprId) {
         let mut fit = self.fit(declared, ty);
         if self.draft() {
-            fit = self.checker.checked.types.fit_in_draft(declared, ty, fit);
+            fit = self.types().fit_in_draft(declared, ty, fit);
         }
-        let code = match fit {
-            Fit::Exact => return,
-            Fit::Elements if self.draft() => Code::DataType,
-            Fit::Elements => Code::ElementType,
-            Fit::LiteralAsTensor => match ty {
-                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ResultType,
-                _ => Code::LiteralAsTensor,
-            },
-            Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::Structure | Fit::ExtentAsScalar | Fit::None => Code::ResultType,
-        };
-        let (found, declared) = (self.checker.describe(ty), self.checker.describe(declared));
+        let Some(code) = self.conversion(fit, ty, Code::ResultType) else { return };
+        let (found, declared) = (self.describe(ty), self.describe(declared));
         let (span, name) = (self.ast.span(value), self.text(name));
         self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
     }
 
-    fn define_in_graph(&mut self, ident: Ident, ty: Type, value: ExprId, earlier: Option<u32>) {
-        if let Some(earlier) = earlier {
-            let name = self.text(ident.name);
-            let see = self.at(self.slots[earlier as usize].span);
-            let at = self.at(ident.span);
-            let diagnostic = Diagnostic::new(Code::GraphNameReassigned, at, format!("`{name}` is assigned already"))
-                .see(see, "first assigned here");
-            self.push(diagnostic);
-        }
-        if self.inputs.contains(&ident.name) && !self.is_input_source(value) {
-            let name = self.text(ident.name);
-            let message = format!("graph input `{name}` must be assigned from `{EXTERNAL}`");
+    /// The code of a conversion that the specification does not have; `wrong` where no mode has it.
+    pub(super) fn conversion(&self, fit: Fit, value: Type, wrong: Code) -> Option<Code> {
+        Some(match fit {
+            Fit::Exact => return None,
+            Fit::Elements if self.draft() => Code::DataType,
+            Fit::Elements => Code::ElementType,
+            Fit::LiteralAsTensor if matches!(value, Type::LOGICAL | Type::STRING) => wrong,
+            Fit::LiteralAsTensor => Code::LiteralAsTensor,
+            Fit::TensorAsAttribute => Code::TensorAsAttribute,
+            Fit::Structure | Fit::ExtentAsScalar | Fit::None => wrong,
+        })
+    }
+
+    /// Checks what a name of the graph stands for.
+    fn graph_name(&mut self, ident: Ident, ty: Type, value: ExprId) {
+        if self.state.declared.get(ident.name).is_some() && !self.is_input_source(value) {
+            let message = format!("graph input `{}` must be assigned from `{EXTERNAL}`", self.text(ident.name));
             self.report(Code::InputNotExternal, ident.span, message);
         }
         if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
-            let (name, found) = (self.text(ident.name), self.checker.describe(ty));
+            let (name, found) = (self.text(ident.name), self.describe(ty));
             let message = format!("`{name}` is {found}; names in the graph stand for tensors");
             self.report(Code::GraphNameNotTensor, ident.span, message);
         }
@@ -403,18 +362,18 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn is_input_source(&self, value: ExprId) -> bool {
         let Expr::Call(call) = self.ast.expr(value) else { return self.ast.expr(value) == Expr::Error };
         let name = self.ast.call(call).name.name;
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let of_vendor = |id| !checked.fragment(id).has_body && checked.fragment(id).module != ModuleId::STANDARD;
         checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
     /// I5, I10, I2: every result is assigned somewhere. Gives its slot.
     pub(super) fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
-        let broken = match self.body {
-            Source::Fragment(body) => body.assignments.is_empty(),
-            Source::Graph(body) => body.is_empty(),
+        let broken = match self.place {
+            Place::Fragment(_, body) => body.assignments.is_empty(),
+            Place::Graph(graph) => graph.body.is_empty(),
         };
-        let slot = self.scope.get(declared.name);
+        let slot = self.state.scope.get(declared.name);
         if slot.is_none() && !broken {
             let message = format!("{what} `{}` is never assigned", self.text(declared.name));
             self.report(code, declared.span, message);
@@ -452,46 +411,36 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     fn undeclared(&mut self, name: Name, text: &str, span: Span) {
-        let at = self.at(span);
         if let Some(&later) = self.assigned_later().get(&name) {
-            let see = self.at(later);
             let message = format!("`{text}` is used before it is assigned");
-            self.push(Diagnostic::new(Code::UsedBeforeDefined, at, message).see(see, "it is assigned here"));
-            return;
+            return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "it is assigned here"));
         }
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let help = match checked.find(self.module, name) {
             Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
             None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => None,
-            None => did_you_mean(text, self.scope.names().map(|name| checked.text(name))),
+            None => did_you_mean(text, self.state.scope.names().map(|name| checked.text(name))),
         };
-        self.push(Diagnostic::new(Code::UndeclaredName, at, format!("`{text}` is not defined")).help_if(help));
+        self.push(self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined")).help_if(help));
     }
 
     fn assigned_later(&mut self) -> &FxHashMap<Name, Span> {
-        let (ast, body) = (self.ast, self.body);
-        self.assigned_anywhere.get_or_insert_with(|| {
+        let (ast, place) = (self.ast, self.place);
+        self.state.assigned_anywhere.get_or_insert_with(|| {
+            // The first place of each name.
             let mut names = FxHashMap::default();
-            match body {
-                Source::Fragment(body) => note_targets(ast, &body.assignments, &mut names),
-                Source::Graph(body) => {
-                    body.each_chunk(|chunk| note_targets(&chunk.ast, chunk.statements.iter(), &mut names))
+            let mut note = |ast: &Ast, assignments: &[Assignment]| {
+                for assignment in assignments {
+                    ast.each_target(assignment.target, |target, name| {
+                        names.entry(name).or_insert(ast.span(target));
+                    });
                 }
+            };
+            match place {
+                Place::Fragment(_, body) => note(ast, &body.assignments),
+                Place::Graph(graph) => graph.body.each_chunk(|chunk| note(&chunk.ast, &chunk.statements)),
             }
             names
         })
-    }
-}
-
-/// The names on left sides, with the first place of each.
-fn note_targets<'a>(
-    ast: &Ast,
-    assignments: impl IntoIterator<Item = &'a Assignment>,
-    names: &mut FxHashMap<Name, Span>,
-) {
-    for assignment in assignments {
-        ast.each_target(assignment.target, |target, name| {
-            names.entry(name).or_insert(ast.span(target));
-        });
     }
 }

@@ -5,12 +5,13 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::state::Place;
-use super::{CallInfo, Checked, Generic, ParamInfo, Ref, ResultInfo, Words};
+use super::{CallInfo, Checked, Generic, ParamInfo, ResultInfo, Words};
 use crate::core::unit::UnitId;
+use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
-use crate::nnef::ast::{Arg, Assignment, Call, CallId, Expr, ExprId, Ident};
+use crate::graph::standard::EXTERNAL;
+use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
@@ -20,9 +21,9 @@ type Bound = SmallVec<[Option<ExprId>; 8]>;
 impl BodyCheck<'_, '_> {
     pub(super) fn call(&mut self, id: CallId, context: Context) -> Type {
         let call = *self.ast.call(id);
-        let found = self.checker.checked.find(self.module, call.name.name);
+        let found = self.checked().find(self.module, call.name.name);
         self.placement(&call, context);
-        let source = self.declares_symbols(id);
+        let source = self.declares_symbols(&call);
         let before = std::mem::replace(&mut self.new_symbols, source);
         let ty = match found {
             Some(fragment) => self.declared_call(id, &call, fragment, context),
@@ -32,18 +33,24 @@ impl BodyCheck<'_, '_> {
         ty
     }
 
+    /// Whether names that are not known are dimension symbols in the arguments of a call: only the
+    /// shape of an input may bring up a symbol that was not declared.
+    fn declares_symbols(&self, call: &Call) -> bool {
+        self.in_graph() && self.checked().text(call.name.name).ends_with(EXTERNAL)
+    }
+
     /// I3, I4, I9: operations that only the graph may call.
     fn placement(&mut self, call: &Call, context: Context) {
         let Ident { name, span } = call.name;
-        let Words { external, variable, update, .. } = self.checker.checked.words;
+        let Words { external, variable, update, .. } = self.checked().words;
         match self.place {
-            Place::Fragment(_) if Some(name) == external && self.module != ModuleId::STANDARD => {
+            Place::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
                 self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
             }
-            Place::Graph if Some(name) == external && !context.statement => {
+            Place::Graph(_) if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
-            Place::Fragment(_) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
+            Place::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
                 let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
@@ -54,18 +61,17 @@ impl BodyCheck<'_, '_> {
     /// A1: an operation that nobody declares passes through in the default mode.
     fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
         let name = self.text(call.name.name);
-        let at = self.at(call.name.span);
-        if let Some(slot) = self.scope.get(call.name.name) {
-            let see = self.at(self.slots[slot as usize].span);
+        let span = call.name.span;
+        if let Some(slot) = self.state.scope.get(call.name.name) {
             let message = format!("`{name}` is no operation and cannot be called");
-            self.push(Diagnostic::new(Code::CallsLocalName, at, message).see(see, "it is defined here"));
-        } else if !self.checker.checked.module(self.module).broken.contains(&call.name.name) {
-            let checked = &self.checker.checked;
+            self.report_beside(Code::CallsLocalName, span, message, (self.at_slot(slot), "it is defined here"));
+        } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
+            let checked = self.checked();
             let known = || checked.fragments.iter().map(|info| info.name);
             let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
             let help = told.then(|| did_you_mean(&name, known().map(|name| checked.text(name)))).flatten();
             let message = format!("operation `{name}` is not declared");
-            self.push(Diagnostic::new(Code::UnknownOperation, at, message).help_if(help));
+            self.push(self.finding(Code::UnknownOperation, span, message).help_if(help));
         }
         let args = self.ast.arguments(call);
         self.named_after_positional(args);
@@ -92,19 +98,16 @@ impl BodyCheck<'_, '_> {
         let Some(first) = args.iter().position(|arg| arg.name.is_some()) else { return };
         if let Some(arg) = args[first..].iter().find(|arg| arg.name.is_none()) {
             let see = args[first].name.map(|name| self.at(name.span)).unwrap_or_default();
-            let at = self.at(self.ast.span(arg.value));
-            let message = "positional arguments stand before named ones";
-            self.push(Diagnostic::new(Code::PositionalAfterNamed, at, message).see(see, "the first named argument"));
+            let message = "positional arguments stand before named ones".to_string();
+            let span = self.ast.span(arg.value);
+            self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
         }
     }
 
     fn declared_call(&mut self, id: CallId, call: &Call, fragment: UnitId, context: Context) -> Type {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
-        }
-        if let Some(ty) = self.simple_call(id, call, fragment) {
-            return ty;
         }
         let bound = self.bind(call, fragment);
         let generic = self.argument_types(call, fragment, &bound);
@@ -113,7 +116,7 @@ impl BodyCheck<'_, '_> {
         let start = table.len() as u32;
         table.extend_from_slice(&bound);
         self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
-        if self.checker.checked.fragment(fragment).open_results {
+        if self.checked().fragment(fragment).open_results {
             return Type::Tensor(Element::Unknown);
         }
         if self.result_rules(call, fragment, context) {
@@ -130,86 +133,25 @@ impl BodyCheck<'_, '_> {
         types.tuple(&results)
     }
 
-    /// A call as most are: names of tensors, given by position for the parameters of just these
-    /// types, and one tensor as result. No rule has anything to say about it.
-    fn simple_call(&mut self, id: CallId, call: &Call, fragment: UnitId) -> Option<Type> {
-        let checked = &mut self.checker.checked;
-        let declared = fragment.index();
-        let Checked { fragments, modules, statements, .. } = checked;
-        let info = &fragments[declared];
-        let args = self.ast.arguments(call);
-        let plain = info.generic == Generic::No && call.generic.is_none() && !info.open_results;
-        let [ResultInfo { ty: result @ Type::Tensor(_), .. }] = info.results[..] else { return None };
-        if !plain || args.len() != info.params.len() {
-            return None;
-        }
-        let tables = match self.place {
-            Place::Graph => statements,
-            Place::Fragment(_) => &mut modules[self.module.index()],
-        };
-        let bound = tables.bound.len();
-        for (arg, param) in args.iter().zip(&info.params) {
-            let slot = match self.ast.expr(arg.value) {
-                Expr::Name(name) if arg.name.is_none() && param.ty.is_tensor() => self.scope.get(name),
-                _ => None,
-            };
-            let Some(slot) = slot.filter(|slot| self.slots[*slot as usize].ty == param.ty) else {
-                tables.bound.truncate(bound);
-                return None;
-            };
-            tables.types[arg.value.index()] = param.ty;
-            tables.refs.set(arg.value, Ref::Slot(slot));
-            tables.bound.push(Some(arg.value));
-        }
-        let info = CallInfo { fragment: Some(fragment), bound: bound as u32, generic: None };
-        tables.calls[id.index()] = Some(info);
-        Some(known_later(result))
-    }
-
-    /// Checks a statement of a fragment as most are: such a call, and a new name for its result.
-    /// Says whether it was one; else nothing came of it.
-    pub(super) fn simple_statement(&mut self, assignment: &Assignment) -> bool {
-        let (Expr::Name(name), Expr::Call(id)) = (self.ast.expr(assignment.target), self.ast.expr(assignment.value))
-        else {
-            return false;
-        };
-        let Place::Fragment(of) = self.place else { return false };
-        let (call, checked) = (self.ast.call(id), &self.checker.checked);
-        let Words { external, variable, update, .. } = checked.words;
-        let by_graph_alone = [external, variable, update].contains(&Some(call.name.name));
-        if by_graph_alone || self.loop_locals.is_some() || self.scope.get(name).is_some() || self.draft() {
-            return false;
-        }
-        let Some(fragment) = checked.find(self.module, call.name.name) else { return false };
-        let info = checked.fragment(fragment);
-        if info.has_body && info.module == ModuleId::STANDARD {
-            // It is checked once it is reached.
-            return false;
-        }
-        let Some(ty) = self.simple_call(id, call, fragment) else { return false };
-        self.set_type(assignment.value, ty);
-        let target = Ident { name, span: self.ast.span(assignment.target) };
-        self.define_in_fragment(of, assignment.target, target, ty, assignment.value);
-        true
-    }
-
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
     /// whether the call has no usable value.
     fn result_rules(&mut self, call: &Call, fragment: UnitId, context: Context) -> bool {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
-            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+            let name = self.checked().text(call.name.name);
             let message = format!("`{name}` has several results and cannot be used as a value");
-            let diagnostic = Diagnostic::new(Code::ChainedResults, self.at(call.name.span), message)
+            let diagnostic = self
+                .finding(Code::ChainedResults, call.name.span, message)
                 .help("assign the results to names first: `(a, b) = ..;`");
             self.push(diagnostic);
             return true;
         }
-        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checker.checked.types.has_tensor(ty);
+        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has_tensor(ty);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
-            let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+            let name = self.checked().text(call.name.name);
             let message = format!("how many tensors `{name}` gives is not known here");
-            let diagnostic = Diagnostic::new(Code::UnknownLength, self.at(call.name.span), message)
+            let diagnostic = self
+                .finding(Code::UnknownLength, call.name.span, message)
                 .help("assign them to names first: `[a, b] = ..;`");
             self.push(diagnostic);
         }
@@ -220,7 +162,7 @@ impl BodyCheck<'_, '_> {
     fn bind(&mut self, call: &Call, fragment: UnitId) -> Bound {
         let args = self.ast.arguments(call);
         let mut misplaced = 0;
-        let count = self.checker.checked.fragment(fragment).params.len();
+        let count = self.checked().fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
         self.named_after_positional(args);
         let mut positions = 0..;
@@ -230,10 +172,10 @@ impl BodyCheck<'_, '_> {
                 self.positional(call, fragment, position, arg.value, &mut bound);
                 continue;
             };
-            let info = self.checker.checked.fragment(fragment);
+            let info = self.checked().fragment(fragment);
             let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
                 self.expr(arg.value);
-                self.unknown_argument(fragment, ident.name, ident.span);
+                self.unknown_argument(call, fragment, ident);
                 misplaced += 1;
                 continue;
             };
@@ -262,16 +204,15 @@ impl BodyCheck<'_, '_> {
     }
 
     fn positional(&mut self, call: &Call, fragment: UnitId, i: usize, value: ExprId, bound: &mut Bound) {
-        let info = self.checker.checked.fragment(fragment);
+        let info = self.checked().fragment(fragment);
         let span = self.ast.span(value);
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
-                let name = self.checker.checked.text(self.checker.checked.fragment(fragment).name);
+                let name = self.checked().text(call.name.name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
                 let see = self.checker.fragment_location(fragment);
-                let diagnostic = Diagnostic::new(Code::TooManyArguments, self.at(span), message);
-                self.push(diagnostic.see(see, "declared here"));
+                self.report_beside(Code::TooManyArguments, span, message, (see, "declared here"));
             }
             self.expr(value);
             return;
@@ -280,29 +221,29 @@ impl BodyCheck<'_, '_> {
             let parameter = self.text(param.name);
             let message = format!("attribute `{parameter}` must be given by name");
             let written = format!("write `{parameter} = ..`");
-            self.push(Diagnostic::new(Code::PositionalAttribute, self.at(span), message).help(written));
+            self.push(self.finding(Code::PositionalAttribute, span, message).help(written));
         }
         bound[i] = Some(value);
     }
 
-    fn unknown_argument(&mut self, fragment: UnitId, name: crate::source::names::Name, span: Span) {
-        let checked = &self.checker.checked;
+    fn unknown_argument(&mut self, call: &Call, fragment: UnitId, argument: Ident) {
+        let checked = self.checked();
         let info = checked.fragment(fragment);
-        let text = checked.text(name);
+        let text = checked.text(argument.name);
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
         let near = || did_you_mean(text, info.params.iter().map(|param| checked.text(param.name)));
         let help = told.then(near).flatten().or_else(|| {
             let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
             (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
         });
-        let message = format!("`{}` has no parameter `{text}`", checked.text(checked.fragment(fragment).name));
-        self.push(Diagnostic::new(Code::UnknownArgument, self.at(span), message).help_if(help));
+        let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
+        self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
     }
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
     fn missing(&mut self, call: &Call, fragment: UnitId, bound: &Bound, misplaced: usize) {
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let info = checked.fragment(fragment);
         let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
         if missing.clone().count() <= misplaced {
@@ -312,19 +253,17 @@ impl BodyCheck<'_, '_> {
             |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
-        let message =
-            format!("`{}` needs {what} {}", checked.text(checked.fragment(fragment).name), missing.join(", "));
+        let message = format!("`{}` needs {what} {}", checked.text(call.name.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
-        let at = self.at(call.name.span);
-        self.push(Diagnostic::new(Code::MissingArgument, at, message).see(see, "declared here"));
+        self.report_beside(Code::MissingArgument, call.name.span, message, (see, "declared here"));
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
     fn argument_types(&mut self, call: &Call, fragment: UnitId, bound: &Bound) -> Option<Primitive> {
-        let declared = self.checker.checked.fragment(fragment).generic;
+        let declared = self.checked().fragment(fragment).generic;
         let mut generic = match (call.generic, declared) {
             (Some((primitive, span)), declared) => {
-                self.explicit_generic(fragment, primitive, span, declared);
+                self.explicit_generic(call, primitive, span, declared);
                 Some(primitive)
             }
             (None, Generic::Yes(default)) => default,
@@ -337,32 +276,31 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            open |= self.checker.checked.types.has_unknown(actual);
-            let param = self.checker.checked.fragment(fragment).params[i];
+            open |= self.types().has_unknown(actual);
+            let param = self.checked().fragment(fragment).params[i];
             let before = generic;
-            let mut fit = self.checker.checked.types.fit(param.ty, actual, &mut generic);
+            let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {
-                fit = self.checker.checked.types.fit_in_draft(param.ty, actual, fit);
+                fit = self.types().fit_in_draft(param.ty, actual, fit);
             }
-            self.argument_fit(fragment, i, value, actual, fit, before.or(generic));
+            self.argument_fit(call, &param, (value, actual), fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
             let name = self.text(call.name.name);
             let message = format!("the type argument of `{name}` does not follow from its arguments");
             let help = format!("give it: `{name}<scalar>(..)`");
-            let at = self.at(call.name.span);
-            self.push(Diagnostic::new(Code::GenericArgument, at, message).help(help));
+            self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
         }
         generic
     }
 
-    fn explicit_generic(&mut self, fragment: UnitId, primitive: Primitive, span: Span, declared: Generic) {
+    fn explicit_generic(&mut self, call: &Call, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
-            Place::Graph => Generic::No,
-            Place::Fragment(id) => self.checker.checked.fragment(id).generic,
+            Place::Graph(_) => Generic::No,
+            Place::Fragment(id, _) => self.checked().fragment(id).generic,
         };
         if declared == Generic::No {
-            let name = self.text(self.checker.checked.fragment(fragment).name);
+            let name = self.text(call.name.name);
             self.report(Code::GenericArgument, span, format!("`{name}` is not generic and takes no type argument"));
         } else if primitive == Primitive::Generic && inside == Generic::No {
             self.report(Code::GenericArgument, span, "`?` has a meaning only inside a generic fragment");
@@ -371,40 +309,29 @@ impl BodyCheck<'_, '_> {
 
     fn argument_fit(
         &mut self,
-        fragment: UnitId,
-        i: usize,
-        value: ExprId,
-        actual: Type,
+        call: &Call,
+        param: &ParamInfo,
+        (value, actual): (ExprId, Type),
         fit: Fit,
         generic: Option<Primitive>,
     ) {
         let code = match fit {
-            Fit::Exact => return,
-            Fit::Elements if self.draft() => Code::DataType,
-            Fit::Elements => Code::ElementType,
             Fit::ExtentAsScalar => Code::ExtentAsScalar,
-            Fit::LiteralAsTensor => match actual {
-                Type::Primitive(Primitive::Logical | Primitive::String) => Code::ArgumentType,
-                _ => Code::LiteralAsTensor,
-            },
             Fit::Structure => Code::ArgumentStructure,
-            Fit::TensorAsAttribute => Code::TensorAsAttribute,
-            Fit::None => Code::ArgumentType,
+            fit => match self.conversion(fit, actual, Code::ArgumentType) {
+                Some(code) => code,
+                None => return,
+            },
         };
-        let checked = &mut self.checker.checked;
-        let (operation, param) = {
-            let info = checked.fragment(fragment);
-            (checked.text(checked.fragment(fragment).name).to_string(), info.params[i])
-        };
-        let formal = checked.types.instantiate(param.ty, generic);
+        let formal = self.types().instantiate(param.ty, generic);
         let formal = if formal == Type::Unknown { param.ty } else { formal };
-        let name = checked.text(param.name).to_string();
-        let (formal, actual) = (self.checker.describe(formal), self.checker.describe(actual));
+        let (name, operation) = (self.text(param.name), self.text(call.name.name));
+        let (formal, actual) = (self.describe(formal), self.describe(actual));
         let span = self.ast.span(value);
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
         let whole = ["integer", "extent"].contains(&actual.as_str());
         let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
-        self.push(Diagnostic::new(code, self.at(span), message).help_if(help));
+        self.push(self.finding(code, span, message).help_if(help));
     }
 }
 

@@ -1,6 +1,5 @@
 //! Rules on declarations (D1 to D9), and the table of fragments.
 
-use super::scope::FEW;
 use super::{Checker, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic};
@@ -13,24 +12,6 @@ use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Location;
 use crate::source::names::Name;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
-/// Whether tensors and attributes occur in a type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mixed {
-    tensor: bool,
-    attribute: bool,
-}
-
-impl Mixed {
-    const TENSOR: Mixed = Mixed { tensor: true, attribute: false };
-    const ATTRIBUTE: Mixed = Mixed { tensor: false, attribute: true };
-    const BOTH: Mixed = Mixed { tensor: true, attribute: true };
-
-    fn or(self, other: Mixed) -> Mixed {
-        Mixed { tensor: self.tensor || other.tensor, attribute: self.attribute || other.attribute }
-    }
-}
 
 impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
@@ -46,28 +27,9 @@ impl Checker<'_> {
         }
     }
 
-    /// What occurs in each type of a module. The parts of a type stand before it.
-    fn note_mixed(&mut self, module: ModuleId) {
-        let ast = self.ast(module);
-        self.mixed.clear();
-        for spec in &ast.types {
-            let of = |id: &TypeSpecId| self.mixed.get(id.index()).copied().unwrap_or_default();
-            let mixed = match spec {
-                TypeSpec::Primitive(_) => Mixed::ATTRIBUTE,
-                TypeSpec::Tensor(_) => Mixed::TENSOR,
-                TypeSpec::Array(item) => of(item),
-                TypeSpec::Tuple(items) => {
-                    ast.type_lists[items.range()].iter().map(of).fold(Mixed::default(), Mixed::or)
-                }
-            };
-            self.mixed.push(mixed);
-        }
-    }
-
     /// Declares the fragments of a module.
     pub(super) fn declare_module(&mut self, id: ModuleId) {
         let count = self.checked.module(id).fragments.len();
-        self.note_mixed(id);
         self.checked.fragments.reserve(count);
         self.checked.bodies.reserve(count);
         for index in 0..count as u32 {
@@ -131,7 +93,7 @@ impl Checker<'_> {
 
     /// D1: names are unique; the default mode lets a document replace standard operations.
     fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
-        let id = UnitId::at(self.checked.fragments.len());
+        let id = self.checked.fragments.len() as u32;
         let name = info.name;
         self.checked.fragments.push(info);
         self.checked.bodies.push(None);
@@ -140,7 +102,7 @@ impl Checker<'_> {
             self.checked.standard_scope.insert(name, id);
             return;
         }
-        if let Some(earlier) = self.checked.document_scope.get(name)
+        if let Some(earlier) = self.checked.document_scope.get(name).map(|id| UnitId::at(id as usize))
             && self.checked.fragment(earlier).module == module
         {
             let message = format!("fragment `{}` is declared twice", self.checked.text(name));
@@ -166,11 +128,10 @@ impl Checker<'_> {
         let params = fragment.params.iter().map(|param| param.name);
         self.unique(module, params.chain(fragment.results.iter().map(|result| result.name)));
         let draft = self.checked.document.dialect() == Dialect::Draft;
-        let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
         // Declaration files describe what a vendor made, whether the standard likes it or not.
         if !draft && module == self.checked.document.main_id() {
             self.parameter_order(module, fragment, info);
-            specs.for_each(|spec| self.mixed_tuples(module, spec));
+            types(fragment, info).for_each(|(ty, spec)| self.mixed_tuple(module, ty, spec));
             self.result_types(module, fragment, info);
         }
         if !draft {
@@ -181,11 +142,6 @@ impl Checker<'_> {
 
     /// D2: no name twice among parameters and results.
     fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident>) {
-        let idents: SmallVec<[Ident; FEW]> = idents.collect();
-        let known = |(i, ident): (usize, &Ident)| idents[..i].iter().any(|other| other.name == ident.name);
-        if !idents.spilled() && !idents.iter().enumerate().any(known) {
-            return;
-        }
         let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
         for ident in idents {
             if let Some(first) = seen.get(&ident.name) {
@@ -215,19 +171,14 @@ impl Checker<'_> {
     }
 
     /// D8: a tuple holds tensors or attributes, not both.
-    fn mixed_tuples(&mut self, module: ModuleId, root: TypeSpecId) {
+    fn mixed_tuple(&mut self, module: ModuleId, ty: Type, mut spec: TypeSpecId) {
         let ast = self.ast(module);
-        let mut open: SmallVec<[TypeSpecId; 4]> = smallvec::smallvec![root];
-        while let Some(spec) = open.pop() {
-            match ast.type_spec(spec) {
-                TypeSpec::Array(item) => open.push(item),
-                TypeSpec::Tuple(_) if self.mixed.get(spec.index()).copied().unwrap_or_default() == Mixed::BOTH => {
-                    let at = self.at(module, ast.type_spans[spec.index()]);
-                    self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
-                }
-                // What is not mixed has no part that is.
-                _ => {}
-            }
+        while let TypeSpec::Array(item) = ast.type_spec(spec) {
+            spec = item;
+        }
+        if self.checked.types.has_tensor(ty) && self.checked.types.has_attribute(ty) {
+            let at = self.at(module, ast.type_spans[spec.index()]);
+            self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
         }
     }
 
@@ -250,9 +201,7 @@ impl Checker<'_> {
     /// D6: `?` occurs exactly when the fragment is generic.
     fn generic_use(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
-        let types = info.params.iter().map(|p| p.ty).chain(info.results.iter().map(|r| r.ty));
-        let specs = fragment.params.iter().map(|p| p.ty).chain(fragment.results.iter().map(|r| r.ty));
-        let using = types.zip(specs).find(|(ty, _)| self.checked.types.has_generic(*ty));
+        let using = types(fragment, info).find(|(ty, _)| self.checked.types.has_generic(*ty));
         match (fragment.generic, using) {
             (Some(_), None) => {
                 let at = self.at(module, fragment.name.span);
@@ -290,4 +239,10 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// The types of parameters and results, each with its specification.
+fn types(fragment: &Fragment, info: &FragmentInfo) -> impl Iterator<Item = (Type, TypeSpecId)> {
+    let params = info.params.iter().zip(&fragment.params).map(|(param, declared)| (param.ty, declared.ty));
+    params.chain(info.results.iter().zip(&fragment.results).map(|(result, declared)| (result.ty, declared.ty)))
 }

@@ -20,16 +20,15 @@ impl Checker<'_> {
         self.extensions();
         if document.dialect() == Dialect::V1 {
             if !fragments && let Some(fragment) = main.fragments.first() {
-                let at = self.at(document.main_id(), fragment.span).first_token("fragment");
+                let start = fragment.span.start;
+                let at = self.at(document.main_id(), Span::new(start, start + "fragment".len() as u32));
                 let diagnostic = Diagnostic::new(Code::FragmentsNotEnabled, at, "fragments are used but not enabled")
                     .help(format!("add `extension {FRAGMENT_DEFINITIONS};` after the version"));
                 self.diagnostics.report(diagnostic);
             }
             if !operators {
-                for fragment in &main.fragments {
-                    let ast = &main.ast;
-                    fragment.body.iter().for_each(|body| self.flat_statements(ast, &body.assignments));
-                }
+                let bodies = main.fragments.iter().flat_map(|fragment| &fragment.body);
+                bodies.for_each(|body| self.flat_statements(&main.ast, &body.assignments));
             }
             self.flat_graph = !operators;
         } else {
@@ -43,11 +42,8 @@ impl Checker<'_> {
         let document = self.checked.document;
         let end = Span::new(fragment.span.end.saturating_sub(1), fragment.span.end);
         let name = document.names().text(fragment.name.name);
-        let diagnostic = Diagnostic::new(
-            Code::FragmentWithoutBody,
-            self.at(document.main_id(), end),
-            format!("fragment `{name}` has no body"),
-        );
+        let at = self.at(document.main_id(), end);
+        let diagnostic = Diagnostic::new(Code::FragmentWithoutBody, at, format!("fragment `{name}` has no body"));
         let help = "declare operations that your reader knows in a file of their own, for `--fragments`";
         self.diagnostics.report(diagnostic.help(help));
     }
@@ -73,31 +69,25 @@ impl Checker<'_> {
             }
             if let Some((word, text)) = unknown {
                 let at = self.at(document.main_id(), word.span);
-                self.report(
-                    Code::UnknownExtension,
-                    at,
-                    format!("extension `{text}` is not known; it is kept as it is"),
-                );
+                let message = format!("extension `{text}` is not known; it is kept as it is");
+                self.report(Code::UnknownExtension, at, message);
             }
-        }
-    }
-
-    /// The part of a right side that is more than an invocation with flat arguments.
-    fn not_flat(&self, ast: &Ast, assignment: &Assignment) -> Option<ExprId> {
-        match ast.expr(assignment.value) {
-            Expr::Call(call) => {
-                ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
-            }
-            Expr::Error | Expr::Loop(_) => None,
-            _ => Some(assignment.value),
         }
     }
 
     /// S5: every right side is an invocation whose arguments are flat.
-    pub(super) fn flat_statements<'a>(&mut self, ast: &Ast, assignments: impl IntoIterator<Item = &'a Assignment>) {
+    pub(super) fn flat_statements(&mut self, ast: &Ast, assignments: &[Assignment]) {
         let main = self.checked.document.main_id();
         for assignment in assignments {
-            let Some(offender) = self.not_flat(ast, assignment) else { continue };
+            // What is more than an invocation with flat arguments.
+            let offender = match ast.expr(assignment.value) {
+                Expr::Call(call) => {
+                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
+                }
+                Expr::Error | Expr::Loop(_) => None,
+                _ => Some(assignment.value),
+            };
+            let Some(offender) = offender else { continue };
             if self.operators_reported && !self.diagnostics.strict() {
                 return;
             }
@@ -151,29 +141,10 @@ impl Checker<'_> {
                 {
                     return Some(id);
                 }
-                Expr::Name(_)
-                | Expr::Int(_)
-                | Expr::Scalar(_)
-                | Expr::Logical(_)
-                | Expr::String(_)
-                | Expr::IntArray(_)
-                | Expr::ScalarArray(_)
-                | Expr::Numbers(_)
-                | Expr::Error => {}
+                leaf if leaf.is_leaf() => {}
                 _ => return Some(id),
             }
         }
         None
-    }
-}
-
-trait FirstToken {
-    fn first_token(self, text: &str) -> Self;
-}
-
-impl FirstToken for crate::source::Location {
-    fn first_token(mut self, text: &str) -> Self {
-        self.span.end = self.span.end.min(self.span.start + text.len() as u32);
-        self
     }
 }

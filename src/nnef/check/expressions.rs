@@ -1,18 +1,18 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
 //! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack, and those of selects along their other branches. The rest recurses under [`stacker`] through some levels, and what is
-//! deeper is checked from the bottom up (`deep.rs`).
+//! million `+` need no stack, and those of selects along their other branches. The rest recurses.
 
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::{Checker, Ref};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::graph::Primitive;
-use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, ListRange, Numbers};
+use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
+use crate::room::with_stack;
 use crate::source::Span;
 
 /// The type of a literal of a single value.
@@ -44,7 +44,7 @@ impl Checker<'_> {
     /// The type of a default value; none where its items do not go together.
     pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
         let ast = self.ast(module);
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        with_stack(|| {
             if let Some(ty) = self.simple_literal(ast, ast.expr(id)) {
                 return Some(ty);
             }
@@ -92,10 +92,10 @@ impl BodyCheck<'_, '_> {
     fn simple(&mut self, id: ExprId) -> Option<Type> {
         let expr = self.ast.expr(id);
         if let Expr::Name(name) = expr {
-            let slot = self.scope.get(name)?;
-            let ty = self.slots[slot as usize].ty;
+            let slot = self.state.scope.get(name)?;
+            let ty = self.state.slots[slot as usize].ty;
             let tables = self.tables();
-            tables.refs.set(id, Ref::Slot(slot));
+            tables.refs[id.index()] = Ref::Slot(slot);
             tables.types[id.index()] = ty;
             return Some(ty);
         }
@@ -105,70 +105,40 @@ impl BodyCheck<'_, '_> {
     }
 
     fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
-        if self.ast.expr(id).is_leaf() {
-            return self.operand(id, context);
-        }
-        if let Some(ty) = self.checked_before(id) {
-            return ty;
-        }
-        if let Expr::Binary { op, lhs, rhs, at } = self.ast.expr(id)
-            && let Some(left) = self.simple(lhs)
-            && let Some(right) = self.simple(rhs)
-        {
-            let ty = self.binary(op, at, left, right);
-            self.set_type(id, ty);
-            return ty;
-        }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.further_down(id, context))
-    }
-
-    pub(super) fn operand(&mut self, id: ExprId, context: Context) -> Type {
-        if let Some(ty) = self.simple(id) {
-            return ty;
-        }
-        let ty = self.leaf(id, context);
+        let ty = match self.ast.expr(id) {
+            expr if expr.is_leaf() => self.leaf(id, context),
+            expr if expr.continues_left() => with_stack(|| self.spine(id)),
+            _ => with_stack(|| self.leaf(id, context)),
+        };
         self.set_type(id, ty);
         ty
     }
 
-    pub(super) fn spine(&mut self, id: ExprId, context: Context) -> Type {
+    fn spine(&mut self, id: ExprId) -> Type {
         let (mut above, leaf) = self.ast.left_spine(id);
-        let mut ty = self.operand(leaf, if above.is_empty() { context } else { Context::default() });
+        let mut ty = self.expr(leaf);
         while let Some(id) = above.pop() {
-            ty = self.above(id, Some(ty));
+            ty = match self.ast.expr(id) {
+                Expr::Binary { op, rhs, at, .. } => {
+                    let right = self.expr(rhs);
+                    self.binary(op, at, ty, right)
+                }
+                Expr::Index { base, index } => self.index(base, ty, index),
+                Expr::Slice { base, begin, end } => self.slice(base, ty, begin, end),
+                _ => Type::Unknown,
+            };
             self.set_type(id, ty);
         }
         ty
     }
 
-    /// The type of an operator or subscript, given that of its left side or with it.
-    pub(super) fn above(&mut self, id: ExprId, left: Option<Type>) -> Type {
-        let side = |check: &mut Self, id| left.unwrap_or_else(|| check.expr(id));
-        match self.ast.expr(id) {
-            Expr::Binary { op, lhs, rhs, at } => {
-                let left = side(self, lhs);
-                let right = self.expr(rhs);
-                self.binary(op, at, left, right)
-            }
-            Expr::Index { base, index } => {
-                let ty = side(self, base);
-                self.index(base, ty, index)
-            }
-            Expr::Slice { base, begin, end } => {
-                let ty = side(self, base);
-                self.slice(base, ty, begin, end)
-            }
-            _ => Type::Unknown,
-        }
-    }
-
-    pub(super) fn leaf(&mut self, id: ExprId, context: Context) -> Type {
+    fn leaf(&mut self, id: ExprId, context: Context) -> Type {
         match self.ast.expr(id) {
             Expr::Name(name) => self.other_name(id, name),
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
                 let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
-                self.checker.checked.types.tuple(&items)
+                self.types().tuple(&items)
             }
             Expr::Unary { op, operand } => {
                 let ty = self.expr(operand);
@@ -196,12 +166,12 @@ impl BodyCheck<'_, '_> {
             if before == ty {
                 continue;
             }
-            common = Some(match self.checker.checked.types.common(before, ty) {
+            common = Some(match self.types().common(before, ty) {
                 Some(both) => both,
                 None => self.mixed_items(item, before, ty),
             });
         }
-        common.map_or(Type::EmptyArray, |item| self.checker.checked.types.array(item))
+        common.map_or(Type::EmptyArray, |item| self.types().array(item))
     }
 
     /// Items without a common type. Dimensions computed by tensors stand beside numbers in the
@@ -210,11 +180,7 @@ impl BodyCheck<'_, '_> {
         let number = |ty| matches!(ty, Type::Primitive(Primitive::Integer | Primitive::Scalar));
         let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
         let both_tensors = before.is_tensor() && ty.is_tensor();
-        let message = format!(
-            "this item is {}, the items before it are {}",
-            self.checker.describe(ty),
-            self.checker.describe(before)
-        );
+        let message = format!("this item is {}, the items before it are {}", self.describe(ty), self.describe(before));
         let span = self.ast.span(item);
         if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
             self.report(Code::TensorAsAttribute, span, message);
@@ -227,16 +193,11 @@ impl BodyCheck<'_, '_> {
     /// T7, T8: a chain of selects, each in the other branch of the one before. It can be as long as
     /// the text, so it is walked, not recursed.
     fn selects(&mut self, first: ExprId, context: Context) -> Type {
-        let branch = context.of_branch();
+        let branch = Context { statement: false, ..context };
         let mut chain: SmallVec<[(ExprId, ExprId, Type); 4]> = SmallVec::new();
         let mut id = first;
         let mut no_type = loop {
             let Expr::Select { condition, yes, no } = self.ast.expr(id) else { break self.expr_in(id, branch) };
-            if id != first
-                && let Some(ty) = self.checked_before(id)
-            {
-                break ty;
-            }
             let yes_type = self.expr_in(yes, branch);
             let ty = self.expr(condition);
             self.logical_condition(condition, ty, Code::ConditionType);
@@ -253,14 +214,14 @@ impl BodyCheck<'_, '_> {
 
     /// The type of a select with these branches.
     fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
-        match self.checker.checked.types.common(yes_type, no_type) {
+        match self.types().common(yes_type, no_type) {
             Some(common) => common,
             None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),
             None => {
-                let (a, b) = (self.checker.describe(yes_type), self.checker.describe(no_type));
+                let (a, b) = (self.describe(yes_type), self.describe(no_type));
                 let message = format!("one branch is {a}, the other {b}");
                 let see = self.at(self.ast.span(yes));
-                let diagnostic = Diagnostic::new(Code::BranchTypes, self.at(self.ast.span(no)), message);
+                let diagnostic = self.finding(Code::BranchTypes, self.ast.span(no), message);
                 self.push(diagnostic.label(format!("this is {b}")).see(see, format!("this is {a}")));
                 Type::Unknown
             }
@@ -271,8 +232,8 @@ impl BodyCheck<'_, '_> {
         if matches!(ty, Type::LOGICAL | Type::Unknown) {
             return;
         }
-        let message = format!("the condition is {}, not logical", self.checker.describe(ty));
-        let diagnostic = Diagnostic::new(code, self.at(self.ast.span(id)), message);
+        let message = format!("the condition is {}, not logical", self.describe(ty));
+        let diagnostic = self.finding(code, self.ast.span(id), message);
         let help = ty.is_tensor().then(|| {
             "a condition is decided while expanding; use the operation `select` to decide by tensor values".to_string()
         });
@@ -282,7 +243,7 @@ impl BodyCheck<'_, '_> {
     /// T9, T10, T11
     fn index(&mut self, base: ExprId, ty: Type, index: ExprId) -> Type {
         if let Type::Tuple(tuple) = ty {
-            let items = self.checker.checked.types.items(tuple).to_vec();
+            let items = self.types().items(tuple).to_vec();
             let item = match self.ast.expr(index) {
                 Expr::Int(i) => usize::try_from(i).ok().and_then(|i| items.get(i).copied()),
                 _ => None,
@@ -299,7 +260,7 @@ impl BodyCheck<'_, '_> {
         let index_type = self.expr(index);
         self.subscript_type(index, index_type);
         match ty {
-            Type::Array(array) => self.checker.checked.types.item(array),
+            Type::Array(array) => self.types().item(array),
             Type::STRING => Type::STRING,
             Type::EmptyArray | Type::Unknown => Type::Unknown,
             Type::Tensor(element) => {
@@ -332,7 +293,7 @@ impl BodyCheck<'_, '_> {
 
     fn subscript_type(&mut self, id: ExprId, ty: Type) {
         if !matches!(ty, Type::INTEGER | Type::Unknown) {
-            let message = format!("a subscript is an integer, this is {}", self.checker.describe(ty));
+            let message = format!("a subscript is an integer, this is {}", self.describe(ty));
             let span = self.ast.span(id);
             self.report(Code::SubscriptType, span, message);
         }
@@ -344,7 +305,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn not_subscriptable(&mut self, base: ExprId, ty: Type) -> Type {
-        let message = format!("{} cannot be subscripted", self.checker.describe(ty));
+        let message = format!("{} cannot be subscripted", self.describe(ty));
         let span = self.ast.span(base);
         self.report(Code::NotSubscriptable, span, message);
         Type::Unknown
@@ -354,21 +315,9 @@ impl BodyCheck<'_, '_> {
     fn comprehension(&mut self, id: ComprehensionId) -> Type {
         let comprehension = self.ast.comprehensions[id.index()];
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
-        let mut types = Vec::with_capacity(iterators.len());
-        for iterator in iterators {
-            let ty = self.expr(iterator.iterable);
-            types.push(match ty {
-                Type::Array(array) => self.checker.checked.types.item(array),
-                Type::EmptyArray | Type::Unknown => Type::Unknown,
-                other => {
-                    let message = format!("a comprehension runs over arrays, this is {}", self.checker.describe(other));
-                    let span = self.ast.span(iterator.iterable);
-                    self.report(Code::Iterable, span, message);
-                    Type::Unknown
-                }
-            });
-        }
-        let slot = self.slots.len() as u32;
+        let items = |iterator: &Iterator| self.iterated_items(iterator.iterable, "comprehension");
+        let types: Vec<Type> = iterators.iter().map(items).collect();
+        let slot = self.state.slots.len() as u32;
         self.tables().iterator_slots[id.index()] = slot;
         let hidden = iterators.iter().zip(types).map(|(iterator, ty)| self.hide(iterator.name, ty)).collect();
         if let Some(filter) = comprehension.filter {
@@ -377,7 +326,7 @@ impl BodyCheck<'_, '_> {
         }
         let item = self.expr(comprehension.item);
         self.unhide(hidden);
-        self.checker.checked.types.array(item)
+        self.types().array(item)
     }
 
     /// T13
@@ -397,13 +346,13 @@ impl BodyCheck<'_, '_> {
                 None => "an array or a string",
                 _ => "a compile-time value of primitive type",
             };
-            let message = format!("`{}` takes {wants}, this is {}", info.text, self.checker.describe(ty));
+            let message = format!("`{}` takes {wants}, this is {}", info.text, self.describe(ty));
             let span: Span = self.ast.span(argument);
             self.report(Code::BuiltinType, span, message);
         }
         match info.result {
             Some(primitive) => Type::Primitive(primitive),
-            None => self.checker.checked.types.array(Type::INTEGER),
+            None => self.types().array(Type::INTEGER),
         }
     }
 }

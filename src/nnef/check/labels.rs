@@ -8,35 +8,20 @@ use crate::graph::Dialect;
 use crate::nnef::ast::{Call, Expr, ExprId};
 use crate::nnef::document::ModuleId;
 
-/// The bytes that a label can have. A table, as labels are long and networks have many.
-const ALLOWED: [bool; 256] = {
-    let mut allowed = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        allowed[byte] = matches!(
-            byte as u8,
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/' | b'\\'
-        );
-        byte += 1;
-    }
-    allowed
-};
-
 /// What is wrong with a label, if anything is.
 pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
-    let is_odd = |byte: &u8| !ALLOWED[usize::from(*byte)];
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
     }
-    let at = label.as_bytes().iter().position(is_odd).filter(|_| dialect == Dialect::V1)?;
-    let odd = label[at..].chars().next()?;
+    let is_odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\'));
+    let odd = label.chars().find(is_odd).filter(|_| dialect == Dialect::V1)?;
     Some((Code::LabelCharacters, format!("`{odd}` is not allowed in the label '{label}'")))
 }
 
 impl BodyCheck<'_, '_> {
     /// Checks the literal label of a variable.
     pub(super) fn literal_label(&mut self, call: &Call, fragment: UnitId, bound: &[Option<ExprId>]) {
-        let checked = &self.checker.checked;
+        let checked = self.checked();
         let info = checked.fragment(fragment);
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {
             return;

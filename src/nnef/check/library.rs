@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::fragments::Fragments;
-use super::scope::Declared;
+use super::scope::Scope;
 use super::{Checker, FragmentInfo};
 use crate::graph::Dialect;
 use crate::nnef::document::ModuleId;
@@ -14,7 +14,7 @@ use crate::nnef::types::Types;
 struct Declarations {
     fragments: Vec<FragmentInfo>,
     types: Types,
-    scope: Declared,
+    scope: Scope,
 }
 
 /// Those of version 1.0 and of the draft. Names and nodes are the same whenever a library is read.

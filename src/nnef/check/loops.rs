@@ -1,6 +1,5 @@
 //! Loops: their variables, conditions, counts and results, by the rules on loops (E-…) and T12.
 
-use super::Ref;
 use super::bodies::{BodyCheck, Context};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
@@ -36,7 +35,7 @@ impl BodyCheck<'_, '_> {
         if let Some(count) = of.count {
             let ty = self.expr(count);
             if !matches!(ty, Type::INTEGER | Type::Unknown) {
-                let message = format!("the count of a loop is {}, not one integer", self.checker.describe(ty));
+                let message = format!("the count of a loop is {}, not one integer", self.describe(ty));
                 self.report(Code::CountType, ast.span(count), message);
             }
         }
@@ -45,7 +44,7 @@ impl BodyCheck<'_, '_> {
             let finding = Diagnostic::new(Code::NoTripLimit, at, "nothing says when this loop ends");
             self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
         }
-        let first = self.slots.len() as u32;
+        let first = self.state.slots.len() as u32;
         self.tables().loop_slots[id.index()] = first;
         let names = ast.recurrences[of.recurrences.range()].iter().map(|recurrence| recurrence.name);
         let names = names.chain(ast.iterators[of.iterators.range()].iter().map(|iterator| iterator.name));
@@ -68,8 +67,8 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             // Types are those of the module, whatever tree the statement has.
-            let declared = self.checker.checked.module(self.module);
-            let declared = self.checker.checked.types.type_of_spec(&declared.ast, spec);
+            let declared = self.checked().module(self.module);
+            let declared = self.types().type_of_spec(&declared.ast, spec);
             self.recurrence_fits(declared, found, ast.span(recurrence.initial), "starts as");
             types.push(declared);
         }
@@ -80,9 +79,8 @@ impl BodyCheck<'_, '_> {
         if matches!(self.fit(declared, found), Fit::Exact | Fit::LiteralAsTensor | Fit::Structure) {
             return;
         }
-        let (is, goes) = (self.checker.describe(declared), self.checker.describe(found));
-        let finding =
-            Diagnostic::new(Code::RecurrenceType, self.at(span), format!("the recurrence is {is}, it {what} {goes}"));
+        let (is, goes) = (self.describe(declared), self.describe(found));
+        let finding = self.finding(Code::RecurrenceType, span, format!("the recurrence is {is}, it {what} {goes}"));
         let help = found.is_tensor().then(|| format!("declare its type: `with s: {goes} = ..`"));
         self.push(finding.help_if(help));
     }
@@ -91,31 +89,33 @@ impl BodyCheck<'_, '_> {
         let ast = self.ast;
         let mut types = Vec::new();
         for iterator in &ast.iterators[of.iterators.range()] {
-            let checked = &self.checker.checked;
+            let checked = self.checked();
             let declared = |call: &Call| checked.find(self.module, call.name.name).is_some();
             let (iterable, _) = iterated(ast, checked.document.names(), declared, iterator.iterable);
-            let ty = self.expr(iterable);
-            types.push(match ty {
-                Type::Array(array) => self.checker.checked.types.item(array),
-                Type::EmptyArray | Type::Unknown => Type::Unknown,
-                other => {
-                    let message = format!("a loop runs over arrays, this is {}", self.checker.describe(other));
-                    self.report(Code::Iterable, ast.span(iterable), message);
-                    Type::Unknown
-                }
-            });
+            types.push(self.iterated_items(iterable, "loop"));
         }
         types
     }
 
+    /// T12: the type of the items of what an iterator runs over.
+    pub(super) fn iterated_items(&mut self, iterable: ExprId, what: &str) -> Type {
+        match self.expr(iterable) {
+            Type::Array(array) => self.types().item(array),
+            Type::EmptyArray | Type::Unknown => Type::Unknown,
+            other => {
+                let message = format!("a {what} runs over arrays, this is {}", self.describe(other));
+                self.report(Code::Iterable, self.ast.span(iterable), message);
+                Type::Unknown
+            }
+        }
+    }
+
     /// Gives a variable a slot for a while. I11: it may hide no other name.
     pub(super) fn hide(&mut self, name: Ident, ty: Type) -> (Ident, Option<u32>) {
-        let earlier = self.scope.get(name.name);
+        let earlier = self.state.scope.get(name.name);
         if let Some(earlier) = earlier {
-            let see = self.at(self.slots[earlier as usize].span);
             let message = format!("iterator `{}` hides another name", self.text(name.name));
-            let diagnostic = Diagnostic::new(Code::IteratorShadows, self.at(name.span), message);
-            self.push(diagnostic.see(see, "the other one"));
+            self.report_beside(Code::IteratorShadows, name.span, message, (self.at_slot(earlier), "the other one"));
         }
         self.add_slot(name, ty);
         (name, earlier)
@@ -125,8 +125,8 @@ impl BodyCheck<'_, '_> {
     pub(super) fn unhide(&mut self, hidden: Vec<(Ident, Option<u32>)>) {
         for (name, earlier) in hidden.into_iter().rev() {
             match earlier {
-                Some(slot) => self.scope.insert(name.name, slot),
-                None => self.scope.remove(name.name),
+                Some(slot) => self.state.scope.insert(name.name, slot),
+                None => self.state.scope.remove(name.name),
             }
         }
     }
@@ -143,7 +143,7 @@ impl BodyCheck<'_, '_> {
             ty => matches!(ty, Type::LOGICAL | Type::Unknown),
         };
         if !logical {
-            let message = format!("the condition of a loop is {}, not one logical", self.checker.describe(ty));
+            let message = format!("the condition of a loop is {}, not one logical", self.describe(ty));
             self.report(Code::WhileType, self.ast.span(condition), message);
         }
     }
@@ -162,23 +162,9 @@ impl BodyCheck<'_, '_> {
         let locals = std::mem::replace(&mut self.loop_locals, outer).unwrap_or_default();
         self.unhide(locals.into_iter().map(|name| (name, None)).collect());
         match types[..] {
-            [Type::Tuple(tuple)] => self.checker.checked.types.items(tuple).to_vec(),
+            [Type::Tuple(tuple)] => self.types().items(tuple).to_vec(),
             _ => types,
         }
-    }
-
-    /// Gives a name of a loop's body its value.
-    pub(super) fn define_in_loop(&mut self, target: ExprId, ident: Ident, ty: Type) {
-        if let Some(earlier) = self.scope.get(ident.name) {
-            let see = self.at(self.slots[earlier as usize].span);
-            let message = format!("`{}` is assigned already", self.text(ident.name));
-            let finding = Diagnostic::new(Code::Reassigned, self.at(ident.span), message);
-            self.push(finding.see(see, "first defined here"));
-        } else if let Some(locals) = &mut self.loop_locals {
-            locals.push(ident);
-        }
-        let slot = self.add_slot(ident, ty);
-        self.set_ref(target, Ref::Slot(slot));
     }
 
     fn loop_type(&mut self, of: &Loop, span: Span, recurrences: &[Type], results: &[Type]) -> Type {

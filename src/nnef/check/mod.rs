@@ -6,7 +6,6 @@
 mod bodies;
 mod calls;
 mod declarations;
-mod deep;
 mod document;
 mod expressions;
 mod fragments;
@@ -21,7 +20,7 @@ mod state;
 pub(crate) use fragments::Fragments;
 pub(crate) use loops::iterated;
 use rustc_hash::FxHashSet;
-use scope::Declared;
+use scope::Scope;
 use smallvec::SmallVec;
 use state::BodyState;
 
@@ -108,44 +107,6 @@ pub(crate) enum Ref {
     NotANumber,
 }
 
-/// What the identifiers among expressions stand for, in four bytes each: slots behind all else.
-#[derive(Debug, Default)]
-pub(crate) struct Refs(Vec<u32>);
-
-impl Refs {
-    const FIRST_SLOT: u32 = 4;
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Makes room for so many expressions.
-    fn resize(&mut self, count: usize) {
-        self.0.resize(count, 0);
-    }
-
-    fn set(&mut self, id: ExprId, referent: Ref) {
-        self.0[id.index()] = match referent {
-            Ref::None => 0,
-            Ref::Symbol => 1,
-            Ref::Infinity => 2,
-            Ref::NotANumber => 3,
-            Ref::Slot(slot) => slot + Self::FIRST_SLOT,
-        };
-    }
-
-    /// What an identifier stands for.
-    pub(crate) fn get(&self, id: ExprId) -> Ref {
-        match self.0[id.index()] {
-            0 => Ref::None,
-            1 => Ref::Symbol,
-            2 => Ref::Infinity,
-            3 => Ref::NotANumber,
-            slot => Ref::Slot(slot - Self::FIRST_SLOT),
-        }
-    }
-}
-
 /// What a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallInfo {
@@ -163,7 +124,7 @@ pub(crate) struct ModuleInfo {
     /// The type of each expression.
     pub(crate) types: Vec<Type>,
     /// The referent of each identifier.
-    pub(crate) refs: Refs,
+    pub(crate) refs: Vec<Ref>,
     /// The referent of each call; none in bodies that were not checked.
     pub(crate) calls: Vec<Option<CallInfo>>,
     /// Arguments of calls by parameter; none where the default applies.
@@ -190,7 +151,7 @@ impl ModuleInfo {
     /// Makes room for nodes that a tree has got since.
     fn grow(&mut self, ast: &Ast) {
         self.types.resize(ast.exprs.len(), Type::Unknown);
-        self.refs.resize(ast.exprs.len());
+        self.refs.resize(ast.exprs.len(), Ref::None);
         self.calls.resize(ast.calls.len(), None);
         self.iterator_slots.resize(ast.comprehensions.len(), 0);
         self.loop_slots.resize(ast.loops.len(), 0);
@@ -275,22 +236,20 @@ pub(crate) struct Checked<'d> {
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
-    document_scope: Declared,
-    standard_scope: Declared,
+    document_scope: Scope,
+    standard_scope: Scope,
 }
 
 impl<'d> Checked<'d> {
     /// The fragment that a name means in a module: libraries see only libraries.
     pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<UnitId> {
-        if module == ModuleId::STANDARD {
-            return self.standard_scope.get(name);
-        }
-        self.document_scope.get(name).or_else(|| self.standard_scope.get(name))
+        let found = self.document_scope.get(name).filter(|_| module != ModuleId::STANDARD);
+        found.or_else(|| self.standard_scope.get(name)).map(|id| UnitId::at(id as usize))
     }
 
     /// A standard operation by its text.
     pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
-        self.standard_scope.get(self.document.names().get(name)?)
+        self.find(ModuleId::STANDARD, self.document.names().get(name)?)
     }
 
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
@@ -336,8 +295,8 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
-        document_scope: Declared::default(),
-        standard_scope: Declared::default(),
+        document_scope: Scope::default(),
+        standard_scope: Scope::default(),
     };
     for id in document.module_ids() {
         let mut tables = ModuleInfo::default();
@@ -348,18 +307,17 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         checked,
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
-        mixed: Vec::new(),
         pending: Vec::new(),
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
         flat_graph: false,
-        graph: None,
+        graph: BodyState::new(document.names().len()),
     };
     checker.document_rules();
     checker.declarations();
     checker.fragment_bodies();
-    if let Some(graph) = document.main().graphs.first() {
-        checker.graph = Some(BodyState::of_graph(graph, document.names().len()));
+    for (input, i) in document.main().graphs.iter().take(1).flat_map(|graph| &graph.params).zip(0..) {
+        checker.graph.declared.insert(input.name, i);
     }
     checker
 }
@@ -370,8 +328,6 @@ pub(crate) struct Checker<'d> {
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
     symbols: FxHashSet<Name>,
-    /// What occurs in each type of the module whose fragments are declared.
-    mixed: Vec<declarations::Mixed>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.
@@ -381,7 +337,7 @@ pub(crate) struct Checker<'d> {
     /// Whether the graph may have nothing but calls of names and literals.
     flat_graph: bool,
     /// What is known of the graph so far.
-    graph: Option<BodyState>,
+    graph: BodyState,
 }
 
 impl<'d> Checker<'d> {

@@ -35,7 +35,7 @@ impl BodyCheck<'_, '_> {
             Type::INTEGER | Type::SCALAR if op != UnaryOp::Not => ty,
             Type::LOGICAL if op == UnaryOp::Not => ty,
             _ => {
-                let message = format!("`{}` is not defined for {}", op.info().text, self.checker.describe(ty));
+                let message = format!("`{}` is not defined for {}", op.info().text, self.describe(ty));
                 self.report(Code::OperandType, span, message);
                 Type::Unknown
             }
@@ -74,7 +74,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn undefined(&mut self, text: &str, span: Span, left: Type, right: Type) -> Type {
-        let (left, right) = (self.checker.describe(left), self.checker.describe(right));
+        let (left, right) = (self.describe(left), self.describe(right));
         let message = format!("`{text}` is not defined for {left} and {right}");
         self.report(Code::OperandType, span, message);
         Type::Unknown
@@ -96,7 +96,7 @@ impl BodyCheck<'_, '_> {
                     if !self.draft()
                         && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}
                 Type::INTEGER => self.operand_literal(text, span, ty, wanted),
-                ty if !matches!(ty, Type::Primitive(_)) && self.checker.checked.types.is_literal_tensor(ty) => {
+                ty if !matches!(ty, Type::Primitive(_)) && self.types().is_literal_tensor(ty) => {
                     self.operand_literal(text, span, ty, wanted);
                 }
                 _ => return self.undefined(text, span, left, right),
@@ -115,14 +115,14 @@ impl BodyCheck<'_, '_> {
             Element::Unknown => false,
         };
         if differs {
-            let found = self.checker.describe(Type::Tensor(element));
+            let found = self.describe(Type::Tensor(element));
             let message = format!("`{text}` works on tensor<{}>, this is {found}", wanted.text());
             self.report(Code::OperandElements, span, message);
         }
     }
 
     fn operand_literal(&mut self, text: &str, span: Span, ty: Type, wanted: Primitive) {
-        let found = self.checker.describe(ty);
+        let found = self.describe(ty);
         let message = format!("`{text}` with a tensor takes {} beside it, this is {found}", wanted.text());
         let help = (ty == Type::INTEGER).then(|| "write the number with a point: `1.0`".to_string());
         let at = self.at(span);
@@ -141,7 +141,7 @@ impl BodyCheck<'_, '_> {
             },
             (left, right) if number(left) && left == right => left,
             (left, right) if number(left) && number(right) => {
-                let (a, b) = (self.checker.describe(left), self.checker.describe(right));
+                let (a, b) = (self.describe(left), self.describe(right));
                 let message = format!("`{}` mixes {a} and {b}", op.info().text);
                 let at = self.at(span);
                 let help = "convert one of them: `scalar(..)` or `integer(..)`";
@@ -152,7 +152,7 @@ impl BodyCheck<'_, '_> {
             (Type::STRING, Type::INTEGER) if op == BinaryOp::Mul => Type::STRING,
             (left, Type::INTEGER) if op == BinaryOp::Mul && array(left) => left,
             (left, right) if op == BinaryOp::Add && array(left) && array(right) => {
-                match self.checker.checked.types.common(left, right) {
+                match self.types().common(left, right) {
                     Some(common) => common,
                     None if self.both_tensor_arrays(left, right) => left,
                     None => self.undefined(op.info().text, span, left, right),
@@ -164,7 +164,7 @@ impl BodyCheck<'_, '_> {
 
     fn both_tensor_arrays(&self, left: Type, right: Type) -> bool {
         let tensors = |ty| match ty {
-            Type::Array(array) => self.checker.checked.types.item(array).is_tensor(),
+            Type::Array(array) => self.checked().types.item(array).is_tensor(),
             _ => false,
         };
         !self.checker.diagnostics.strict() && tensors(left) && tensors(right)
@@ -174,9 +174,9 @@ impl BodyCheck<'_, '_> {
         if left == Type::Unknown || right == Type::Unknown {
             return Type::LOGICAL;
         }
-        let same = left == right || (self.draft() && self.checker.checked.types.common(left, right).is_some());
+        let same = left == right || (self.draft() && self.types().common(left, right).is_some());
         if !same {
-            let (left, right) = (self.checker.describe(left), self.checker.describe(right));
+            let (left, right) = (self.describe(left), self.describe(right));
             self.report(Code::ComparisonTypes, span, format!("`{text}` compares {left} with {right}"));
         } else if !defined(left) {
             self.undefined(text, span, left, right);
@@ -189,16 +189,16 @@ impl BodyCheck<'_, '_> {
         match right {
             Type::Unknown | Type::EmptyArray => {}
             Type::Array(array) => {
-                let item = self.checker.checked.types.item(array);
-                if self.checker.checked.types.has_tensor(left) || self.checker.checked.types.has_tensor(item) {
+                let item = self.types().item(array);
+                if self.types().has_tensor(left) || self.types().has_tensor(item) {
                     self.undefined("in", span, left, right);
-                } else if self.checker.checked.types.common(left, item).is_none() {
-                    let (left, right) = (self.checker.describe(left), self.checker.describe(right));
+                } else if self.types().common(left, item).is_none() {
+                    let (left, right) = (self.describe(left), self.describe(right));
                     self.report(Code::ComparisonTypes, span, format!("`in` looks for {left} in {right}"));
                 }
             }
             _ => {
-                let found = self.checker.describe(right);
+                let found = self.describe(right);
                 self.report(
                     Code::NotMembershipArray,
                     span,

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Compiler;
+use super::constants::literal;
 use super::expressions::{Below, Open};
 use crate::core::list::List;
 use crate::core::program::{Conversion, Hint, Instr, Site};
@@ -10,7 +11,6 @@ use crate::core::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{CallId, ExprId};
 use crate::nnef::check::{CallInfo, Checked};
-use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Fit, Type};
 
 /// Whether a value is turned into something else when it is given for a parameter that is no tensor.
@@ -40,7 +40,8 @@ impl Compiler<'_, '_> {
             let Some(value) = self.bound(info.bound, i) else {
                 if open.inlined {
                     let absent = || Value::Array(List::from_values(Vec::new(), None));
-                    let value = param.default.map_or_else(absent, |default| self.default(declared.module, default));
+                    let value =
+                        param.default.map_or_else(absent, |default| literal(self.checked, declared.module, default));
                     self.constant(value, self.ast.call(id).name.span);
                 }
                 continue;
@@ -138,10 +139,5 @@ impl Compiler<'_, '_> {
         let site = self.site(site, &[]);
         self.take_operands(site, params);
         self.emit(Instr::Call(site), span);
-    }
-
-    /// The value of a default, a literal of the module that declares it.
-    pub(super) fn default(&self, module: ModuleId, id: ExprId) -> Value {
-        super::constants::literal(self.checked, module, id)
     }
 }

@@ -5,6 +5,7 @@ use crate::core::value::Value;
 use crate::nnef::ast::{Ast, Expr, ExprId, UnaryOp};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
+use crate::room::with_stack;
 
 /// The value of a literal that has no parts.
 pub(super) fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
@@ -20,25 +21,21 @@ pub(super) fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option
     })
 }
 
-/// The value of a literal, as defaults are.
+/// The value of a default, a literal of the module that declares it.
 pub(super) fn literal(checked: &Checked, module: ModuleId, id: ExprId) -> Value {
-    constant(checked, &checked.module(module).ast, id)
-}
-
-/// The value of an expression that consists of literals.
-pub(super) fn constant(checked: &Checked, ast: &Ast, id: ExprId) -> Value {
+    let ast = &checked.module(module).ast;
     if let Some(value) = simple_literal(checked, ast, ast.expr(id)) {
         return value;
     }
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match ast.expr(id) {
-        Expr::Unary { op: UnaryOp::Minus, operand } => match constant(checked, ast, operand) {
+    with_stack(|| match ast.expr(id) {
+        Expr::Unary { op: UnaryOp::Minus, operand } => match literal(checked, module, operand) {
             Value::Int(i) => Value::Int(i.wrapping_neg()),
             Value::Scalar(s) => Value::Scalar(-s),
             other => other,
         },
-        Expr::Unary { operand, .. } => constant(checked, ast, operand),
+        Expr::Unary { operand, .. } => literal(checked, module, operand),
         Expr::Array(items) | Expr::Tuple(items) => {
-            let values = ast.items(items).iter().map(|&item| constant(checked, ast, item)).collect();
+            let values = ast.items(items).iter().map(|&item| literal(checked, module, item)).collect();
             let list = List::from_values(values, None);
             if matches!(ast.expr(id), Expr::Tuple(_)) { Value::Tuple(list) } else { Value::Array(list) }
         }

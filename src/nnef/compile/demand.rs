@@ -2,7 +2,7 @@
 
 use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
-use crate::nnef::check::{Ref, Refs};
+use crate::nnef::check::Ref;
 use crate::source::names::Name;
 
 /// When a statement is evaluated.
@@ -18,9 +18,6 @@ pub(crate) enum Demand {
 
 /// Stands for a slot that no statement fills.
 const NO_STATEMENT: u32 = u32::MAX;
-
-/// The most statements and slots for which room is kept from one body to the next.
-const ROOM: usize = 1 << 10;
 
 /// The demand for the statements of a body, and the room to find it out: there can be as many
 /// bodies as there are operations.
@@ -39,7 +36,7 @@ impl Analysis {
     pub(crate) fn run(
         &mut self,
         ast: &Ast,
-        refs: &Refs,
+        refs: &[Ref],
         body: &Body,
         params: u32,
         slots: u32,
@@ -72,8 +69,6 @@ impl Analysis {
                 }
             });
         }
-        self.owner.shrink_to(ROOM);
-        self.open.shrink_to(ROOM);
     }
 
     /// Asks for every statement of a body.
@@ -81,31 +76,31 @@ impl Analysis {
         self.demand.clear();
         self.demand.resize(body.assignments.len(), Demand::Always);
     }
-
-    /// Keeps room for the next body.
-    pub(crate) fn keep_room(&mut self) {
-        self.demand.clear();
-        self.demand.shrink_to(ROOM);
-    }
 }
 
 /// The names of a left side, and the slots that it fills.
-pub(crate) fn each_target(ast: &Ast, refs: &Refs, target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub(crate) fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
-        if let Ref::Slot(slot) = refs.get(id) {
+        if let Ref::Slot(slot) = refs[id.index()] {
             f(name, slot);
         }
     });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(ast: &Ast, refs: &Refs, root: ExprId, open: &mut Vec<(ExprId, bool)>, f: &mut impl FnMut(u32, bool)) {
+fn each_reference(
+    ast: &Ast,
+    refs: &[Ref],
+    root: ExprId,
+    open: &mut Vec<(ExprId, bool)>,
+    f: &mut impl FnMut(u32, bool),
+) {
     open.push((root, false));
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {
             Expr::Name(_) => {
-                if let Ref::Slot(slot) = refs.get(id) {
+                if let Ref::Slot(slot) = refs[id.index()] {
                     f(slot, conditional);
                 }
             }

@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 
 use super::Compiler;
+use super::constants::simple_literal;
 use crate::core::arithmetic;
 use crate::core::list::List;
 use crate::core::program::{Hint, Instr, Loop, Site};
@@ -14,6 +15,7 @@ use crate::graph::Key;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, ComprehensionId, Expr, ExprId, ListRange, UnaryOp};
 use crate::nnef::types::Type;
+use crate::room::with_stack;
 use crate::source::Span;
 
 /// What has to be compiled next, and where its value goes.
@@ -63,37 +65,18 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Compiles a name, a literal, or an operator on these that is no operation; anything else is
-    /// given back.
+    /// Compiles a name or a literal; anything else is given back.
     pub(super) fn unless_leaf(&mut self, id: ExprId, hint: Hint) -> Option<Below> {
         match self.ast.expr(id) {
-            Expr::Binary { op, lhs, rhs, .. } if self.is_arithmetic_on_leaves(op, lhs, rhs) => {
-                self.leaf(lhs);
-                if !self.folds(op, rhs, id) {
-                    self.leaf(rhs);
-                    self.arithmetic(op, self.operator_span(id));
-                }
-            }
-            expr if expr.is_leaf() => self.leaf(id),
-            _ => return Some((id, hint)),
-        }
-        None
-    }
-
-    fn leaf(&mut self, id: ExprId) {
-        match self.ast.expr(id) {
             Expr::Name(name) => self.name(id, name),
-            literal => {
-                if let Some(value) = self.literal(literal) {
+            expr if expr.is_leaf() => {
+                if let Some(value) = simple_literal(self.checked, self.ast, expr) {
                     self.constant(value, self.ast.span(id));
                 }
             }
+            _ => return Some((id, hint)),
         }
-    }
-
-    fn is_arithmetic_on_leaves(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
-        let are_leaves = self.ast.expr(lhs).is_leaf() && self.ast.expr(rhs).is_leaf();
-        are_leaves && op.info().class != Class::Logic && self.on_tensors(op, lhs, rhs).is_none()
+        None
     }
 
     /// Goes on with an expression up to what has to be compiled next, or to its end.
@@ -134,7 +117,7 @@ impl Compiler<'_, '_> {
 
     /// Comprehensions and loops are compiled by recursion.
     fn with_stack(&mut self, compile: impl FnOnce(&mut Self)) -> Option<Below> {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || compile(self));
+        with_stack(|| compile(self));
         None
     }
 
@@ -170,13 +153,6 @@ impl Compiler<'_, '_> {
             // Its left side is compiled, and `done - 1` of what else there is.
             let node = *self.scratch.spines.last()?;
             let next = match (self.ast.expr(node), done) {
-                (Expr::Binary { op, rhs, .. }, 1) if self.folds(op, rhs, node) => {
-                    self.scratch.spines.pop();
-                    if node == open.id {
-                        return None;
-                    }
-                    continue;
-                }
                 (Expr::Binary { op, lhs, rhs, .. }, 1) => {
                     self.left_side(op, (lhs, rhs), node, open);
                     Some(rhs)
@@ -239,21 +215,6 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Applies an operator to a number that was just pushed and another one, if that gives a value.
-    fn folds(&mut self, op: BinaryOp, rhs: ExprId, node: ExprId) -> bool {
-        let right = match self.ast.expr(rhs) {
-            Expr::Int(i) => Value::Int(i),
-            Expr::Scalar(s) => Value::Scalar(s),
-            _ => return false,
-        };
-        let result = self.pushed_constants().and_then(|[left]| arithmetic::of_numbers(op, left, &right));
-        let (Some(result), Some(Instr::Const(left))) = (result, self.program.instrs.last()) else { return false };
-        self.program.constants[*left as usize] = result;
-        let at = self.operator_span(node);
-        self.program.spans.last_mut().into_iter().for_each(|span| *span = at);
-        true
-    }
-
     /// An operator on values that were just pushed. That of two numbers is applied now, unless it
     /// fails: what is wrong, and where, is told when it is reached.
     fn arithmetic(&mut self, op: BinaryOp, at: Span) {
@@ -275,11 +236,6 @@ impl Compiler<'_, '_> {
             Expr::Binary { op, at, .. } => Span::new(at, at + op.info().text.len() as u32),
             _ => self.ast.span(node),
         }
-    }
-
-    /// The value of a literal that has no parts.
-    pub(super) fn literal(&self, expr: Expr) -> Option<Value> {
-        super::constants::simple_literal(self.checked, self.ast, expr)
     }
 
     pub(super) fn is_tensor(&self, id: ExprId) -> bool {

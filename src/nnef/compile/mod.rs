@@ -30,10 +30,6 @@ use demand::{Analysis, Demand};
 use expressions::Open;
 use lowering::Lowering;
 
-/// For how many operations without a name room is kept from one body to the next: to clear it takes
-/// time in proportion.
-const UNNAMED: usize = 64;
-
 /// How a body is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -52,8 +48,6 @@ pub(crate) struct Scratch {
     spines: Vec<ExprId>,
     /// For the analysis of demand.
     analysis: Analysis,
-    /// For counting calls without a name.
-    unnamed: FxHashMap<Name, u32>,
 }
 
 /// What compiling needs to know, and what it adds to.
@@ -130,24 +124,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Compiler { ast, info, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
     }
 
-    /// Compiles a fragment's body.
-    pub(crate) fn fragment(mut self, id: UnitId) -> Body {
-        let info = self.checked.fragment(id);
-        let fragment = self.checked.declaration(info);
-        let empty = ast::Body::default();
-        let body = fragment.body.as_ref().unwrap_or(&empty);
-        self.results = &info.results;
-        self.unnamed = std::mem::take(&mut self.scratch.unnamed);
-        let mut body = self.body(body, id, info.params.len() as u32);
-        self.unnamed.clear();
-        if self.unnamed.capacity() <= UNNAMED {
-            self.scratch.unnamed = self.unnamed;
-        }
-        body.head.results = info.results.len() as u32;
-        body.head.makes_tensors = info.results.iter().any(|result| self.checked.types.has_tensor(result.ty));
-        body
-    }
-
     /// Compiles statements of the graph, whose names have the slots from the first one on, and gives
     /// their first instruction. `left` has the names that are assigned several times, and how often
     /// they are still to come.
@@ -180,8 +156,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    fn body(&mut self, body: &ast::Body, id: UnitId, params: u32) -> Body {
-        let entry = self.program.instrs.len() as u32;
+    /// Compiles a fragment's body.
+    pub(crate) fn fragment(mut self, id: UnitId) -> Body {
+        let info = self.checked.fragment(id);
+        let empty = ast::Body::default();
+        let body = self.checked.declaration(info).body.as_ref().unwrap_or(&empty);
+        self.results = &info.results;
+        let (entry, params) = (self.here(), info.params.len() as u32);
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;
         let results = self.checked.result_slots(id);
@@ -199,20 +180,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
             match demand {
                 Demand::Never => {}
                 Demand::Always => self.statement(assignment),
-                Demand::Perhaps => {
-                    let block = self.program.blocks.len() as u32;
-                    let mut filled = Vec::new();
-                    demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| filled.push(slot));
-                    let end = filled.iter().max().map_or(0, |&last| last as usize + 1);
-                    self.lazy.resize(self.lazy.len().max(end), false);
-                    filled.iter().for_each(|&slot| self.lazy[slot as usize] = true);
-                    self.program.blocks.push(Block { entry: 0, slots: filled });
-                    self.emit(Instr::Defer(block), assignment.span);
-                    deferred.push((block, assignment));
-                }
+                Demand::Perhaps => deferred.push((self.defer(assignment), assignment)),
             }
         }
-        analysis.keep_room();
         self.scratch.analysis = analysis;
         let end = self.emit(Instr::Return, body.span);
         for (block, assignment) in deferred {
@@ -228,8 +198,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
             entry,
             slots,
             params,
-            results: results.len() as u32,
-            makes_tensors: true,
+            results: info.results.len() as u32,
+            makes_tensors: info.results.iter().any(|result| self.checked.types.has_tensor(result.ty)),
             standard: self.module == ModuleId::STANDARD,
             result: match results[..] {
                 [result] => NonZeroU32::new(result + 1),
@@ -239,14 +209,22 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Body { head, results }
     }
 
+    /// Adds a block for a statement that is evaluated on demand.
+    fn defer(&mut self, assignment: &ast::Assignment) -> u32 {
+        let block = self.program.blocks.len() as u32;
+        let mut slots = Vec::new();
+        demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| slots.push(slot));
+        let end = slots.iter().max().map_or(0, |&last| last as usize + 1);
+        self.lazy.resize(self.lazy.len().max(end), false);
+        slots.iter().for_each(|&slot| self.lazy[slot as usize] = true);
+        self.program.blocks.push(Block { entry: 0, slots });
+        self.emit(Instr::Defer(block), assignment.span);
+        block
+    }
+
     fn note_superseded(&mut self, names: &[Name]) {
-        let mut last: Vec<u32> = vec![u32::MAX; self.checked.document.names().len()];
-        for (slot, name) in names.iter().enumerate() {
-            let earlier = std::mem::replace(&mut last[name.index()], slot as u32);
-            if earlier != u32::MAX {
-                self.superseded.insert(earlier);
-            }
-        }
+        let mut last = FxHashMap::default();
+        self.superseded.extend(names.iter().zip(0..).filter_map(|(name, slot)| last.insert(name, slot)));
     }
 
     /// `y = t;` with a result `y`: what makes `t` makes `y`.
@@ -258,82 +236,66 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 continue;
             };
             let result = self.results.iter().position(|result| result.name == target);
-            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs.get(assignment.value)) {
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
         }
     }
 
     fn statement(&mut self, assignment: &ast::Assignment) {
-        let hint = self.begin_statement(assignment);
-        self.expr(assignment.value, hint);
-        self.store(assignment.target, self.ast.span(assignment.value));
-    }
-
-    /// Where the value of a statement goes, which is compiled next.
-    fn begin_statement(&mut self, assignment: &ast::Assignment) -> Hint {
         if self.mode == Mode::Graph {
             self.unnamed.clear();
             let id = self.first_name(assignment.target);
             self.emit(Instr::Statement(id), assignment.span);
         }
-        self.hint(assignment.target)
+        let hint = self.hint(assignment.target);
+        self.expr(assignment.value, hint);
+        self.store(assignment.target, self.ast.span(assignment.value));
     }
 
     /// The name that stands for a left side.
     fn first_name(&mut self, target: ExprId) -> NameId {
         match self.ast.expr(target) {
-            Expr::Name(name) => self.graph_name(name, self.info.refs.get(target)),
+            Expr::Name(name) => {
+                let binding = self.binding(target, name);
+                binding.map_or(NameId::ROOT, |binding| self.program.bindings[binding as usize].id)
+            }
             Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
             _ => NameId::ROOT,
         }
     }
 
-    /// The tensor name of a name of the graph. Of several assignments the last one keeps it.
-    fn graph_name(&mut self, name: Name, referent: Ref) -> NameId {
-        let Ref::Slot(slot) = referent else { return NameId::ROOT };
-        if let Some(binding) = self.binding(slot) {
-            return self.program.bindings[binding as usize].id;
-        }
-        let id = self.new_graph_name(name, slot);
+    /// The binding of a name of the graph. Of several assignments the last one keeps the name.
+    fn binding(&mut self, target: ExprId, name: Name) -> Option<u32> {
+        let Ref::Slot(slot) = self.info.refs[target.index()] else { return None };
         let index = (slot - self.first_slot) as usize;
         if self.bindings.len() <= index {
             self.bindings.resize(index + 1, u32::MAX);
         }
-        self.bindings[index] = self.program.bindings.len() as u32;
-        self.program.bindings.push(Binding { slot, id, name });
-        id
-    }
-
-    fn new_graph_name(&mut self, name: Name, slot: u32) -> NameId {
-        match self.superseded.contains(&slot) {
-            true => self.names.child(NameId::ROOT, name, 1, false),
-            false => self.names.user(name),
+        if self.bindings[index] == u32::MAX {
+            let id = match self.superseded.contains(&slot) {
+                true => self.names.child(NameId::ROOT, name, 1, false),
+                false => self.names.user(name),
+            };
+            self.bindings[index] = self.program.bindings.len() as u32;
+            self.program.bindings.push(Binding { slot, id, name });
         }
-    }
-
-    /// The binding of a slot, if its name was met.
-    fn binding(&self, slot: u32) -> Option<u32> {
-        let index = slot.checked_sub(self.first_slot)?;
-        self.bindings.get(index as usize).copied().filter(|&binding| binding != u32::MAX)
+        Some(self.bindings[index])
     }
 
     fn hint(&mut self, target: ExprId) -> Hint {
         match self.ast.expr(target) {
             Expr::Name(name) => {
-                let referent = self.info.refs.get(target);
                 if self.loops > 0 {
                     return Hint::Local(name);
                 }
                 if self.mode == Mode::Graph {
-                    self.graph_name(name, referent);
-                    let Ref::Slot(slot) = referent else { return Hint::None };
-                    return self.binding(slot).map_or(Hint::None, Hint::Bound);
+                    return self.binding(target, name).map_or(Hint::None, Hint::Bound);
                 }
                 if let Some(result) = self.results.iter().position(|result| result.name == name) {
                     return Hint::Result(result as u32);
                 }
-                match referent {
+                match self.info.refs[target.index()] {
                     Ref::Slot(slot) if self.aliases.contains_key(&slot) => Hint::Result(self.aliases[&slot]),
                     _ => Hint::Local(name),
                 }
@@ -356,31 +318,26 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             return;
         };
-        let referent = self.info.refs.get(target);
-        let Ref::Slot(slot) = referent else { return };
         if self.mode == Mode::Graph && self.loops == 0 {
-            self.graph_name(name, referent);
-            if let Some(binding) = self.binding(slot) {
+            if let Some(binding) = self.binding(target, name) {
                 self.emit(Instr::Bind(binding), self.ast.span(target));
             }
-        } else {
+        } else if let Ref::Slot(slot) = self.info.refs[target.index()] {
             self.store_in(slot, span);
         }
     }
 
+    /// Puts the value that was pushed last into a slot: an emission of one tensor does so itself.
     fn store_in(&mut self, slot: u32, span: Span) {
-        let site = match self.program.instrs.last() {
-            Some(Instr::Emit(site))
-                if self.barrier < self.here() && self.program.sites[*site as usize].operands.is_some() =>
-            {
-                &mut self.program.sites[*site as usize]
-            }
-            _ => {
-                self.emit(Instr::Store(slot), span);
-                return;
-            }
-        };
-        site.slot = NonZeroU32::new(slot + 1);
+        if let Some(Instr::Emit(site)) = self.program.instrs.last()
+            && self.barrier < self.here()
+            && let site = &mut self.program.sites[*site as usize]
+            && site.operands.is_some()
+        {
+            site.slot = NonZeroU32::new(slot + 1);
+        } else {
+            self.emit(Instr::Store(slot), span);
+        }
     }
 
     fn emit(&mut self, instr: Instr, span: Span) -> usize {
@@ -416,7 +373,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Pushes what a name stands for.
     fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
-        match self.info.refs.get(id) {
+        match self.info.refs[id.index()] {
             Ref::Slot(slot) => {
                 self.emit(Instr::Load(slot), span);
             }
@@ -458,9 +415,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
 
     /// Makes the arguments of a site that were just pushed operands of it, if all are locals or
     /// constants.
-    fn take_operands(&mut self, site: u32, count: usize) -> bool {
+    fn take_operands(&mut self, site: u32, count: usize) {
         let before_them = (self.here() as usize).checked_sub(count);
-        let Some(first) = before_them.filter(|first| *first >= self.barrier as usize) else { return false };
+        let Some(first) = before_them.filter(|first| *first >= self.barrier as usize) else { return };
         let Program { instrs, spans, sites, operands, .. } = &mut *self.program;
         let before = operands.len();
         for instr in &instrs[first..] {
@@ -468,15 +425,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 Instr::Load(slot) if !self.lazy.get(*slot as usize).is_some_and(|lazy| *lazy) => Operand::Slot(*slot),
                 Instr::Const(constant) => Operand::Const(*constant),
                 _ => {
-                    operands.truncate(before);
-                    return false;
+                    return operands.truncate(before);
                 }
             });
         }
         sites[site as usize].operands = Some(FirstOperand::at(before));
         instrs.truncate(first);
         spans.truncate(first);
-        true
     }
 
     /// Whether the operation of a site is known to have one tensor as result.

@@ -44,6 +44,19 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
     }
 }
 
+/// Compiles the body of a fragment.
+fn compile(
+    machine: &mut Machine,
+    (lowering, scratch): (&Lowering, &mut Scratch),
+    checked: &Checked,
+    unit: UnitId,
+    mode: Mode,
+) -> Body {
+    let module = checked.fragment(unit).module;
+    let Machine { program, graph, .. } = machine;
+    Compiler::new(checked, lowering, (program, scratch), &mut graph.names, module, mode).fragment(unit)
+}
+
 impl Expander {
     /// An expander that adds to a graph; `more` are standard compounds to be expanded whatever the
     /// options say.
@@ -62,16 +75,10 @@ impl Expander {
         expander
     }
 
-    fn compiler<'a, 'd>(&'a mut self, checked: &'a Checked<'d>, unit: UnitId, mode: Mode) -> Compiler<'a, 'd> {
-        let module = checked.fragment(unit).module;
-        let Machine { program, graph, .. } = &mut self.machine;
-        Compiler::new(checked, &self.lowering, (program, &mut self.scratch), &mut graph.names, module, mode)
-    }
-
-    /// Compiles the body of a fragment.
+    /// Compiles the body of a fragment, once.
     fn define(&mut self, checked: &Checked, unit: UnitId) {
         if !self.machine.is_defined(unit) {
-            let body = self.compiler(checked, unit, Mode::Fragment).fragment(unit);
+            let body = compile(&mut self.machine, (&self.lowering, &mut self.scratch), checked, unit, Mode::Fragment);
             self.machine.define(unit, body);
         }
     }
@@ -80,11 +87,7 @@ impl Expander {
     fn run(&mut self, checked: &Checked, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
         let Expander { machine, lowering, scratch } = self;
         machine.run(entry, slots, &mut |machine, unit| {
-            let module = checked.fragment(unit).module;
-            let Machine { program, graph, .. } = &mut *machine;
-            let code = (program, &mut *scratch);
-            let compiler = Compiler::new(checked, lowering, code, &mut graph.names, module, Mode::Fragment);
-            let body = compiler.fragment(unit);
+            let body = compile(machine, (lowering, scratch), checked, unit, Mode::Fragment);
             machine.define(unit, body);
         })
     }
@@ -96,7 +99,8 @@ impl Expander {
         unit: UnitId,
         params: Vec<Value>,
     ) -> Result<(), Box<Diagnostic>> {
-        let Body { head, .. } = self.compiler(checked, unit, Mode::Graph).fragment(unit);
+        let room = (&self.lowering, &mut self.scratch);
+        let Body { head, .. } = compile(&mut self.machine, room, checked, unit, Mode::Graph);
         self.machine.start(checked.file_of(unit), params);
         self.run(checked, head.entry, head.slots as usize)
     }

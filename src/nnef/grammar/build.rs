@@ -11,10 +11,10 @@ use chumsky::primitive::custom;
 use super::explain::END;
 use super::numbers;
 use crate::diagnostics::Code;
-use crate::graph::Primitive;
-use crate::nnef::ast::{Ast, Builtin, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
+use crate::nnef::ast::{Ast, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::{Kind, Tokens};
+use crate::room::with_stack;
 use crate::source::Span;
 use crate::source::names::Names;
 
@@ -32,6 +32,9 @@ pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, Input<'t>, Extra<'s>>;
 /// other by `custom(rule)`. So no type of a parser holds that of another rule, nothing is boxed, and
 /// there is nothing to build before a text is read.
 pub(super) type Parsed<O> = Result<O, EmptyErr>;
+
+/// A rule of the grammar.
+pub(super) type Rule<'s, O> = for<'t, 'p> fn(&mut Reader<'t, 'p, 's>) -> Parsed<O>;
 
 /// A parser of chumsky for this grammar.
 pub(super) trait Parser<'t, 's, O>: chumsky::Parser<'t, Input<'t>, O, Extra<'s>> {}
@@ -99,7 +102,7 @@ pub(super) fn nested<'t, 'p, 's, O>(
     input: &mut Reader<'t, 'p, 's>,
     rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> Parsed<O>,
 ) -> Parsed<O> {
-    stacker::maybe_grow(128 * 1024, 1024 * 1024, || rule(input))
+    with_stack(|| rule(input))
 }
 
 /// The lengths of all tables, to return to.
@@ -237,41 +240,29 @@ impl<'s> Build<'s> {
 
     /// An array; packed when it holds nothing but numbers of one kind.
     pub(crate) fn array(&mut self, items: &[ExprId], tokens: Range<usize>) -> ExprId {
-        let packed = self.pack_ints(items).or_else(|| self.pack_scalars(items));
-        let expr = packed.unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
+        let expr = self.packed(items).unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
         self.push(expr, tokens)
     }
 
-    fn pack_ints(&mut self, items: &[ExprId]) -> Option<Expr> {
-        let values = self.numbers(items, |negative, item| match item {
-            Expr::Int(value) => Some(if negative { value.wrapping_neg() } else { value }),
-            _ => None,
-        })?;
-        let start = self.ast.ints.len();
-        self.ast.ints.extend(values);
-        Some(self.ast.int_array(start))
-    }
-
-    fn pack_scalars(&mut self, items: &[ExprId]) -> Option<Expr> {
-        let values = self.numbers(items, |negative, item| match item {
-            Expr::Scalar(value) => Some(if negative { -value } else { value }),
-            _ => None,
-        })?;
-        let start = self.ast.scalars.len();
-        self.ast.scalars.extend(values);
-        Some(self.ast.scalar_array(start))
-    }
-
-    /// The items as numbers of one kind; none where there are none, or others among them.
-    fn numbers<T>(&self, items: &[ExprId], number: impl Fn(bool, Expr) -> Option<T>) -> Option<Vec<T>> {
-        let values: Option<Vec<T>> = items
-            .iter()
-            .map(|&item| {
-                let (negative, item) = signed(&self.ast, item);
-                number(negative, item)
-            })
-            .collect();
-        values.filter(|values| !values.is_empty())
+    /// An array of these items, if they are numbers of one kind, one at least.
+    fn packed(&mut self, items: &[ExprId]) -> Option<Expr> {
+        let (ints, scalars) = (self.ast.ints.len(), self.ast.scalars.len());
+        for &item in items {
+            match signed(&self.ast, item) {
+                (negative, Expr::Int(i)) => self.ast.ints.push(if negative { i.wrapping_neg() } else { i }),
+                (negative, Expr::Scalar(s)) => self.ast.scalars.push(if negative { -s } else { s }),
+                _ => break,
+            }
+        }
+        if self.ast.ints.len() - ints == items.len() && !items.is_empty() {
+            return Some(self.ast.int_array(ints));
+        }
+        if self.ast.scalars.len() - scalars == items.len() && !items.is_empty() {
+            return Some(self.ast.scalar_array(scalars));
+        }
+        self.ast.ints.truncate(ints);
+        self.ast.scalars.truncate(scalars);
+        None
     }
 
     /// Reads an array of numbers of one kind from the opening bracket at a token. Gives the
@@ -327,30 +318,4 @@ pub(super) fn unescape(quoted: &str) -> String {
         }
     }
     value
-}
-
-/// The primitive type that a type name stands for.
-pub(super) fn primitive(kind: Kind) -> Option<Primitive> {
-    Some(match kind {
-        Kind::Integer => Primitive::Integer,
-        Kind::Scalar => Primitive::Scalar,
-        Kind::Logical => Primitive::Logical,
-        Kind::String => Primitive::String,
-        Kind::Question => Primitive::Generic,
-        _ => return None,
-    })
-}
-
-/// The built-in function that a keyword stands for.
-pub(super) fn builtin(kind: Kind) -> Option<Builtin> {
-    Some(match kind {
-        Kind::ShapeOf => Builtin::ShapeOf,
-        Kind::LengthOf => Builtin::LengthOf,
-        Kind::RangeOf => Builtin::RangeOf,
-        Kind::Integer => Builtin::Integer,
-        Kind::Scalar => Builtin::Scalar,
-        Kind::Logical => Builtin::Logical,
-        Kind::String => Builtin::String,
-        _ => return None,
-    })
 }

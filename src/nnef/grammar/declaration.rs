@@ -1,11 +1,11 @@
 //! Declarations: type specifications (3.2.1), default values, and the headers of fragments and
 //! graphs (3.2.2).
 
+use chumsky::Parser as _;
 use chumsky::primitive::{choice, custom};
-use chumsky::{IterParser as _, Parser as _};
 
-use super::build::{Parsed, Reader, fails, ident, nested, place, primitive, push, token};
-use super::expression::{Several, list, literal, several};
+use super::build::{Parsed, Reader, fails, ident, place, push, token};
+use super::expression::{Several, enclosed, list, literal};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
     ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, ResultDecl, Results, TypeSpec, TypeSpecId,
@@ -75,7 +75,7 @@ fn generic(input: &mut Reader) -> Parsed<GenericDecl> {
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
 fn type_name(input: &mut Reader) -> Parsed<Primitive> {
-    match input.peek().and_then(primitive) {
+    match input.peek().and_then(Kind::primitive) {
         None | Some(Primitive::Generic) => fails(input, &["type"]),
         Some(primitive) => {
             input.skip();
@@ -95,7 +95,7 @@ pub(super) fn type_spec(input: &mut Reader) -> Parsed<TypeSpecId> {
     let start = place(input);
     let spec = match input.peek() {
         Some(Kind::Tensor) => TypeSpec::Tensor(tensor(input)?),
-        Some(Kind::LParen) => nested(input, tuple_type)?,
+        Some(Kind::LParen) => tuple_type(input)?,
         _ => input.parse(choice((
             custom(plain).map(TypeSpec::Primitive),
             custom(|input: &mut Reader| fails(input, &[Kind::Tensor, Kind::LParen].map(Kind::text))),
@@ -123,13 +123,10 @@ fn tensor(input: &mut Reader) -> Parsed<ElementSpec> {
 
 /// `<tuple-type-spec> ::= "(" <type-spec> ("," <type-spec>)+ ")"`
 fn tuple_type(input: &mut Reader) -> Parsed<TypeSpec> {
-    let rest = custom(type_spec).then_ignore(token(Kind::Comma)).then(several(custom(type_spec)));
-    let tuple = rest.delimited_by(token(Kind::LParen), token(Kind::RParen));
-    let (first, rest): (_, Several<TypeSpecId>) = input.parse(tuple)?;
+    let items = enclosed(input, type_spec, Kind::LParen, 2)?;
     let lists = &mut input.state().ast.type_lists;
-    let range = ListRange { start: lists.len() as u32, len: rest.len() as u32 + 1 };
-    lists.push(first);
-    lists.extend_from_slice(&rest);
+    let range = ListRange { start: lists.len() as u32, len: items.len() as u32 };
+    lists.extend_from_slice(&items);
     Ok(TypeSpec::Tuple(range))
 }
 
@@ -137,7 +134,6 @@ fn tuple_type(input: &mut Reader) -> Parsed<TypeSpec> {
 /// have signs except in the draft.
 pub(super) fn default_value(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
-    let items = custom(default_value).separated_by(token(Kind::Comma));
     match input.peek() {
         Some(kind) if kind.is_literal() => literal(input),
         Some(sign @ (Kind::Minus | Kind::Plus)) if input.state().rules.signed_defaults => {
@@ -151,14 +147,12 @@ pub(super) fn default_value(input: &mut Reader) -> Parsed<ExprId> {
             Ok(input.state().unary(op, operand, start..end))
         }
         Some(Kind::LBracket) => {
-            let items = items.collect().delimited_by(token(Kind::LBracket), token(Kind::RBracket));
-            let items: Several<ExprId> = nested(input, |input| input.parse(items))?;
+            let items = enclosed(input, default_value, Kind::LBracket, 0)?;
             let end = place(input);
             Ok(input.state().array(&items, start..end))
         }
         Some(Kind::LParen) => {
-            let items = items.at_least(2).collect().delimited_by(token(Kind::LParen), token(Kind::RParen));
-            let items: Several<ExprId> = nested(input, |input| input.parse(items))?;
+            let items = enclosed(input, default_value, Kind::LParen, 2)?;
             let list = input.state().ast.push_list(&items);
             Ok(push(input, start, Expr::Tuple(list)))
         }

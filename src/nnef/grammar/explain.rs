@@ -50,7 +50,7 @@ impl Verdict {
 impl Run<'_> {
     /// What stands at a token, for messages.
     pub(super) fn found(&self, at: usize) -> String {
-        match self.split().kind(at) {
+        match self.kind(at) {
             None => "the end of the text".to_owned(),
             Some(kind @ (Kind::Ident | Kind::Int | Kind::Real | Kind::Str)) => {
                 let text = self.token_text(at);
@@ -67,8 +67,8 @@ impl Run<'_> {
 
     /// Whether what is wrong here was found wrong by the lexer already.
     pub(super) fn is_marred(&self, start: usize, at: usize) -> bool {
-        let end = (at + 1).min(self.state.tokens.kinds.len());
-        self.state.tokens.kinds[start.min(end)..end].iter().any(|kind| matches!(kind, Kind::Stray | Kind::Bad))
+        let end = (at + 1).min(self.kinds().len());
+        self.kinds()[start.min(end)..end].iter().any(|kind| matches!(kind, Kind::Stray | Kind::Bad))
     }
 
     /// Reports why an assignment could not be read.
@@ -77,8 +77,8 @@ impl Run<'_> {
             return;
         }
         let verdict = self.judge_statement(start, end, problem);
-        let open = self.split().enclosing(start, problem.at);
-        self.report(verdict, problem, open);
+        let open = self.enclosing(start, problem.at);
+        self.pronounce(verdict, problem, open);
     }
 
     /// Reports why the header of a fragment or graph could not be read.
@@ -86,14 +86,14 @@ impl Run<'_> {
         if self.is_marred(start, problem.at) {
             return;
         }
-        let graph = self.split().kind(start) == Some(Kind::Graph);
+        let graph = self.kind(start) == Some(Kind::Graph);
         let verdict = match self.misplaced_keyword(problem) {
             Some(verdict) => verdict,
             None if graph => self.judge_graph(problem),
             None => self.judge_fragment(start, problem),
         };
         let missing_type = verdict.code == Code::BadType && self.type_is_missing(verdict.at);
-        let open = if problem.at >= end { self.split().enclosing(start, problem.at) } else { None };
+        let open = if problem.at >= end { self.enclosing(start, problem.at) } else { None };
         if missing_type {
             // Nothing stands where the type should: the place is right behind what came before.
             let at = Location::new(self.module.file, self.span(verdict.at - 1).after());
@@ -102,16 +102,16 @@ impl Run<'_> {
             self.diagnostics.report(finding.help_if(verdict.help));
             return;
         }
-        self.report(verdict, problem, open);
+        self.pronounce(verdict, problem, open);
     }
 
-    fn report(&mut self, verdict: Verdict, problem: &Problem, open: Option<usize>) {
+    fn pronounce(&mut self, verdict: Verdict, problem: &Problem, open: Option<usize>) {
         let message = verdict.message.unwrap_or_else(|| self.expectation(problem));
         let mut finding = Diagnostic::new(verdict.code, self.location(verdict.at), message).help_if(verdict.help);
         if let Some(open) = open
             && (problem.expects(Kind::RParen) || problem.expects(Kind::RBracket))
         {
-            let name = self.split().kind(open).map_or("", Kind::text);
+            let name = self.kind(open).map_or("", Kind::text);
             finding = finding.see(self.location(open), format!("{name} is opened here"));
         }
         self.diagnostics.report(finding);
@@ -131,7 +131,7 @@ impl Run<'_> {
         if expected.iter().any(|what| !minor(what)) {
             expected.retain(|what| !minor(what));
         }
-        if self.rules.semicolons {
+        if self.state.rules.semicolons {
             for what in &mut expected {
                 if *what == END {
                     *what = "`;`";
@@ -154,42 +154,42 @@ impl Run<'_> {
             let message = format!("`{word}` is a keyword and cannot be used as a name");
             Some(Verdict::new(Code::KeywordAsName, at).message(message))
         };
-        let kind = self.split().kind(at);
+        let kind = self.kind(at);
         let name_expected = problem.expects(Kind::Ident) || problem.expected.contains(&"expression");
-        let type_argument = self.split().kind(at + 1) == Some(Kind::Gt);
+        let type_argument = self.kind(at + 1) == Some(Kind::Gt);
         let clause = type_argument || matches!(kind, Some(Kind::In | Kind::If | Kind::Else | Kind::Yield | Kind::For));
-        let named = matches!(self.split().kind(at + 1), Some(Kind::Assign | Kind::Colon | Kind::Comma | Kind::RParen));
+        let named = matches!(self.kind(at + 1), Some(Kind::Assign | Kind::Colon | Kind::Comma | Kind::RParen));
         if kind.is_some_and(Kind::is_keyword) && name_expected && (!clause || named) {
             return verdict(at);
         }
         let before = at.checked_sub(1)?;
-        let builtin = self.split().kind(before).is_some_and(Kind::is_builtin);
+        let builtin = self.kind(before).is_some_and(Kind::is_builtin);
         (builtin && problem.expected == [Kind::LParen.text()]).then(|| verdict(before)).flatten()
     }
 
     fn judge_statement(&self, start: usize, end: usize, problem: &Problem) -> Verdict {
         let at = problem.at;
         if let Some(verdict) = self.misplaced_keyword(problem) {
-            if self.comprehension_header(start, at) && self.split().kind(at) != Some(Kind::Ident) {
-                let clause = matches!(self.split().kind(at), Some(Kind::In | Kind::If | Kind::Yield | Kind::For));
+            if self.comprehension_header(start, at) && self.kind(at) != Some(Kind::Ident) {
+                let clause = matches!(self.kind(at), Some(Kind::In | Kind::If | Kind::Yield | Kind::For));
                 if clause {
                     return Verdict::new(Code::BadComprehension, at);
                 }
             }
             return verdict;
         }
-        let kinds = &self.state.tokens.kinds;
+        let kinds = self.kinds();
         let equals = (start..end).find(|token| kinds[*token] == Kind::Assign);
-        let open = self.split().enclosing(start, at);
+        let open = self.enclosing(start, at);
         if equals.is_none_or(|equals| at <= equals) {
-            let complete = equals.is_some_and(|equals| self.split().enclosing(start, equals).is_none());
+            let complete = equals.is_some_and(|equals| self.enclosing(start, equals).is_none());
             if complete && at < end {
                 let message = "only names, and arrays and tuples of names, can be assigned";
                 return Verdict::new(Code::BadTarget, start).message(message);
             }
             return Verdict::new(Code::BadAssignment, at);
         }
-        let merged = at < end && self.starts_line(at) && self.split().statement_starts(at);
+        let merged = at < end && self.starts_line(at) && self.statement_starts(at);
         if at >= end || merged {
             return self.judge_end(at, open, problem);
         }
@@ -202,20 +202,18 @@ impl Run<'_> {
 
     /// The statement ends too early.
     fn judge_end(&self, at: usize, open: Option<usize>, problem: &Problem) -> Verdict {
-        let dangling = !self.state.tokens.kinds[at - 1].ends_expression();
+        let dangling = !self.kinds()[at - 1].ends_expression();
         match open {
             None if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
-            None if dangling && self.state.tokens.kinds[at - 1] != Kind::Assign => {
-                Verdict::new(Code::BadExpression, at)
-            }
+            None if dangling && self.kinds()[at - 1] != Kind::Assign => Verdict::new(Code::BadExpression, at),
             _ => Verdict::new(Code::BadAssignment, at),
         }
     }
 
     /// Something is wrong outside of brackets.
     fn judge_open(&self, at: usize, problem: &Problem) -> Verdict {
-        let before = self.state.tokens.kinds[at - 1];
-        match self.state.tokens.kinds[at] {
+        let before = self.kinds()[at - 1];
+        match self.kinds()[at] {
             Kind::Assign => Verdict::new(Code::BadAssignment, at).message("an assignment has one `=`"),
             Kind::Comma if problem.expects(Kind::Else) => Verdict::new(Code::SelectWithoutElse, at),
             Kind::Comma if before.ends_expression() => {
@@ -231,7 +229,7 @@ impl Run<'_> {
 
     /// Something is wrong in parentheses.
     fn judge_parens(&self, open: usize, at: usize, problem: &Problem) -> Verdict {
-        let kinds = &self.state.tokens.kinds;
+        let kinds = self.kinds();
         let callee = open.checked_sub(1).map(|before| kinds[before]);
         if callee.is_some_and(Kind::is_builtin) && (at == open + 1 || !problem.expected.contains(&"expression")) {
             let name = self.token_text(open - 1);
@@ -254,17 +252,17 @@ impl Run<'_> {
 
     /// Something is wrong in square brackets.
     fn judge_brackets(&self, open: usize, at: usize, problem: &Problem) -> Verdict {
-        let kinds = &self.state.tokens.kinds;
+        let kinds = self.kinds();
         let found = kinds[at];
         let subscript = open.checked_sub(1).is_some_and(|before| kinds[before].ends_expression());
         if subscript {
             return Verdict::new(Code::BadExpression, at);
         }
-        let looped = found == Kind::For || self.split().has_between(Kind::For, open + 1, at);
+        let looped = found == Kind::For || self.has_between(Kind::For, open + 1, at);
         let operand = problem.expected.contains(&"expression");
         let dangling = operand && !matches!(kinds[at - 1], Kind::In | Kind::If | Kind::Yield | Kind::For);
         if looped && !dangling {
-            let form = match self.rules.postfix_comprehension {
+            let form = match self.state.rules.postfix_comprehension {
                 true => "a comprehension is written `[item for i in array if condition]`, with one iterator",
                 false => "a comprehension is written `[for i in array if condition yield item]`",
             };
@@ -279,14 +277,14 @@ impl Run<'_> {
 
     /// Whether a token stands between `for` and `yield` of a comprehension.
     fn comprehension_header(&self, start: usize, at: usize) -> bool {
-        let Some(open) = self.split().enclosing(start, at) else { return false };
-        let looped = self.split().has_between(Kind::For, open + 1, at);
-        looped && !self.split().has_between(Kind::Yield, open + 1, at)
+        let Some(open) = self.enclosing(start, at) else { return false };
+        let looped = self.has_between(Kind::For, open + 1, at);
+        looped && !self.has_between(Kind::Yield, open + 1, at)
     }
 
     fn judge_graph(&self, problem: &Problem) -> Verdict {
         let at = problem.at;
-        match self.split().kind(at) {
+        match self.kind(at) {
             Some(Kind::Colon | Kind::Assign) => Verdict::new(Code::TypedGraphParameter, at)
                 .message("parameters and results of a graph have neither type nor default value"),
             _ => Verdict::new(Code::BadList, at),
@@ -295,10 +293,10 @@ impl Run<'_> {
 
     fn judge_fragment(&self, start: usize, problem: &Problem) -> Verdict {
         let at = problem.at;
-        let kinds = &self.state.tokens.kinds;
+        let kinds = self.kinds();
         // The outermost bracket holds the parameters; in it, the last comma starts this one.
-        let Some(&part) = self.split().open(start, at).first() else {
-            let generic = self.split().has_between(Kind::Lt, start, at) || self.split().kind(at) == Some(Kind::Lt);
+        let Some(&part) = self.open(start, at).first() else {
+            let generic = self.has_between(Kind::Lt, start, at) || self.kind(at) == Some(Kind::Lt);
             return Verdict::new(if generic { Code::BadType } else { Code::BadList }, at);
         };
         let mut depth = 0usize;
@@ -326,12 +324,14 @@ impl Run<'_> {
             return Verdict::new(Code::BadElementType, at).message("the elements of a tensor are of a primitive type");
         }
         let verdict = Verdict::new(Code::BadType, at);
-        let word = if self.split().kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
+        let word = if self.kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
         match word {
             "extent" => verdict.help("write `integer`"),
             "integer" => verdict.help("write `extent`"),
             "float" | "real" | "double" => verdict.help("write `scalar`"),
-            "int" => verdict.help(if self.rules.extra_types.is_empty() { "write `integer`" } else { "write `extent`" }),
+            "int" => {
+                verdict.help(if self.state.rules.own_words.is_empty() { "write `integer`" } else { "write `extent`" })
+            }
             "bool" | "boolean" => verdict.help("write `logical`"),
             "str" => verdict.help("write `string`"),
             _ => verdict,
@@ -340,8 +340,8 @@ impl Run<'_> {
 
     /// Whether a token belongs to the element type of a tensor, and makes more than a primitive.
     fn is_element(&self, at: usize) -> bool {
-        let back = |n: usize| at.checked_sub(n).and_then(|before| self.split().kind(before));
-        match self.split().kind(at) {
+        let back = |n: usize| at.checked_sub(n).and_then(|before| self.kind(before));
+        match self.kind(at) {
             Some(Kind::Tensor | Kind::LParen) => back(1) == Some(Kind::Lt) && back(2) == Some(Kind::Tensor),
             Some(Kind::LBracket) => back(2) == Some(Kind::Lt) && back(3) == Some(Kind::Tensor),
             _ => false,
@@ -350,8 +350,8 @@ impl Run<'_> {
 
     /// Whether a type breaks off: after the name of a parameter, or after a bare `tensor`.
     fn type_is_missing(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).and_then(|before| self.split().kind(before));
-        let ended = matches!(self.split().kind(at), Some(Kind::Comma | Kind::RParen | Kind::Assign | Kind::LBracket));
+        let before = at.checked_sub(1).and_then(|before| self.kind(before));
+        let ended = matches!(self.kind(at), Some(Kind::Comma | Kind::RParen | Kind::Assign | Kind::LBracket));
         ended && matches!(before, Some(Kind::Ident | Kind::Tensor))
     }
 }

@@ -7,9 +7,9 @@ use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
 use smallvec::SmallVec;
 
-use super::build::{Parsed, Parser, Reader, builtin, fails, ident, nested, place, primitive, push, rest, token};
+use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, token};
 use crate::diagnostics::Code;
-use crate::graph::operators::{BinaryInfo, UnaryInfo};
+use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
 use crate::nnef::ast::{
     Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange,
 };
@@ -56,6 +56,18 @@ pub(super) fn list<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t, '
     choice((none, several(item))).delimited_by(token(Kind::LParen), token(Kind::RParen))
 }
 
+/// Items between brackets or parentheses, so many at least.
+pub(super) fn enclosed<O>(
+    input: &mut Reader,
+    item: fn(&mut Reader) -> Parsed<O>,
+    open: Kind,
+    least: usize,
+) -> Parsed<Several<O>> {
+    let close = if open == Kind::LParen { Kind::RParen } else { Kind::RBracket };
+    let items = custom(item).separated_by(token(Kind::Comma)).at_least(least).collect();
+    nested(input, |input| input.parse(items.delimited_by(token(open), token(close))))
+}
+
 /// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
 /// parentheses of the outermost tuple can be absent.
 pub(super) fn targets(input: &mut Reader) -> Parsed<ExprId> {
@@ -69,14 +81,12 @@ pub(super) fn targets(input: &mut Reader) -> Parsed<ExprId> {
 
 fn target(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
-    let (open, close) = match input.peek() {
-        Some(open @ Kind::LBracket) => (open, Kind::RBracket),
-        Some(open @ Kind::LParen) => (open, Kind::RParen),
+    let open = match input.peek() {
+        Some(open @ (Kind::LBracket | Kind::LParen)) => open,
         Some(Kind::Ident) => return name(input),
         _ => return fails(input, &[Kind::Ident, Kind::LBracket, Kind::LParen].map(Kind::text)),
     };
-    let items: Several<ExprId> =
-        nested(input, |input| input.parse(several(custom(target)).delimited_by(token(open), token(close))))?;
+    let items = enclosed(input, target, open, 1)?;
     if open == Kind::LParen {
         return Ok(tuple(input, start, &items));
     }
@@ -164,17 +174,16 @@ fn primary(input: &mut Reader) -> Parsed<ExprId> {
         Some(Kind::LBracket) => array(input),
         // <tuple-rvalue-expr> ::= "(" <rvalue-expr> ("," <rvalue-expr>)+ ")", and parentheses
         Some(Kind::LParen) => {
-            let items = several(custom(expression));
-            let items: Several<ExprId> = input.parse(items.delimited_by(token(Kind::LParen), token(Kind::RParen)))?;
+            let items = enclosed(input, expression, Kind::LParen, 1)?;
             Ok(tuple(input, start, &items))
         }
         // <builtin> "(" <rvalue-expr> ")"
         found => {
-            let Some(function) = found.and_then(builtin) else { return fails(input, &["expression"]) };
+            let Some(row) = found.and_then(BuiltinInfo::of_token) else { return fails(input, &["expression"]) };
             input.skip();
             let argument = custom(expression).delimited_by(token(Kind::LParen), token(Kind::RParen));
             let argument = input.parse(argument)?;
-            Ok(push(input, start, Expr::Builtin { function, argument }))
+            Ok(push(input, start, Expr::Builtin { function: row.function, argument }))
         }
     }
 }
@@ -210,9 +219,9 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     let primitive = match *rest(input) {
         [_, Kind::Lt, kind, Kind::Gt, Kind::LParen, ..]
-            if primitive(kind).is_some() && input.state().rules.generics =>
+            if kind.primitive().is_some() && input.state().rules.generics =>
         {
-            primitive(kind)
+            kind.primitive()
         }
         [_, Kind::LParen, ..] => None,
         _ => return name(input),
@@ -255,8 +264,7 @@ fn array(input: &mut Reader) -> Parsed<ExprId> {
     if let [_, Kind::For, ..] = rest(input) {
         return comprehension(input);
     }
-    let items = custom(expression).separated_by(token(Kind::Comma)).collect();
-    let items: Several<ExprId> = input.parse(items.delimited_by(token(Kind::LBracket), token(Kind::RBracket)))?;
+    let items = enclosed(input, expression, Kind::LBracket, 0)?;
     let end = place(input);
     Ok(input.state().array(&items, start..end))
 }

@@ -5,7 +5,7 @@
 //! else stands, right or wrong, the reader gives up on the statement and leaves it to the grammar,
 //! which makes the same nodes of flat statements as this reader does.
 
-use super::build::{Build, primitive};
+use super::build::Build;
 use super::numbers;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, UnaryOp};
@@ -181,7 +181,7 @@ impl Statement<'_, '_> {
             }
             _ => self.word()?,
         };
-        let primitive = Kind::named(self.build.spelled(span).name).and_then(primitive)?;
+        let primitive = Kind::named(self.build.spelled(span).name).and_then(Kind::primitive)?;
         self.expect(b'>')?;
         Some((primitive, span))
     }

@@ -1,10 +1,7 @@
 //! The parts of a document (3.2.4) and their order.
 
-use chumsky::Parser;
-use chumsky::primitive::custom;
-
 use super::declaration::{self, FragmentHead};
-use super::{ModuleKind, Problem, Run, Sink, build, parse};
+use super::{ModuleKind, Run, Sink};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
 use crate::nnef::lexer::Kind;
@@ -18,23 +15,8 @@ enum Part {
     Graph,
 }
 
-/// Which parts came already.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    any: bool,
-    version: bool,
-    fragment: bool,
-    graph: bool,
-}
-
-impl Seen {
-    fn add(&mut self, part: Part) {
-        self.any = true;
-        self.version |= part == Part::Version;
-        self.fragment |= part == Part::Fragment;
-        self.graph |= part == Part::Graph;
-    }
-}
+/// Whether some items of each kind came already.
+type Seen = [bool; 4];
 
 impl Run<'_> {
     /// `<document> ::= <version> <extension>* <fragment-definition>* <graph-definition>`
@@ -46,16 +28,16 @@ impl Run<'_> {
                 self.window(0);
                 at = 0;
             }
-            if at >= self.state.tokens.kinds.len() || self.gives_up() {
+            if at >= self.kinds().len() || self.gives_up() {
                 break;
             }
             let Some(part) = self.part(at) else {
                 self.stray(at);
-                at = self.split().next_item(at + 1);
+                at = self.next_item(at + 1);
                 continue;
             };
             self.check_order(part, at, seen);
-            seen.add(part);
+            seen[part as usize] = true;
             at = match part {
                 Part::Version => self.version(at),
                 Part::Extension => self.extension(at),
@@ -63,15 +45,15 @@ impl Run<'_> {
                 Part::Graph => self.graph(at),
             };
         }
-        if self.kind == ModuleKind::Document && !seen.graph {
+        if self.kind == ModuleKind::Document && !seen[Part::Graph as usize] {
             let message = "the document has no graph";
-            self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
+            self.report(Code::DocumentStructure, at, message);
         }
     }
 
     fn part(&self, at: usize) -> Option<Part> {
-        let draft = !self.rules.not_keywords.is_empty();
-        Some(match self.split().kind(at)? {
+        let draft = !self.state.rules.not_keywords.is_empty();
+        Some(match self.kind(at)? {
             Kind::Version => Part::Version,
             Kind::Extension => Part::Extension,
             Kind::Fragment => Part::Fragment,
@@ -83,34 +65,34 @@ impl Run<'_> {
     }
 
     pub(super) fn token_text(&self, at: usize) -> &str {
-        &self.text[self.span(at).range()]
+        &self.state.text[self.span(at).range()]
     }
 
     fn stray(&mut self, at: usize) {
-        if matches!(self.split().kind(at), Some(Kind::Stray | Kind::Bad)) {
+        if matches!(self.kind(at), Some(Kind::Stray | Kind::Bad)) {
             return;
         }
         let message = format!("expected `fragment` or `graph`, found {}", self.found(at));
-        self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message));
+        self.report(Code::DocumentStructure, at, message);
     }
 
     fn check_order(&mut self, part: Part, at: usize, seen: Seen) {
         let document = self.kind == ModuleKind::Document;
-        let graph = seen.graph;
+        let [version, _, fragment, graph] = seen;
+        let any = seen.contains(&true);
         let message = match part {
             Part::Graph if !document => "a library of declarations has no graph",
             _ if !document => return,
-            Part::Version if seen.version => "the version is given twice",
-            Part::Version if seen.any => "the version comes first in a document",
+            Part::Version if version => "the version is given twice",
+            Part::Version if any => "the version comes first in a document",
             Part::Version => return,
-            _ if !seen.any => "a document starts with its version",
-            Part::Extension if graph || seen.fragment => "extensions come before fragments and the graph",
+            _ if !any => "a document starts with its version",
+            Part::Extension if graph || fragment => "extensions come before fragments and the graph",
             Part::Fragment if graph => "fragments come before the graph",
             Part::Graph if graph => "a document has exactly one graph",
             _ => return,
         };
-        let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
-        let help = (document && !seen.any).then(|| format!("put `{version}` in front"));
+        let help = (document && !any).then(|| format!("put `{}` in front", self.version_text()));
         self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
     }
 
@@ -118,23 +100,23 @@ impl Run<'_> {
     fn version(&mut self, start: usize) -> usize {
         let number = start + 1;
         let mut after = number;
-        match self.split().kind(number) {
+        match self.kind(number) {
             Some(Kind::Int | Kind::Real | Kind::Bad) => {
                 self.version_number(start, number);
                 after += 1;
             }
             _ => self.bad_version(number, format!("expected a version number, found {}", self.found(number))),
         }
-        if self.split().kind(after) == Some(Kind::Semicolon) {
+        if self.kind(after) == Some(Kind::Semicolon) {
             return after + 1;
         }
-        if self.rules.semicolons && after > number {
+        if self.state.rules.semicolons && after > number {
             self.bad_version(after, format!("expected `;` after the version, found {}", self.found(after)));
         }
-        let end = self.split().header_end(after.saturating_sub(1));
+        let end = self.header_end(after.saturating_sub(1));
         match self.part(after) {
             Some(_) => after,
-            None if self.rules.semicolons && self.split().kind(end) == Some(Kind::Semicolon) => end + 1,
+            None if self.state.rules.semicolons && self.kind(end) == Some(Kind::Semicolon) => end + 1,
             None => after,
         }
     }
@@ -149,38 +131,41 @@ impl Run<'_> {
         if (major, minor) != (1, 0) {
             return self.bad_version(number, format!("version {major}.{minor} is not supported"));
         }
-        let end = number + usize::from(self.split().kind(number + 1) == Some(Kind::Semicolon));
+        let end = number + usize::from(self.kind(number + 1) == Some(Kind::Semicolon));
         if self.module.version.is_none() {
             self.module.version = Some(Version { major, minor, span: self.range(start, end) });
             self.module.items.push(Item::Version);
         }
     }
 
+    fn version_text(&self) -> &'static str {
+        if self.state.rules.semicolons { "version 1.0;" } else { "version 1.0" }
+    }
+
     fn bad_version(&mut self, at: usize, message: String) {
-        let version = if self.rules.semicolons { "version 1.0;" } else { "version 1.0" };
-        let help = format!("write `{version}`");
+        let help = format!("write `{}`", self.version_text());
         self.diagnostics.report(Diagnostic::new(Code::BadVersion, self.location(at), message).help(help));
     }
 
     /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
     fn extension(&mut self, start: usize) -> usize {
-        let stop = |at: &usize| self.state.tokens.kinds[*at] == Kind::Semicolon || self.part(*at).is_some();
-        let len = self.state.tokens.kinds.len();
+        let stop = |at: &usize| self.kinds()[*at] == Kind::Semicolon || self.part(*at).is_some();
+        let len = self.kinds().len();
         let end = (start + 1..len).find(stop).unwrap_or(len);
-        let closed = self.split().kind(end) == Some(Kind::Semicolon);
-        if !self.rules.semicolons {
+        let closed = self.kind(end) == Some(Kind::Semicolon);
+        if !self.state.rules.semicolons {
             let message = "this dialect has no extensions";
-            self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start), message));
+            self.report(Code::BadExtension, start, message);
             return end + usize::from(closed);
         }
         if !closed {
             let message = format!("expected `;` after the extension, found {}", self.found(end));
-            self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(end), message));
+            self.report(Code::BadExtension, end, message);
         }
-        if self.split().kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
+        if self.kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
             if closed || end > start + 1 {
                 let message = format!("expected the name of an extension, found {}", self.found(start + 1));
-                self.diagnostics.report(Diagnostic::new(Code::BadExtension, self.location(start + 1), message));
+                self.report(Code::BadExtension, start + 1, message);
             }
             return end + usize::from(closed);
         }
@@ -189,7 +174,7 @@ impl Run<'_> {
     }
 
     fn extension_words(&mut self, start: usize, end: usize, closed: bool) {
-        let kinds = self.state.tokens.kinds[start + 1..end].to_vec();
+        let kinds = self.kinds()[start + 1..end].to_vec();
         let listed = kinds.chunks(2).all(|pair| matches!(pair, [Kind::Ident] | [Kind::Ident, Kind::Comma]));
         let listed = listed && kinds.last() == Some(&Kind::Ident);
         let odd = kinds.iter().position(|kind| *kind != Kind::Ident);
@@ -201,7 +186,7 @@ impl Run<'_> {
         }
         if let Some(odd) = odd {
             let message = "an extension is written as identifiers separated by spaces";
-            self.diagnostics.report(Diagnostic::new(Code::VendorSyntax, self.location(start + 1 + odd), message));
+            self.report(Code::VendorSyntax, start + 1 + odd, message);
         }
         let text = self.range(start + 1, end - 1);
         let span = self.range(start, if closed { end } else { end - 1 });
@@ -212,7 +197,7 @@ impl Run<'_> {
     /// `<fragment-definition> ::= <fragment-declaration> (<body> | ";")`
     fn fragment(&mut self, start: usize) -> usize {
         let (head, end) = self.fragment_head(start);
-        let (body, after) = match self.split().kind(end) {
+        let (body, after) = match self.kind(end) {
             Some(Kind::LBrace) => {
                 let mut body = Sink::new(false);
                 let after = self.body(end, &mut body);
@@ -223,9 +208,9 @@ impl Run<'_> {
             _ => {
                 if head.is_some() {
                     let message = format!("expected `{{` or `;`, found {}", self.found(end));
-                    self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(end), message));
+                    self.report(Code::DocumentStructure, end, message);
                 }
-                (None, self.split().next_item(end))
+                (None, self.next_item(end))
             }
         };
         if let Some(head) = head {
@@ -239,13 +224,13 @@ impl Run<'_> {
 
     /// The header of a fragment, if it is right, and where it ends.
     fn fragment_head(&mut self, start: usize) -> (Option<FragmentHead>, usize) {
-        let end = self.split().header_end(start);
-        let problem = match parse!(self, declaration::fragment_head, start, end) {
+        let end = self.header_end(start);
+        let problem = match self.parse(declaration::fragment_head, start, end) {
             Ok(head) => return (Some(head), end),
             Err(problem) => problem,
         };
         self.explain_header(start, end, &problem);
-        if self.split().kind(start + 1) == Some(Kind::Ident) {
+        if self.kind(start + 1) == Some(Kind::Ident) {
             self.begin(start + 1);
             let name = self.state.ident(0).name;
             self.module.broken.push(name);
@@ -255,20 +240,20 @@ impl Run<'_> {
 
     /// `<graph-definition> ::= <graph-declaration> <body>`
     fn graph(&mut self, start: usize) -> usize {
-        let end = self.split().header_end(start);
-        let head = match parse!(self, declaration::graph_head, start, end) {
+        let end = self.header_end(start);
+        let head = match self.parse(declaration::graph_head, start, end) {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);
                 None
             }
         };
-        if self.split().kind(end) != Some(Kind::LBrace) {
+        if self.kind(end) != Some(Kind::LBrace) {
             if head.is_some() {
                 let message = format!("expected `{{`, found {}: a graph has a body", self.found(end));
-                self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(end), message));
+                self.report(Code::EmptyBody, end, message);
             }
-            return self.split().next_item(end);
+            return self.next_item(end);
         }
         let mut body = Sink::new(true);
         let after = self.body(end, &mut body);

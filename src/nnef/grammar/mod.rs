@@ -30,15 +30,13 @@ use chumsky::Parser;
 use chumsky::inspector::SimpleState;
 use chumsky::primitive::custom;
 
-use self::build::{Build, Mark, State};
+use self::build::{Build, Mark, Rule, State};
 pub(crate) use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
 use self::flat::Lists;
 use self::sink::Sink;
-use self::split::Splitter;
 use super::ast::{Assignment, Ast, Expr, Marks, Module};
-use super::dialect::Rules;
 use super::lexer::{Kind, Lexer};
 use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -70,44 +68,19 @@ pub(crate) fn parse_module(
         return Module::empty(file);
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let source = Source { file, text, dialect, kind };
-    if dialect.rules().semicolons {
-        let (module, found) = source.read(true, names, diagnostics.strict());
-        if !found.has_errors() {
-            diagnostics.extend(found);
-            return module;
-        }
-    }
-    let (module, found) = source.read(false, names, diagnostics.strict());
-    diagnostics.extend(found);
-    module
-}
-
-/// What is read.
-#[derive(Clone, Copy)]
-struct Source<'t> {
-    file: FileId,
-    text: &'t str,
-    dialect: Dialect,
-    kind: ModuleKind,
-}
-
-impl Source<'_> {
-    /// Reads the text, with the reader of flat statements or without. With it, nothing but that
-    /// there are errors can be told from the outcome if there are any.
-    fn read(self, flat: bool, names: &mut Names, strict: bool) -> (Module, Diagnostics) {
-        let rules = self.dialect.rules();
-        let mut build = Build::new(self.text, rules, names);
-        build.ast = roomy(self.text.len());
+    let (rules, strict) = (dialect.rules(), diagnostics.strict());
+    // Reads the text, with the reader of flat statements or without. With it, a text that has errors
+    // gives nothing but that it has some.
+    let mut read = |flat: bool| {
+        let mut build = Build::new(text, rules, names);
+        build.ast = roomy(text.len());
         let mut run = Run {
-            text: self.text,
-            lexer: Lexer::new(self.text, self.file, self.dialect, strict),
+            lexer: Lexer::new(text, file, dialect, strict),
             flat,
             lists: Lists::default(),
             targets: Targets::default(),
-            rules,
-            kind: self.kind,
-            module: Module::empty(self.file),
+            kind,
+            module: Module::empty(file),
             diagnostics: Diagnostics::new(strict),
             state: SimpleState(build),
         };
@@ -118,60 +91,54 @@ impl Source<'_> {
         let mut found = run.lexer.diagnostics;
         found.extend(run.diagnostics);
         (Module { ast, comments: tokens.comments, ..run.module }, found)
+    };
+    let (mut module, mut found) = read(rules.semicolons);
+    if rules.semicolons && found.has_errors() {
+        (module, found) = read(false);
     }
+    diagnostics.extend(found);
+    module
 }
-
-/// Reads the slice from one token to another by a rule of the grammar. What it wrote is taken back
-/// if it fails.
-macro_rules! parse {
-    ($run:expr, $rule:path, $from:expr, $to:expr) => {{
-        let (from, to): (usize, usize) = ($from, $to);
-        let mark = $run.begin(from);
-        let kinds = std::mem::take(&mut $run.state.tokens.kinds);
-        let rule = custom($rule).then_ignore(custom(build::end));
-        let output = rule.parse_with_state(&kinds[from..to], &mut $run.state).into_output();
-        $run.state.tokens.kinds = kinds;
-        match output {
-            Some(output) => {
-                $run.flush();
-                Ok(output)
-            }
-            None => {
-                $run.state.rewind(mark);
-                let expected = std::mem::take(&mut $run.state.expected);
-                Err(Problem { at: from + $run.state.failure, expected })
-            }
-        }
-    }};
-}
-use parse;
 
 /// One run of the parser over one file.
 struct Run<'s> {
-    text: &'s str,
     lexer: Lexer<'s>,
     /// Whether flat statements have a reader of their own, and others are cut into tokens one by one.
     flat: bool,
     lists: Lists,
     /// What the graph assigns.
     targets: Targets,
-    rules: &'static Rules,
     kind: ModuleKind,
     module: Module,
     diagnostics: Diagnostics,
     state: State<'s>,
 }
 
-impl Run<'_> {
+impl<'s> Run<'s> {
+    /// Reads the slice from one token to another by a rule of the grammar. What it wrote is taken
+    /// back if it fails.
+    fn parse<O>(&mut self, rule: Rule<'s, O>, from: usize, to: usize) -> Result<O, Problem> {
+        let mark = self.begin(from);
+        let kinds = std::mem::take(&mut self.state.tokens.kinds);
+        let rule = custom(rule).then_ignore(custom(build::end));
+        let output = rule.parse_with_state(&kinds[from..to], &mut self.state).into_output();
+        self.state.tokens.kinds = kinds;
+        if let Some(output) = output {
+            self.flush();
+            return Ok(output);
+        }
+        self.state.rewind(mark);
+        let expected = std::mem::take(&mut self.state.expected);
+        Err(Problem { at: from + self.state.failure, expected })
+    }
+
     /// Whether the text is to be read again, without the reader of flat statements.
     fn gives_up(&self) -> bool {
         self.flat && (self.diagnostics.has_errors() || self.lexer.diagnostics.has_errors())
     }
 
-    /// The tokens there are.
-    fn split(&self) -> Splitter<'_> {
-        let tokens = &self.state.tokens;
-        Splitter { kinds: &tokens.kinds, semicolons: self.rules.semicolons, loops: tokens.loops }
+    fn report(&mut self, code: Code, at: usize, message: impl Into<String>) {
+        self.diagnostics.report(Diagnostic::new(code, self.location(at), message));
     }
 
     /// Cuts the whole text into tokens; false if it is nested too deeply to go on.
@@ -192,7 +159,7 @@ impl Run<'_> {
                 _ => {}
             }
         }
-        if self.state.tokens.kinds.len() > depth::SHALLOW {
+        if self.kinds().len() > depth::SHALLOW {
             self.check_depth();
         }
     }
@@ -201,7 +168,7 @@ impl Run<'_> {
         let deep = depth::too_deep(&self.state.tokens.kinds, MAX_NESTING);
         if let Some(at) = deep {
             let message = format!("more than {MAX_NESTING} levels of brackets and operators");
-            self.diagnostics.report(Diagnostic::new(Code::TooDeep, self.location(at), message));
+            self.report(Code::TooDeep, at, message);
         }
         deep.is_none()
     }
@@ -213,9 +180,14 @@ impl Run<'_> {
             let marks = Marks::of(&self.state.ast);
             let Some(assignment) = flat::statement(at, marks, &mut self.state.0, &mut self.lists) else { break };
             at = assignment.span.end as usize;
-            body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+            self.add(body, marks, assignment);
         }
         self.lexer.skip_to(at);
+    }
+
+    /// Adds a statement, whose nodes came after the marks, to a body.
+    fn add(&mut self, body: &mut Sink, marks: Marks, assignment: Assignment) {
+        body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -232,7 +204,7 @@ impl Run<'_> {
                 Code::EmptyList => "the list between these parentheses is empty",
                 _ => "a comprehension has one item expression",
             };
-            self.diagnostics.report(Diagnostic::new(code, self.location(token), message));
+            self.report(code, token, message);
         }
     }
 
@@ -263,18 +235,18 @@ impl Run<'_> {
                 self.flat_statements(body);
                 self.window(at);
             }
-            match self.split().kind(at) {
-                _ if self.gives_up() => return self.state.tokens.kinds.len(),
+            match self.kind(at) {
+                _ if self.gives_up() => return self.kinds().len(),
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
                     if body.is_empty() && silent {
                         let message = "a body has at least one assignment";
-                        self.diagnostics.report(Diagnostic::new(Code::EmptyBody, self.location(at), message));
+                        self.report(Code::EmptyBody, at, message);
                     }
                     *body.span() = self.range(open, at);
                     return at + 1;
                 }
-                Some(_) if !self.split().item_starts(at) => {}
+                Some(_) if !self.item_starts(at) => {}
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
                     let opening = self.location(open);
@@ -286,17 +258,15 @@ impl Run<'_> {
                     return at;
                 }
             }
-            let end = self.split().statement_end(at);
+            let end = self.statement_end(at);
             self.statement(at, end, body);
-            at = end + usize::from(self.split().kind(end) == Some(Kind::Semicolon));
+            at = end + usize::from(self.kind(end) == Some(Kind::Semicolon));
         }
     }
 
     fn assignment(&mut self, start: usize, end: usize) -> Result<Sides, Problem> {
-        if self.state.tokens.loops {
-            return parse!(self, loops::assignment, start, end);
-        }
-        parse!(self, expression::assignment, start, end)
+        let rule = if self.state.tokens.loops { loops::assignment } else { expression::assignment };
+        self.parse(rule, start, end)
     }
 
     /// Reads the statement of a slice; several, where what separates them is missing.
@@ -305,32 +275,29 @@ impl Run<'_> {
             let marks = Marks::of(&self.state.ast);
             let problem = match self.assignment(start, end) {
                 Ok(sides) => {
-                    let ended = self.split().kind(end) == Some(Kind::Semicolon);
-                    if self.rules.semicolons && !ended {
+                    let ended = self.kind(end) == Some(Kind::Semicolon);
+                    if self.state.rules.semicolons && !ended {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
-                    let assignment = Assignment { target: sides.target, value: sides.value, span };
-                    body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
-                    return;
+                    return self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
                 }
                 Err(problem) => problem,
             };
             let at = problem.at;
-            let merged = at > start && at < end && self.split().statement_starts(at);
-            if merged
-                && self.split().enclosing(start, at).is_none()
+            if (start + 1..end).contains(&at)
+                && self.statement_starts(at)
+                && self.enclosing(start, at).is_none()
                 && let Ok(sides) = self.assignment(start, at)
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
-                let assignment = Assignment { target: sides.target, value: sides.value, span };
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+                self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
                 start = at;
                 continue;
             }
             self.explain_statement(start, end, &problem);
-            let resume = |next: &usize| self.split().statement_starts(*next) && self.starts_line(*next);
+            let resume = |next: &usize| self.statement_starts(*next) && self.starts_line(*next);
             let next = (at.max(start + 1)..end).find(resume);
             self.keep_target(start, next.unwrap_or(end), body);
             match next {
@@ -342,23 +309,23 @@ impl Run<'_> {
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
-        let Some(equals) = (start..end).find(|at| self.state.tokens.kinds[*at] == Kind::Assign) else { return };
+        let Some(equals) = (start..end).find(|at| self.kinds()[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {
-            if self.state.tokens.kinds[token] == Kind::Ident {
+            if self.kinds()[token] == Kind::Ident {
                 let marks = Marks::of(&self.state.ast);
                 self.begin(token);
                 let ident = self.state.ident(0);
                 let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                body.push(&mut self.state.0.ast, marks, &mut self.targets, Assignment { target, value, span });
+                self.add(body, marks, Assignment { target, value, span });
             }
         }
     }
 
     fn missing_semicolon(&mut self, start: usize, at: usize) {
-        if !self.rules.semicolons || self.is_marred(start, at) {
+        if !self.state.rules.semicolons || self.is_marred(start, at) {
             return;
         }
         let message = format!("expected `;`, found {}", self.found(at));
@@ -373,7 +340,7 @@ impl Run<'_> {
     /// Whether a token is the first one of its line.
     fn starts_line(&self, at: usize) -> bool {
         let gap = self.span(at - 1).end as usize..self.span(at).start as usize;
-        self.text.get(gap).is_some_and(|gap| gap.contains(['\n', '\r']))
+        self.state.text.get(gap).is_some_and(|gap| gap.contains(['\n', '\r']))
     }
 }
 

@@ -4,31 +4,27 @@
 //! parsing, and each statement is parsed on its own. The bodies of loops have both, but between
 //! braces of their own.
 
+use super::Run;
 use crate::nnef::lexer::Kind;
 
-/// A view of all tokens of a file.
-#[derive(Clone, Copy)]
-pub(super) struct Splitter<'s> {
-    pub(crate) kinds: &'s [Kind],
-    /// Whether statements end with semicolons.
-    pub(crate) semicolons: bool,
-    /// Whether there are loops, whose bodies are braces within statements.
-    pub(crate) loops: bool,
-}
+impl Run<'_> {
+    /// The tokens there are.
+    pub(super) fn kinds(&self) -> &[Kind] {
+        &self.state.tokens.kinds
+    }
 
-impl Splitter<'_> {
-    pub(crate) fn kind(self, at: usize) -> Option<Kind> {
-        self.kinds.get(at).copied()
+    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
+        self.kinds().get(at).copied()
     }
 
     /// Whether an item starts here: a keyword that is not a misplaced name.
-    pub(crate) fn item_starts(self, at: usize) -> bool {
+    pub(super) fn item_starts(&self, at: usize) -> bool {
         use Kind::*;
         let before = at.checked_sub(1).and_then(|before| self.kind(before));
         if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
             return false;
         }
-        match self.kinds.get(at..).unwrap_or_default() {
+        match self.kinds().get(at..).unwrap_or_default() {
             [Graph | Fragment, Ident, LParen | Lt, ..] => true,
             [Version, Real | Int, ..] => true,
             [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
@@ -38,34 +34,34 @@ impl Splitter<'_> {
 
     /// The end of the header that starts here: its brace, its semicolon, or what is found
     /// instead.
-    pub(crate) fn header_end(self, start: usize) -> usize {
+    pub(super) fn header_end(&self, start: usize) -> usize {
         let ends = |at: &usize| {
-            matches!(self.kinds[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
+            matches!(self.kinds()[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
         };
-        (start + 1..self.kinds.len()).find(ends).unwrap_or(self.kinds.len())
+        (start + 1..self.kinds().len()).find(ends).unwrap_or(self.kinds().len())
     }
 
     /// The next token from here at which skipping can stop: an item's keyword.
-    pub(crate) fn next_item(self, start: usize) -> usize {
+    pub(super) fn next_item(&self, start: usize) -> usize {
         use Kind::*;
-        let starts = |at: &usize| matches!(self.kinds[*at], Version | Extension | Graph | Fragment);
-        (start..self.kinds.len()).find(starts).unwrap_or(self.kinds.len())
+        let starts = |at: &usize| matches!(self.kinds()[*at], Version | Extension | Graph | Fragment);
+        (start..self.kinds().len()).find(starts).unwrap_or(self.kinds().len())
     }
 
     /// The end of the statement that starts here: its semicolon, the body's brace, the start of
     /// the next statement where the dialect has no semicolons, or what is found instead.
-    pub(crate) fn statement_end(self, start: usize) -> usize {
+    pub(super) fn statement_end(&self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
         let mut at = start;
         while let Some(kind) = self.kind(at) {
             match kind {
-                Kind::LBrace if self.loops => braces += 1,
+                Kind::LBrace if self.state.tokens.loops => braces += 1,
                 Kind::RBrace if braces > 0 => braces -= 1,
                 Kind::Semicolon if braces > 0 => {}
                 Kind::Semicolon | Kind::RBrace => return at,
                 Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
-                _ if self.semicolons => {}
+                _ if self.state.rules.semicolons => {}
                 _ => {
                     if depth == 0 && at > start && self.statement_starts(at) {
                         return at;
@@ -84,13 +80,13 @@ impl Splitter<'_> {
 
     /// Whether an assignment can start here: a complete expression lies behind, and left sides
     /// followed by `=` ahead.
-    pub(crate) fn statement_starts(self, at: usize) -> bool {
+    pub(super) fn statement_starts(&self, at: usize) -> bool {
         let behind = at.checked_sub(1).and_then(|before| self.kind(before));
         behind.is_some_and(Kind::ends_expression) && self.assigns(at)
     }
 
     /// Whether left sides followed by `=` stand here.
-    fn assigns(self, mut at: usize) -> bool {
+    fn assigns(&self, mut at: usize) -> bool {
         let mut depth = 0usize;
         let mut operand = false;
         while let Some(kind) = self.kind(at) {
@@ -108,17 +104,17 @@ impl Splitter<'_> {
     }
 
     /// The innermost bracket between `start` and `at` that is still open, if any.
-    pub(crate) fn enclosing(self, start: usize, at: usize) -> Option<usize> {
+    pub(super) fn enclosing(&self, start: usize, at: usize) -> Option<usize> {
         self.open(start, at).pop()
     }
 
     /// The brackets between `start` and `at` that are still open, the outermost first.
-    pub(crate) fn open(self, start: usize, at: usize) -> Vec<usize> {
+    pub(super) fn open(&self, start: usize, at: usize) -> Vec<usize> {
         let mut open = Vec::new();
-        for token in start..at.min(self.kinds.len()) {
-            if self.kinds[token].opens() {
+        for token in start..at.min(self.kinds().len()) {
+            if self.kinds()[token].opens() {
                 open.push(token);
-            } else if self.kinds[token].closes() {
+            } else if self.kinds()[token].closes() {
                 open.pop();
             }
         }
@@ -126,9 +122,9 @@ impl Splitter<'_> {
     }
 
     /// Whether a token of this kind stands between two others, outside of further brackets.
-    pub(crate) fn has_between(self, kind: Kind, start: usize, end: usize) -> bool {
+    pub(super) fn has_between(&self, kind: Kind, start: usize, end: usize) -> bool {
         let mut depth = 0usize;
-        self.kinds[start..end].iter().any(|&found| {
+        self.kinds()[start..end].iter().any(|&found| {
             if found.opens() {
                 depth += 1;
             } else if found.closes() {

@@ -1,5 +1,14 @@
 use super::*;
 
+/// Cuts a text into tokens.
+fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
+    let mut tokens = Tokens::default();
+    let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
+    while lexer.next(&mut tokens).is_some() {}
+    diagnostics.extend(lexer.diagnostics);
+    tokens
+}
+
 fn run(text: &str, dialect: Dialect) -> (Vec<Kind>, Vec<(Code, u32)>) {
     let mut diagnostics = Diagnostics::new(false);
     let tokens = lex(text, FileId::default(), dialect, &mut diagnostics);

@@ -7,20 +7,16 @@
 pub(crate) mod table;
 pub(crate) mod target;
 
-use std::sync::Arc;
-
-use smallvec::SmallVec;
-
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
-use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, TensorId, Value};
+use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value};
 use crate::nnef::document::Document;
 use crate::options::Options;
 use crate::source::Location;
-use table::{Condition, Constant, Row, Step};
+use table::{Condition, Constant, Step};
 use target::{Declarations, Declared, Target};
 
 /// An operation that cannot be written in 1.0 as it is.
@@ -71,7 +67,7 @@ pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Di
 }
 
 /// What becomes of a kind of operation; none where it stays what it is.
-type Plan = Option<Result<(&'static Row, Declared), ()>>;
+type Plan = Option<Result<(&'static [Step], Declared), ()>>;
 
 fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
     let mut plans = Vec::with_capacity(graph.kinds.len());
@@ -81,8 +77,8 @@ fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
             continue;
         }
         let row = table::find(graph.text_of(graph.kinds[i].name));
-        let declared = row.and_then(|row| declarations.find(row.counterpart, graph));
-        plans.push(Some(row.zip(declared.cloned()).ok_or(())));
+        let plan = row.and_then(|(name, steps)| Some((steps, declarations.find(name, graph)?.clone())));
+        plans.push(Some(plan.ok_or(())));
     }
     plans
 }
@@ -98,7 +94,7 @@ fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
                 let message = format!("`{name}` has no counterpart in NNEF 1.0");
                 Some(Diagnostic::new(Code::NoCounterpart, operation.at, message))
             }
-            Some(Ok((row, _))) => row.steps.iter().find_map(|step| unmet(graph, operation, step)),
+            Some(Ok((steps, _))) => steps.iter().find_map(|step| unmet(graph, operation, step)),
         };
         if let Some(diagnostic) = finding {
             let operation_name = graph.operation_name(operation).to_string();
@@ -173,56 +169,70 @@ fn rank(graph: &Graph, first: Operand) -> Option<usize> {
 
 /// Applies the plans to all kinds and operations.
 fn rewrite(graph: &mut Graph, plans: &[Plan]) {
-    let old = std::mem::take(&mut graph.kinds);
-    let names: Vec<SmallVec<[String; 8]>> = old
-        .iter()
-        .map(|kind| kind.params.iter().map(|param| graph.text_of(param.name).to_string()).collect())
-        .collect();
-    graph.kinds = old
-        .iter()
-        .zip(plans)
-        .map(|(kind, plan)| match plan {
-            Some(Ok((_, declared))) => declared.kind.clone(),
-            _ => kind.clone(),
-        })
-        .collect();
-    let symbols = Arc::clone(&graph.symbols);
-    set_types(graph);
-    graph.map_arguments(|operation, graph, arguments| {
-        let index = graph.kind_id(operation).index();
-        let Some(Ok((row, declared))) = &plans[index] else { return arguments };
-        operation.set_type_argument((operation.dtype(), row.steps.contains(&Step::TypeArgument)));
-        let param = |name: &str| declared.kind.params.iter().position(|param| symbols.text(param.name) == name);
-        let scalar = |to: usize| match declared.takes[to] {
-            Some(Primitive::Generic) => operation.dtype() == Some(Primitive::Scalar),
-            takes => takes == Some(Primitive::Scalar),
-        };
-        let rank = arguments.first().and_then(|first| rank(graph, Operand::from(&first.value)));
-        let mut new: Vec<Argument> = Vec::with_capacity(arguments.len() + 1);
-        for argument in arguments {
-            let Key::Param(i) = argument.key else { continue };
-            let name = names[index][i as usize].as_str();
-            let Some(to) = param(renamed(row, name)) else { continue };
-            let value = filled(row, name, rank, argument.value);
-            new.push(Argument { key: Key::Param(to as u32), value: as_scalar(value, scalar(to)) });
-        }
-        for step in row.steps {
-            if let Step::Add(name, constant) = step
-                && let Some(to) = param(name)
-            {
-                new.push(Argument { key: Key::Param(to as u32), value: constant.value() });
-            }
-        }
-        new.sort_by_key(|argument| match argument.key {
-            Key::Param(i) => i,
-            _ => u32::MAX,
-        });
-        new
+    let old = graph.take_operations();
+    let kinds = old.kinds.iter().zip(plans).map(|(kind, plan)| match plan {
+        Some(Ok((_, declared))) => declared.kind.clone(),
+        _ => kind.clone(),
     });
+    graph.kinds = kinds.collect();
+    for operation in &old.operations {
+        let kind = old.kind_id(operation);
+        let outputs: Vec<Output> = old.outputs_of(operation).collect();
+        // Generic operations have a type: that of their results.
+        let first = old.tensors_of(operation).next().filter(|_| graph.kinds[kind.index()].generic);
+        let dtype = first.and_then(|tensor| graph.tensors[tensor.index()].dtype);
+        let arguments = old.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() });
+        let (arguments, explicit) = match &plans[kind.index()] {
+            Some(Ok((steps, declared))) => {
+                let before = |i: u32| old.text_of(old.kinds[kind.index()].params[i as usize].name);
+                let rank = old.arguments(operation).next().and_then(|(_, first)| rank(graph, first));
+                let arguments = rewritten(graph, (steps, declared), (dtype, rank), before, arguments.collect());
+                (arguments, steps.contains(&Step::TypeArgument))
+            }
+            _ => (arguments.collect(), operation.has_explicit_dtype()),
+        };
+        graph.add_operation(kind, (dtype, explicit), arguments, &outputs, (operation.at, operation.origin));
+    }
 }
 
-fn renamed<'a>(row: &Row, name: &'a str) -> &'a str {
-    let found = row.steps.iter().find_map(|step| match step {
+/// The arguments that an operation has in 1.0. It is known of which items it is, how many axes its
+/// first argument has, and what its parameters were called.
+fn rewritten<'g>(
+    graph: &Graph,
+    (steps, declared): (&[Step], &Declared),
+    (dtype, rank): (Option<Primitive>, Option<usize>),
+    before: impl Fn(u32) -> &'g str,
+    arguments: Vec<Argument>,
+) -> Vec<Argument> {
+    let param = |name: &str| declared.kind.params.iter().position(|param| graph.text_of(param.name) == name);
+    let scalar = |to: usize| match declared.takes[to] {
+        Some(Primitive::Generic) => dtype == Some(Primitive::Scalar),
+        takes => takes == Some(Primitive::Scalar),
+    };
+    let mut new: Vec<Argument> = Vec::with_capacity(arguments.len() + 1);
+    for argument in arguments {
+        let Key::Param(i) = argument.key else { continue };
+        let name = before(i);
+        let Some(to) = param(renamed(steps, name)) else { continue };
+        let value = filled(steps, name, rank, argument.value);
+        new.push(Argument { key: Key::Param(to as u32), value: as_scalar(value, scalar(to)) });
+    }
+    for step in steps {
+        if let Step::Add(name, constant) = step
+            && let Some(to) = param(name)
+        {
+            new.push(Argument { key: Key::Param(to as u32), value: constant.value() });
+        }
+    }
+    new.sort_by_key(|argument| match argument.key {
+        Key::Param(i) => i,
+        _ => u32::MAX,
+    });
+    new
+}
+
+fn renamed<'a>(steps: &[Step], name: &'a str) -> &'a str {
+    let found = steps.iter().find_map(|step| match step {
         Step::Rename(from, to) if *from == name => Some(*to),
         _ => None,
     });
@@ -230,8 +240,8 @@ fn renamed<'a>(row: &Row, name: &'a str) -> &'a str {
 }
 
 /// A list with the items for trailing axes that the draft leaves out.
-fn filled(row: &Row, name: &str, rank: Option<usize>, value: Value) -> Value {
-    let from = row.steps.iter().find_map(|step| match step {
+fn filled(steps: &[Step], name: &str, rank: Option<usize>, value: Value) -> Value {
+    let from = steps.iter().find_map(|step| match step {
         Step::FillOnes(of, from) if *of == name => Some(*from),
         _ => None,
     });
@@ -259,17 +269,6 @@ impl Constant {
             Constant::Ints(items) => Value::Integers(items.into()),
             Constant::Text(text) => Value::String(text.into()),
         }
-    }
-}
-
-/// Generic operations have a type: that of their results.
-fn set_types(graph: &mut Graph) {
-    for i in 0..graph.operations.len() {
-        let operation = &graph.operations[i];
-        let first = graph.tensors_of(operation).next();
-        let dtype = first.and_then(|tensor| graph.tensors[tensor.index()].dtype);
-        let (dtype, explicit) = (dtype.filter(|_| graph.kind(operation).generic), operation.has_explicit_dtype());
-        graph.operations[i].set_type_argument((dtype, explicit));
     }
 }
 
@@ -321,45 +320,4 @@ fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Dia
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::parse;
-
-    fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
-        let parsed = parse("t", text.to_string(), &Options::default());
-        let names = parsed.document.names();
-        let of = |name| names.text(name).to_string();
-        let fragments = &parsed.document.modules()[0].fragments;
-        fragments
-            .iter()
-            .map(|f| (of(f.name.name), f.params.iter().map(|p| of(p.name.name)).collect(), f.body.is_some()))
-            .collect()
-    }
-
-    #[test]
-    fn every_operation_has_one_row_that_fits() {
-        let draft = library("version 1.0\ngraph G( x ) -> ( x ) { x = external(shape = [1]) }");
-        let one = library("version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }");
-        for (name, params, body) in &draft {
-            let rows = table::ROWS.iter().filter(|row| row.draft == name).count();
-            let expanded = table::EXPANDED.contains(&name.as_str());
-            assert_eq!(rows + usize::from(expanded), 1, "{name}");
-            assert!(!expanded || *body, "{name} cannot be expanded");
-            let Some(row) = table::find(name) else { continue };
-            let (_, new, _) = one.iter().find(|(of, ..)| of == row.counterpart).unwrap();
-            for param in params {
-                assert!(new.iter().any(|known| known == renamed(row, param)), "{name}.{param}");
-            }
-            for step in row.steps {
-                match step {
-                    Step::Rename(from, _) | Step::If(from, _) | Step::FillOnes(from, _) => {
-                        assert!(params.iter().any(|known| known == from), "{name}.{from}");
-                    }
-                    Step::Add(to, _) => assert!(new.iter().any(|known| known == to), "{name}.{to}"),
-                    Step::TypeArgument => {}
-                }
-            }
-        }
-        assert_eq!(draft.len(), table::ROWS.len() + table::EXPANDED.len());
-    }
-}
+mod tests;

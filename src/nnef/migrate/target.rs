@@ -3,14 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Diagnostics;
-use crate::graph::{Dialect, Graph, Kind, Primitive};
+use crate::graph::{Graph, Kind, Primitive};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::compile::units;
 use crate::nnef::document::Document;
-use crate::nnef::lexer;
+use crate::nnef::lexer::SPELLED;
 use crate::nnef::types::{Element, Type};
 use crate::options::{From, Options};
-use crate::source::FileId;
 use crate::source::names::Names;
 
 /// A text as an identifier of 1.0: not a keyword, and without characters that names do not have.
@@ -20,8 +19,7 @@ pub(crate) fn identifier(text: &str) -> String {
     if !text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
         text.insert(0, '_');
     }
-    let tokens = lexer::lex(&text, FileId::default(), Dialect::V1, &mut Diagnostics::new(false));
-    if tokens.kinds.first() != Some(&lexer::Kind::Ident) {
+    if SPELLED.iter().any(|(spelling, _)| *spelling == text) {
         text.push('_');
     }
     text

@@ -4,7 +4,6 @@ use super::{Printer, brackets};
 use crate::graph::Dialect;
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
 use crate::nnef::dialect::Rules;
-use crate::nnef::statements::Chunk;
 use crate::source::Span;
 use crate::source::names::Names;
 
@@ -18,7 +17,6 @@ pub(super) const INDENT: &str = "    ";
 pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
     let mut writer = Writer {
         module,
-        ast: &module.ast,
         names,
         rules: dialect.rules(),
         text,
@@ -33,8 +31,6 @@ pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: 
 
 pub(super) struct Writer<'a> {
     pub(super) module: &'a Module,
-    /// The nodes of what is being printed.
-    pub(super) ast: &'a Ast,
     pub(super) names: &'a Names,
     rules: &'static Rules,
     text: &'a str,
@@ -133,8 +129,8 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    pub(super) fn printer(&mut self) -> Printer<'_> {
-        Printer { ast: self.ast, names: self.names, rules: self.rules, out: &mut self.out }
+    pub(super) fn printer<'p>(&'p mut self, ast: &'p Ast) -> Printer<'p> {
+        Printer { ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
     /// `extension A B;`: identifiers separated by one space, other text as it is.
@@ -175,7 +171,7 @@ impl Writer<'_> {
             head.push_str("<?");
             if let Some(default) = generic.default {
                 head.push_str(" = ");
-                head.push_str(self.printer().primitive(default));
+                head.push_str(self.printer(&self.module.ast).word(default.text()));
             }
             head.push('>');
         }
@@ -188,14 +184,14 @@ impl Writer<'_> {
         let close = if fragment.body.is_some() { "" } else { ";" };
         self.head(head, params, results, close);
         match &fragment.body {
-            Some(body) => self.body(body.span, |writer| body.assignments.iter().for_each(|a| writer.assignment(a))),
+            Some(body) => self.body(body.span, |writer| writer.assignments(&writer.module.ast, &body.assignments)),
             None => self.trail(fragment.span.end),
         }
     }
 
     fn param(&self, param: &Param) -> String {
         let mut text = format!("{}: ", self.names.text(param.name.name));
-        let mut printer = Printer { ast: self.ast, names: self.names, rules: self.rules, out: &mut text };
+        let mut printer = Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut text };
         printer.spec(param.ty);
         if let Some(default) = param.default {
             printer.out.push_str(" = ");
@@ -209,25 +205,10 @@ impl Writer<'_> {
         let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
         let (params, results) = (texts(&graph.params), texts(&graph.results));
         self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
-        self.body(graph.body.span, |writer| graph.body.each_chunk(|chunk| writer.chunk(chunk)));
-    }
-
-    /// Statements that have a tree of their own.
-    fn chunk(&mut self, chunk: &Chunk) {
-        let mut inner = Writer {
-            ast: &chunk.ast,
-            out: std::mem::take(&mut self.out),
-            module: self.module,
-            names: self.names,
-            rules: self.rules,
-            text: self.text,
-            comment: self.comment,
-            last: self.last,
-            fresh: self.fresh,
+        let chunks = |writer: &mut Self| {
+            graph.body.each_chunk(|chunk| writer.assignments(&chunk.ast, &chunk.statements));
         };
-        chunk.statements.iter().for_each(|assignment| inner.assignment(assignment));
-        (self.comment, self.last, self.fresh) = (inner.comment, inner.last, inner.fresh);
-        self.out = inner.out;
+        self.body(graph.body.span, chunks);
     }
 
     /// `name( a, b ) -> ( c )`, on one line if it fits.
@@ -262,47 +243,52 @@ impl Writer<'_> {
         self.trail(span.end);
     }
 
-    fn assignment(&mut self, assignment: &Assignment) {
+    /// Prints statements, whose nodes are those of a tree.
+    fn assignments(&mut self, ast: &Ast, assignments: &[Assignment]) {
+        assignments.iter().for_each(|assignment| self.assignment(ast, assignment));
+    }
+
+    fn assignment(&mut self, ast: &Ast, assignment: &Assignment) {
         self.lead(assignment.span.end, assignment.span.start, INDENT, false);
         let line = self.out.len() - INDENT.len();
-        self.target(assignment.target);
+        self.target(ast, assignment.target);
         self.out.push_str(" = ");
-        if let Expr::Loop(id) = self.ast.expr(assignment.value) {
-            self.looping(id, 1);
+        if let Expr::Loop(id) = ast.expr(assignment.value) {
+            self.looping(ast, id, 1);
             self.out.push(';');
             return self.trail(assignment.span.end);
         }
         let value = self.out.len();
         let semicolon = if self.rules.semicolons { ";" } else { "" };
-        self.printer().expr(assignment.value, 0);
+        self.printer(ast).expr(assignment.value, 0);
         self.out.push_str(semicolon);
-        if self.out.len() - line > WIDTH && self.breaks(assignment.value) {
+        if self.out.len() - line > WIDTH && self.breaks(ast, assignment.value) {
             self.out.truncate(value);
-            self.broken(assignment.value);
+            self.broken(ast, assignment.value);
             self.out.push_str(semicolon);
         }
         self.trail(assignment.span.end);
     }
 
     /// A left side; the outermost tuple goes without parentheses.
-    pub(super) fn target(&mut self, id: ExprId) {
-        let Expr::Tuple(range) = self.ast.expr(id) else { return self.printer().expr(id, 0) };
-        for (index, item) in self.ast.items(range).iter().enumerate() {
-            let mut printer = self.printer();
+    pub(super) fn target(&mut self, ast: &Ast, id: ExprId) {
+        let Expr::Tuple(range) = ast.expr(id) else { return self.printer(ast).expr(id, 0) };
+        for (index, item) in ast.items(range).iter().enumerate() {
+            let mut printer = self.printer(ast);
             printer.separate(index);
             printer.expr(*item, 0);
         }
     }
 
     /// Whether a value is a list that gains from being broken; packed arrays stay on a line.
-    fn breaks(&mut self, id: ExprId) -> bool {
-        let list = matches!(self.ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
-        list && self.printer().count(id) > 0
+    fn breaks(&mut self, ast: &Ast, id: ExprId) -> bool {
+        let list = matches!(ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
+        list && self.printer(ast).count(id) > 0
     }
 
-    fn broken(&mut self, id: ExprId) {
-        let (open, close) = brackets(self.ast.expr(id));
-        let mut printer = self.printer();
+    fn broken(&mut self, ast: &Ast, id: ExprId) {
+        let (open, close) = brackets(ast.expr(id));
+        let mut printer = self.printer(ast);
         printer.callee(id);
         printer.out.push(open);
         for index in 0..printer.count(id) {
