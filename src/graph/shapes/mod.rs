@@ -22,9 +22,11 @@ mod tests;
 mod vendor;
 mod window;
 
-use super::{Graph, KindId, OperationId};
+use smallvec::smallvec;
+
+use super::{Graph, KindId, KindParam, OperationId};
 use crate::diagnostics::Code;
-use call::{Call, ROLE_COUNT, ROLES};
+use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub use shape::Extent;
 pub use shape::Shape;
 
@@ -40,11 +42,7 @@ pub(crate) struct ShapeError {
 }
 
 impl ShapeError {
-    fn new(code: Code, message: String) -> Self {
-        ShapeError { code, message, results: Inferred::UNKNOWN }
-    }
-
-    /// Says what holds of the results all the same.
+    /// The same error where the shape of the results is known in spite of it.
     fn but(self, shape: Option<Shape>) -> Self {
         ShapeError { results: Inferred::Same(shape), ..self }
     }
@@ -80,18 +78,32 @@ impl Inferred {
     }
 }
 
-type Outcome = Result<Inferred, ShapeError>;
+type RuleResult = Result<Inferred, ShapeError>;
 
-/// These are the extents.
-fn known(extents: &[Extent]) -> Outcome {
+/// Nothing is known of the shapes.
+const UNKNOWN: RuleResult = Ok(Inferred::UNKNOWN);
+
+/// All results have these extents.
+fn known(extents: &[Extent]) -> RuleResult {
     Ok(Inferred::Same(Some(Shape::new(extents))))
 }
 
-/// The rank is known at most.
-fn of_rank(rank: Option<usize>) -> Outcome {
-    Ok(Inferred::Same(rank.map(|rank| Shape::new(&vec![Extent::UNKNOWN; rank]))))
+/// All results have these extents, where their number is known.
+fn same(extents: Option<Extents>) -> RuleResult {
+    extents.map_or(UNKNOWN, |extents| known(&extents))
 }
-type Rule = fn(&Call) -> Outcome;
+
+/// At most the rank of the results is known.
+fn of_rank(rank: Option<usize>) -> RuleResult {
+    same(rank.map(|rank| smallvec![Extent::UNKNOWN; rank]))
+}
+
+/// The shapes of the operands break a rule.
+fn refuse<T>(code: Code, message: String) -> Result<T, ShapeError> {
+    Err(ShapeError { code, message, results: Inferred::UNKNOWN })
+}
+
+type Rule = fn(&Call) -> RuleResult;
 
 /// Operations that compute item by item.
 const BY_ITEM: &str = "copy idn neg rcp abs sign exp log sin asin cos acos tan atan sinh asinh cosh acosh tanh atanh \
@@ -107,12 +119,12 @@ const RULES: &[(Rule, &str)] = &[
     (elementwise::elementwise, BY_ITEM),
     (elementwise::sum, "add_n"),
     (elementwise::normalization, "batch_normalization"),
-    (convolution::conv, "conv"),
-    (convolution::deconv, "deconv"),
-    (convolution::planewise_conv, "planewise_conv"),
-    (convolution::planewise_deconv, "planewise_deconv"),
-    (convolution::separable_conv, "separable_conv"),
-    (convolution::separable_deconv, "separable_deconv"),
+    (|call| convolution::convolve(call, false, false), "conv"),
+    (|call| convolution::convolve(call, false, true), "deconv"),
+    (|call| convolution::convolve(call, true, false), "planewise_conv"),
+    (|call| convolution::convolve(call, true, true), "planewise_deconv"),
+    (|call| convolution::separable(call, false), "separable_conv"),
+    (|call| convolution::separable(call, true), "separable_deconv"),
     (pooling::pool, "box argmax_pool max_pool avg_pool rms_pool max_pool_with_index"),
     (pooling::unpool, "debox"),
     (pooling::sample, "sample"),
@@ -160,7 +172,7 @@ pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     rule: Rule,
-    roles: [u8; ROLE_COUNT],
+    roles: [Option<u8>; ROLE_COUNT],
     tensors: u8,
     draft: bool,
     /// Whether operations of the kind take tensors only, compute item by item, and have one result.
@@ -179,14 +191,10 @@ impl Plan {
         let name = graph.text_of(kind.name);
         let rules = if kind.standard { RULES } else { vendor::RULES };
         let (rule, _) = rules.iter().find(|(_, names)| is_one_of(names, name))?;
-        let place = |names: &[&str]| {
-            let found = kind.params.iter().position(|param| names.contains(&graph.text_of(param.name)));
-            found.and_then(|i| u8::try_from(i).ok()).unwrap_or(u8::MAX)
-        };
-        let mut roles = [u8::MAX; ROLE_COUNT];
-        for (role, names) in ROLES {
-            roles[*role as usize] = place(names);
-        }
+        let roles = std::array::from_fn(|role| {
+            let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));
+            kind.params.iter().position(is_named).and_then(|i| u8::try_from(i).ok())
+        });
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
         let by_item = is_one_of(BY_ITEM, name) && all_tensors && kind.results.len() == 1;
