@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
             // Arrays of numbers where a tensor is declared: tract's writers do so.
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
-                let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol.text());
+                let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol);
                 Err(Fault::new(Code::EvalArgument, message))
             }
             Value::String(_) | Value::Tuple(_) => {

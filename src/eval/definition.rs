@@ -31,7 +31,7 @@ impl Text<'_, '_> {
             Value::Scalar(item) => push_scalar(&mut self.out, *item),
             Value::Logical(item) => self.out.push_str(if *item { "true" } else { "false" }),
             Value::String(text) => push_string(&mut self.out, text),
-            Value::Symbol(symbol) => self.out.push_str(symbol.text()),
+            Value::Symbol(text) => self.out.push_str(text),
             Value::Integers(items) => self.items('[', ']', items, |text, item| push_int(&mut text.out, *item)),
             Value::Scalars(items) => self.items('[', ']', items, |text, item| push_scalar(&mut text.out, *item)),
             Value::Array(items) => self.items('[', ']', items, Self::value),

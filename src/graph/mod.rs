@@ -14,7 +14,8 @@ mod shape_table;
 pub(crate) mod shapes;
 pub(crate) mod standard;
 pub(crate) mod stats;
-pub(crate) mod symbolic;
+#[cfg(test)]
+mod tests;
 pub(crate) mod value;
 mod verify;
 mod walk;
@@ -37,7 +38,6 @@ pub(crate) use shape_table::ShapeId;
 use shape_table::ShapeTable;
 pub use shapes::Extent;
 pub use shapes::Shape;
-pub use symbolic::Symbolic;
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].

@@ -83,7 +83,7 @@ const TYPE_BITS: u32 = 4;
 /// Set where the type argument was written.
 const EXPLICIT: u32 = 8;
 /// The types; one more than the place of each is its number, and 0 is none.
-const TYPES: [Primitive; 5] =
+pub(super) const TYPES: [Primitive; 5] =
     [Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
 impl Form {
@@ -103,23 +103,5 @@ impl Form {
     fn type_argument(self) -> (Option<Primitive>, bool) {
         let number = (self.0 & (EXPLICIT - 1)) as usize;
         (number.checked_sub(1).and_then(|at| TYPES.get(at).copied()), self.0 & EXPLICIT != 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_give_back_what_they_are_made_of() {
-        for signature in [0, 1, (1 << 28) - 1] {
-            for dtype in TYPES.into_iter().map(Some).chain([None]) {
-                for explicit in [false, true] {
-                    let form = Form::new(SignatureId::at(signature), (dtype, explicit));
-                    assert_eq!(form.signature().index(), signature as usize);
-                    assert_eq!(form.type_argument(), (dtype, explicit));
-                }
-            }
-        }
     }
 }

@@ -225,14 +225,3 @@ pub(crate) fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usiz
         _ => Err("the scanned inputs of a scan do not have the same number of whole steps".to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_may_have_been_escaped() {
-        assert!(is_named("h", "h") && is_named("Y.y_h", "Y_y_h") && is_named("0.x", "_0_x"));
-        assert!(!is_named("h", "hh") && !is_named("a.b", "a_c") && !is_named("", "x"));
-    }
-}

@@ -47,19 +47,3 @@ impl ShapeTable {
         id
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_shapes_have_one_number() {
-        let mut table = ShapeTable::default();
-        let (a, b) = (table.intern(Shape::of(&[2, 3])), table.intern(Shape::of(&[3, 2])));
-        assert_ne!(a, b);
-        assert_eq!(table.intern(Shape::of(&[3, 2])), b);
-        assert_eq!(table.intern(Shape::of(&[2, 3])), a);
-        assert_eq!(table.get(b), Some(&Shape::of(&[3, 2])));
-        assert_eq!(size_of::<Option<ShapeId>>(), 4);
-    }
-}

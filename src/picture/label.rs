@@ -99,7 +99,7 @@ impl Spelling<'_> {
             Value::Logical(b) => self.text.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => push_string(&mut self.text, start(text, self.most)),
             Value::Tensor(tensor) => self.text.push_str(&self.graph.tensor_name(*tensor)),
-            Value::Symbol(symbolic) => self.text.push_str(symbolic.text()),
+            Value::Symbol(text) => self.text.push_str(text),
             Value::Integers(items) => self.items("[]", items, |out, i| push_int(&mut out.text, *i)),
             Value::Scalars(items) => self.items("[]", items, |out, s| push_scalar(&mut out.text, *s)),
             Value::Array(_) | Value::Tuple(_) if depth >= MAX_DEPTH => self.text.push('…'),

@@ -204,9 +204,9 @@ impl<'g, 'b> Json<'g, 'b> {
                 self.tensor(*tensor);
                 self.buffer.push('}');
             }
-            Value::Symbol(symbolic) => {
+            Value::Symbol(text) => {
                 self.buffer.push_str("{\"symbol\": ");
-                self.string(symbolic.text());
+                self.string(text);
                 self.buffer.push('}');
             }
             Value::Integers(items) => self.list(items, |json, &i| push_int(json.buffer, i)),

@@ -210,7 +210,7 @@ impl<'g, 'b> Text<'g, 'b> {
             Value::Logical(b) => self.buffer.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => push_string(self.buffer, text),
             Value::Tensor(tensor) => self.tensor(*tensor),
-            Value::Symbol(symbolic) => self.buffer.push_str(symbolic.text()),
+            Value::Symbol(text) => self.buffer.push_str(text),
             Value::Integers(items) => self.items('[', items, ']', |text, i| push_int(text.buffer, *i)),
             Value::Scalars(items) => self.items('[', items, ']', |text, s| push_scalar(text.buffer, *s)),
             Value::Array(items) => self.items('[', items, ']', Self::value),

@@ -259,18 +259,18 @@ impl<'b> Unpacker<'b> {
     fn compound(&mut self, tag: u8) -> Expr {
         match tag {
             tag::UNARY => {
-                let op = self.row(&UNARY).op;
+                let op = self.row(UNARY).op;
                 Expr::Unary { op, operand: self.expr_id() }
             }
             tag::BINARY => {
-                let op = self.row(&BINARY).op;
+                let op = self.row(BINARY).op;
                 Expr::Binary { op, lhs: self.expr_id(), rhs: self.expr_id(), at: self.offset() }
             }
             tag::SELECT => Expr::Select { condition: self.expr_id(), yes: self.expr_id(), no: self.expr_id() },
             tag::INDEX => Expr::Index { base: self.expr_id(), index: self.expr_id() },
             tag::SLICE => Expr::Slice { base: self.expr_id(), begin: self.maybe(), end: self.maybe() },
             tag::BUILTIN => {
-                let function = self.row(&BUILTINS).function;
+                let function = self.row(BUILTINS).op;
                 Expr::Builtin { function, argument: self.expr_id() }
             }
             _ => Expr::Error,
@@ -278,7 +278,7 @@ impl<'b> Unpacker<'b> {
     }
 
     /// The row of a table of operators whose number comes next.
-    fn row<T, const N: usize>(&mut self, table: &'static [T; N]) -> &'static T {
+    fn row<T>(&mut self, table: &'static [T]) -> &'static T {
         table.get(usize::from(self.byte())).unwrap_or(&table[0])
     }
 }
