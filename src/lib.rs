@@ -58,11 +58,11 @@ pub mod tensor;
 pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use graph::Graph;
+pub use graph::{Dialect, Graph};
 pub use nnef::document::{Document, Parsed};
 pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;
-pub use options::{From, Lower, Options};
+pub use options::{Lower, Options};
 
 /// Reads a document. `name` is what messages call it.
 ///

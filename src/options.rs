@@ -1,17 +1,6 @@
 //! What a caller can choose.
 
-/// The notation of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum From {
-    /// Decided by the text.
-    #[default]
-    Auto,
-    /// NNEF 1.0.5.
-    Nnef,
-    /// The provisional dialect of NNEF.
-    NnefDraft,
-}
+use crate::graph::Dialect;
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,8 +32,8 @@ pub enum Lower {
 pub struct Options {
     /// Accept only what the specification allows – for networks with loops what TensorRT does – and evaluate everything.
     pub strict: bool,
-    /// The notation of the input.
-    pub from: From,
+    /// The dialect of the document; none where its text decides.
+    pub dialect: Option<Dialect>,
     /// What is expanded.
     pub lower: Lower,
     /// Names that are not expanded whatever `lower` says.
@@ -80,7 +69,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             strict: false,
-            from: From::Auto,
+            dialect: None,
             lower: Lower::Custom,
             keep: Vec::new(),
             keep_unused: false,

@@ -34,7 +34,7 @@ const AT_ROOT: &[(&str, &str)] = &[
     ("Document", "nnef"),
     ("Parsed", "nnef"),
     ("Expansion", "nnef"),
-    ("From", "options"),
+    ("Dialect", "graph"),
     ("Lower", "options"),
     ("Options", "options"),
     ("parse", "nnef"),

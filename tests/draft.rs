@@ -4,11 +4,11 @@
 mod corpus;
 
 use corpus::{flat, flatten};
-use nnef_flatten::{From, Options};
+use nnef_flatten::{Dialect, Options};
 
 fn options(strict: bool) -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.migrate = true;
         o.strict = strict;
     })

@@ -7,7 +7,8 @@ mod corpus;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nnef_flatten::eval::{Evaluator, Folder, difference};
+use nnef_flatten::eval::Evaluator;
+use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options, expand, parse};
 use serde_json::{Value, json};
@@ -61,11 +62,12 @@ fn models_give_what_was_recorded() {
             let graph = expand(&parse("graph.nnef", text.clone(), &options).document, &options).unwrap().graph;
             let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
             let inputs: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
-            let found = Evaluator::default().run(&graph, &inputs, &Folder::new(folder));
+            let model = Model::open(folder, &Limits::default()).unwrap();
+            let found = Evaluator::default().run(&graph, &inputs, &model.variables());
             let found = found.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
             for (name, found) in &found.outputs {
                 let (_, wanted) = recorded.iter().find(|(other, _)| other == name).unwrap();
-                let apart = difference(found, wanted).unwrap_or(f64::INFINITY);
+                let apart = found.difference(wanted).unwrap_or(f64::INFINITY);
                 assert!(apart <= 1e-5, "{}: `{name}` differs by {apart}", folder.display());
                 compared += 1;
             }

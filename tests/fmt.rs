@@ -4,7 +4,7 @@
 mod corpus;
 
 use corpus::{cases, flatten, models};
-use nnef_flatten::{From, Graph, Options, parse};
+use nnef_flatten::{Dialect, Graph, Options, parse};
 
 /// The text of a flat graph. Fragments that stay are in it as they are written, so it is laid
 /// out anew.
@@ -33,8 +33,8 @@ fn check(name: &str, text: &str, options: &Options) {
 #[test]
 fn the_corpus_keeps_its_meaning() {
     for case in cases("").iter().filter(|case| case["kind"] == "valid") {
-        let from = if case["dialect"] == "draft" { From::NnefDraft } else { From::Nnef };
-        let options = Options::default().with(|o| o.from = from);
+        let dialect = if case["dialect"] == "draft" { Dialect::Draft } else { Dialect::V1 };
+        let options = Options::default().with(|o| o.dialect = Some(dialect));
         check(&case["id"].to_string(), case["source"].as_str().unwrap(), &options);
     }
 }

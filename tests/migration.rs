@@ -4,18 +4,18 @@
 mod corpus;
 
 use corpus::{Found, cases, flat, flatten};
-use nnef_flatten::{From, Lower, Options};
+use nnef_flatten::{Dialect, Lower, Options};
 
 fn options() -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.migrate = true;
     })
 }
 
 fn strict() -> Options {
     Options::default().with(|o| {
-        o.from = From::Nnef;
+        o.dialect = Some(Dialect::V1);
         o.strict = true;
     })
 }

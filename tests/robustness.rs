@@ -14,9 +14,9 @@ fn exhaustive() -> bool {
 
 /// Reads and expands a text, what could be read of it too; a panic fails the test.
 fn survives(text: &str, draft: bool) {
-    let from = if draft { nnef_flatten::From::NnefDraft } else { nnef_flatten::From::Auto };
+    let dialect = draft.then_some(nnef_flatten::Dialect::Draft);
     let options = Options::default().with(|o| {
-        o.from = from;
+        o.dialect = dialect;
         o.lower = Lower::All;
         o.max_ops = 20_000;
         o.max_depth = 2_000;

@@ -5,9 +5,12 @@
 
 mod corpus;
 
+use std::collections::BTreeMap;
+
 use corpus::{Found, flat, flatten};
-use nnef_flatten::eval::{Evaluator, Folder, NoVariables, OrRandom, compare, difference, random_inputs};
+use nnef_flatten::eval::Evaluator;
 use nnef_flatten::graph::KeptFragment;
+use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options};
 
@@ -203,9 +206,9 @@ fn models_are_unrolled_and_mean_the_same() {
         assert!(graph.fragments().iter().all(metadata), "{name}");
         // The operations of the model with this one are not all known to the evaluator.
         if name != "tract-gru-epilogue" {
-            let variables = OrRandom { variables: &NoVariables, seed: 5 };
-            let given = random_inputs(&kept, &[], 1).unwrap();
-            let apart = compare(&Evaluator::default(), [&kept, &graph], &given, &variables).unwrap();
+            let evaluator = Evaluator::default().random_variables(5);
+            let given = kept.random_inputs(&[], 1).unwrap();
+            let apart = evaluator.compare([&kept, &graph], &given, &BTreeMap::new()).unwrap();
             assert!(apart.largest < 1e-9, "{name}: {apart:?}");
         }
         unrolled += 1;
@@ -222,10 +225,11 @@ fn a_model_gives_what_was_recorded() {
     let recorded = Tensor::from_npz(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
     let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
     let given: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
-    let evaluation = Evaluator::default().run(&graph, &given, &Folder::new(&folder)).unwrap();
+    let model = Model::open(&folder, &Limits::default()).unwrap();
+    let evaluation = Evaluator::default().run(&graph, &given, &model.variables()).unwrap();
     for (name, found) in &evaluation.outputs {
         let (_, wanted) = recorded.iter().find(|(other, _)| other == name).unwrap();
-        assert!(difference(found, wanted).unwrap() < 1e-5, "{name}");
+        assert!(found.difference(wanted).unwrap() < 1e-5, "{name}");
     }
 }
 

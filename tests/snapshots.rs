@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use nnef_flatten::diagnostics::{Code, Diagnostics};
-use nnef_flatten::{Document, From, Lower, Options, check, expand, parse};
+use nnef_flatten::{Dialect, Document, Lower, Options, check, expand, parse};
 
 const SECTIONS: [&str; 3] = ["source", "human", "json"];
 
@@ -59,8 +59,8 @@ impl Case {
                 ("about", _) => about = true,
                 ("strict", "true") => options.strict = true,
                 ("keep-unused", "true") => options.keep_unused = true,
-                ("from", "nnef") => options.from = From::Nnef,
-                ("from", "nnef-draft") => options.from = From::NnefDraft,
+                ("from", "nnef") => options.dialect = Some(Dialect::V1),
+                ("from", "nnef-draft") => options.dialect = Some(Dialect::Draft),
                 ("lower", "all") => options.lower = Lower::All,
                 ("max-ops", _) => options.max_ops = number()?,
                 ("max-depth", _) => options.max_depth = number()?,

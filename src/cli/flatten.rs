@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-use crate::picture::Picture;
+use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{Notation, Writer};
 use crate::{Document, Graph, Options};
@@ -90,10 +90,12 @@ fn finish(
     }
     let picture = match graph.as_ref().filter(|_| matches!(to.writer, Writer::Picture(_))) {
         Some(graph) => match Picture::new(graph, sources) {
-            Ok(picture) => Some(picture),
-            Err(error) => {
+            Some(picture) => Some(picture),
+            None => {
                 let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
-                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, error.to_string()));
+                let count = graph.operations.len();
+                let message = format!("the graph has {count} operations; pictures show at most {MAX_OPERATIONS}");
+                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, message));
                 reporter.summary();
                 return Ok(Status::Refused);
             }
@@ -163,7 +165,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
 pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
-        from: from(language.from),
+        dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
@@ -188,13 +190,13 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     Ok(options)
 }
 
-/// The notation as the library names it.
-pub(crate) fn from(from: Option<args::From>) -> crate::From {
+/// The dialect that was asked for; none where the text decides.
+pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
-        // Networks with loops are no documents; who asks for one to be read as such gets the usual reader.
-        None | Some(args::From::Auto | args::From::Loops) => crate::From::Auto,
-        Some(args::From::Nnef) => crate::From::Nnef,
-        Some(args::From::NnefDraft) => crate::From::NnefDraft,
+        // Networks with loops are not documents; a document is then read as usual.
+        None | Some(args::From::Auto | args::From::Loops) => None,
+        Some(args::From::Nnef) => Some(Dialect::V1),
+        Some(args::From::NnefDraft) => Some(Dialect::Draft),
     }
 }
 

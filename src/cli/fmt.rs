@@ -12,7 +12,7 @@ use super::{Failure, Outcome, Status, flatten};
 
 /// Formats every input; under `check` only names those that would change.
 pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
-    let options = Options { from: flatten::from(from), ..Options::default() };
+    let options = Options { dialect: flatten::dialect(from), ..Options::default() };
     let mut status = Status::Done;
     for input in inputs {
         let outcome = match format(input, check, &options, reporter) {

@@ -1,9 +1,10 @@
 //! Networks with loops on the command line: flattening, checking, evaluating.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::{EvalError, Evaluator, NoVariables, difference, random_inputs};
+use crate::eval::{EvalError, Evaluator};
 use crate::loops::{Evaluation, Network};
 use crate::source::{Location, Sources};
 use crate::tensor::json::{self, Style};
@@ -105,7 +106,7 @@ fn compare(
     let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
     let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
     let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
-    let made = random_inputs(graph, given, seed).map_err(of_graph)?;
+    let made = graph.random_inputs(given, seed).map_err(of_graph)?;
     let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
     for (name, tensor) in made {
         let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
@@ -113,7 +114,7 @@ fn compare(
         rounded.push((name.clone(), value.clone()));
         inputs.push((name, value));
     }
-    let flat = Evaluator::default().run(graph, &rounded, &NoVariables).map_err(of_graph)?.outputs;
+    let flat = Evaluator::default().run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
     // Behind the outputs of the network stands whether the trips sufficed, where data decide it.
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
@@ -124,7 +125,7 @@ fn compare(
     let (mut items, mut largest) = (0, 0.0_f64);
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
         let wanted = value.clone().widened();
-        let apart = difference(&wanted, computed).unwrap_or(f64::INFINITY);
+        let apart = wanted.difference(computed).unwrap_or(f64::INFINITY);
         if apart > TOLERANCE {
             let message = format!("output `{name}` differs by {apart:e} from what the network computes");
             return Err(fail(Code::VerifyDifference, message));

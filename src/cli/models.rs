@@ -195,14 +195,13 @@ impl Whole {
         }
         let mut text = |out: &mut dyn Write| graph.write_nnef_with(threads, out);
         let content = Content {
-            graph: &mut text,
             quant: self.quant.as_deref().map(str::as_bytes),
             files: self.model.as_deref(),
-            hidden: false,
-            progress: &mut |_| {},
+            ..Content::new(&mut text)
         };
         let mut progress = Progress::new(reporter.interactive(), content.size());
-        let mut content = Content { progress: &mut |bytes| progress.add(bytes), ..content };
+        let mut add = |bytes| progress.add(bytes);
+        let mut content = Content { progress: Some(&mut add), ..content };
         self.target.write(&mut content).map_err(failed)
     }
 }
@@ -211,7 +210,6 @@ impl Whole {
 pub(crate) fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
     let quant = model.quant().map_err(failed)?;
     let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
-    let mut content =
-        Content { graph: &mut graph, quant: quant.as_deref(), files: Some(model), hidden: true, progress: &mut |_| {} };
+    let mut content = Content { quant: quant.as_deref(), hidden: true, ..Content::new(&mut graph).with_files(model) };
     rewrite(model, &mut content).map_err(failed)
 }

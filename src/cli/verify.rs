@@ -1,7 +1,7 @@
 //! `--verify`: source and flat graph on the same inputs.
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::eval::{Evaluator, OrRandom, compare, random_inputs};
+use crate::eval::Evaluator;
 use crate::source::Location;
 use crate::{Document, Graph, Lower, Options};
 
@@ -45,10 +45,11 @@ pub(crate) fn verify(
             return Ok(false);
         }
     };
-    let variables = OrRandom { variables: &*tensors::variables(origin), seed };
-    let found = random_inputs(&source, &given, seed)
+    let evaluator = Evaluator::default().random_variables(seed);
+    let found = source
+        .random_inputs(&given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
-        .and_then(|inputs| compare(&Evaluator::default(), [&source, graph], &inputs, &variables));
+        .and_then(|inputs| evaluator.compare([&source, graph], &inputs, &*tensors::variables(origin)));
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);

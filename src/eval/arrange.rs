@@ -1,7 +1,7 @@
 //! The same items under another shape or order (4.5.1, 4.5.2).
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::{Tensor, volume};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
@@ -16,7 +16,7 @@ pub(crate) fn reshape(call: &Call) -> Outcome {
     let given = input.shape();
     let wrong = || {
         let name = call.name();
-        Fault::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
+        EvalError::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
     };
     // The draft has neither parameter.
     let start = if call.value("axis_start").is_some() { call.int("axis_start")? } else { 0 };
@@ -55,7 +55,7 @@ pub(crate) fn squeeze(call: &Call) -> Outcome {
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
     if let Some(axis) = axes.iter().find(|&&axis| input.shape()[axis] != 1) {
         let extent = input.shape()[*axis];
-        return Err(Fault::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
+        return Err(EvalError::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
     }
     let kept = input.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     let shape: Vec<usize> = kept.map(|(_, extent)| *extent).collect();
@@ -69,14 +69,14 @@ pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     axes.sort_unstable();
     let rank = input.rank().saturating_add(axes.len());
     if rank > super::MAX_RANK {
-        return Err(Fault::shapes(format!("a rank of {rank} is too high")));
+        return Err(EvalError::shapes(format!("a rank of {rank} is too high")));
     }
     let mut shape = input.shape().to_vec();
     for axis in axes {
         let axis = call.check_axis(axis, rank)?;
         // Sorted axes that exist leave no gap, unless one is given twice.
         if axis > shape.len() {
-            return Err(Fault::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
+            return Err(EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
         }
         shape.insert(axis, 1);
     }
@@ -93,7 +93,7 @@ pub(crate) fn transpose(call: &Call) -> Outcome {
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..input.rank()) {
         let rank = input.rank();
-        return Err(Fault::shapes(format!("{order:?} is no order of {rank} axes")));
+        return Err(EvalError::shapes(format!("{order:?} is no order of {rank} axes")));
     }
     call.budget().work(input.len() as u64)?;
     Ok(vec![input.transposed(&order)])

@@ -1,6 +1,6 @@
 //! Limits of an evaluation: items alive at a time, and elementary steps.
 
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::diagnostics::Code;
 use crate::tensor::usage::Usage;
 use crate::tensor::volume;
@@ -37,7 +37,7 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too much.
-    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
+    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
         match volume(shape).filter(|&count| self.0.fits(count as u64)) {
             Some(count) => {
                 self.work(count as u64)?;
@@ -46,7 +46,7 @@ impl Budget {
             None => {
                 let limit = self.0.max_alive;
                 let message = format!("a tensor of shape {shape:?} would exceed the limit of {limit} items at a time");
-                Err(Fault::new(Code::EvalMemory, message))
+                Err(EvalError::new(Code::EvalMemory, message))
             }
         }
     }
@@ -56,10 +56,10 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too many.
-    pub(crate) fn work(&self, steps: u64) -> Result<(), Fault> {
+    pub(crate) fn work(&self, steps: u64) -> Result<(), EvalError> {
         if !self.0.spend(steps) {
             let limit = self.0.max_steps;
-            return Err(Fault::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
+            return Err(EvalError::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Budget {
     /// # Errors
     ///
     /// It would be too many.
-    pub(crate) fn product(&self, a: usize, b: usize) -> Result<(), Fault> {
+    pub(crate) fn product(&self, a: usize, b: usize) -> Result<(), EvalError> {
         self.work((a as u64).saturating_mul(b as u64))
     }
 

@@ -6,7 +6,7 @@ use ndarray::{ArrayD, Axis};
 
 use super::array::{scalars, view};
 use super::budget::Budget;
-use super::fault::Fault;
+use super::error::EvalError;
 use super::run::Run;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
@@ -15,7 +15,7 @@ use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
 /// What an operation gives: its tensors in order.
-pub(crate) type Outcome = Result<Vec<Tensor>, Fault>;
+pub(crate) type Outcome = Result<Vec<Tensor>, EvalError>;
 
 /// An operation whose operands have been evaluated.
 #[derive(Clone, Copy)]
@@ -84,16 +84,16 @@ impl<'a> Call<'a> {
         self.value(name).or_else(|| declared().or_else(positional).map(|(_, operand)| operand.to_value()))
     }
 
-    fn missing(&self, name: &str) -> Fault {
-        Fault::argument(format!("`{}` has no argument `{name}`", self.name()))
+    fn missing(&self, name: &str) -> EvalError {
+        EvalError::argument(format!("`{}` has no argument `{name}`", self.name()))
     }
 
-    fn wrong(&self, name: &str, wanted: &str) -> Fault {
-        Fault::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
+    fn wrong(&self, name: &str, wanted: &str) -> EvalError {
+        EvalError::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
     }
 
     /// The tensor that a value stands for: numbers are tensors of rank 0.
-    pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, EvalError> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
             Value::Tensor(tensor) => self.run.tensor(*tensor),
@@ -104,21 +104,21 @@ impl<'a> Call<'a> {
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
                 let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol);
-                Err(Fault::new(Code::EvalArgument, message))
+                Err(EvalError::new(Code::EvalArgument, message))
             }
             Value::String(_) | Value::Tuple(_) => {
-                Err(Fault::argument(format!("`{}` is given something that is no tensor", self.name())))
+                Err(EvalError::argument(format!("`{}` is given something that is no tensor", self.name())))
             }
         }
     }
 
     /// A tensor argument.
-    pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
     /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
-    pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
             return Ok(tensor);
@@ -127,49 +127,49 @@ impl<'a> Call<'a> {
     }
 
     /// A tensor argument of numbers, as scalars.
-    pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         self.numbers_to(name, 0)
     }
 
     /// The same, with the extents of 1 that the draft leaves out, up to a rank.
-    pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
         if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
     }
 
     /// The same as an array.
-    pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
+    pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, EvalError> {
         self.scalars_to(name, 0)
     }
 
     /// The same as an array, with the extents of 1 that the draft leaves out.
-    pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
+    pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, EvalError> {
         self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
     }
 
     /// Applies a function to each item of a tensor of scalars.
-    pub(crate) fn mapped(&self, x: &Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor, Fault> {
+    pub(crate) fn mapped(&self, x: &Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor, EvalError> {
         self.budget().room(x.shape())?;
         let items = x.items().unwrap_or_default();
         Ok(Tensor::of(x.shape(), items.iter().map(|&item| f(item)).collect())?)
     }
 
     /// A tensor argument of integers; whole scalars will do.
-    pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, Fault> {
+    pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, EvalError> {
         let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
-        let tensor = tensor.map_err(|error| Fault::value(error.0))?;
+        let tensor = tensor.map_err(|error| EvalError::value(error.0))?;
         let array = view(&tensor).map(|view| view.to_owned());
         array.ok_or_else(|| self.wrong(name, "a tensor of integers"))
     }
 
     /// A tensor argument of logicals.
-    pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if tensor.dtype() == DType::Bool { Ok(tensor) } else { Err(self.wrong(name, "a tensor of logicals")) }
     }
 
     /// An argument that is an array of tensors.
-    pub fn tensors(&self, name: &str) -> Result<Vec<Arc<Tensor>>, Fault> {
+    pub fn tensors(&self, name: &str) -> Result<Vec<Arc<Tensor>>, EvalError> {
         match self.value(name).ok_or_else(|| self.missing(name))? {
             Value::Array(items) => items.iter().map(|item| self.tensor_of(item)).collect(),
             Value::Integers(items) => items.iter().map(|item| self.tensor_of(&Value::Int(*item))).collect(),
@@ -179,7 +179,7 @@ impl<'a> Call<'a> {
     }
 
     /// An integer; a tensor of one whole number will do.
-    pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
+    pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, EvalError> {
         let tensor = Tensor::clone(&*self.tensor_of(value)?);
         let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
         let one = tensor.into_type(DType::Int64).ok().and_then(|tensor| tensor.as_integer()).filter(|_| number);
@@ -187,12 +187,12 @@ impl<'a> Call<'a> {
     }
 
     /// An integer attribute.
-    pub fn int(&self, name: &str) -> Result<i64, Fault> {
+    pub fn int(&self, name: &str) -> Result<i64, EvalError> {
         self.int_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
     /// An attribute that is an array of integers; an operation that does not have it has none.
-    pub fn ints(&self, name: &str) -> Result<Vec<i64>, Fault> {
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>, EvalError> {
         match self.value(name) {
             None => Ok(Vec::new()),
             Some(value) => self.ints_of(name, &value),
@@ -200,7 +200,7 @@ impl<'a> Call<'a> {
     }
 
     /// The integers of an array.
-    pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, Fault> {
+    pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, EvalError> {
         match value {
             Value::Integers(items) => Ok(items.to_vec()),
             Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
@@ -215,14 +215,14 @@ impl<'a> Call<'a> {
     }
 
     /// Axes or extents: an array of integers of which none is negative.
-    pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, Fault> {
+    pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, EvalError> {
         let natural =
             |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
         self.ints(name)?.into_iter().map(natural).collect()
     }
 
     /// An attribute that is an array of pairs.
-    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
+    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, EvalError> {
         let wrong = || self.wrong(name, "an array of pairs");
         let pair = |item: &Value| match self.ints_of(name, item)?[..] {
             [before, after] => Ok((before, after)),
@@ -237,7 +237,7 @@ impl<'a> Call<'a> {
     }
 
     /// A logical attribute; an operation that does not have it says no.
-    pub fn flag(&self, name: &str) -> Result<bool, Fault> {
+    pub fn flag(&self, name: &str) -> Result<bool, EvalError> {
         match self.value(name) {
             None => Ok(false),
             Some(Value::Logical(flag)) => Ok(flag),
@@ -246,14 +246,14 @@ impl<'a> Call<'a> {
     }
 
     /// A scalar attribute; an integer or a tensor of one number will do.
-    pub fn number(&self, name: &str) -> Result<f64, Fault> {
+    pub fn number(&self, name: &str) -> Result<f64, EvalError> {
         let tensor = self.tensor(name)?;
         let one = tensor.to_scalars().first().copied().filter(|_| tensor.len() == 1);
         one.ok_or_else(|| self.wrong(name, "a scalar"))
     }
 
     /// A string attribute.
-    pub fn string(&self, name: &str) -> Result<&'a str, Fault> {
+    pub fn string(&self, name: &str) -> Result<&'a str, EvalError> {
         match self.attribute(name) {
             Some(Value::String(text)) => Ok(text),
             Some(_) => Err(self.wrong(name, "a string")),
@@ -262,19 +262,21 @@ impl<'a> Call<'a> {
     }
 
     /// One axis, below a rank.
-    pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, Fault> {
+    pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, EvalError> {
         self.check_axis(self.int(name)?, rank)
     }
 
     /// Makes sure that an axis exists. Vendors count axes from the end with negative numbers.
-    pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
+    pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
-        found.ok_or_else(|| Fault::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name())))
+        found.ok_or_else(|| {
+            EvalError::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name()))
+        })
     }
 }
 
 /// The same values as scalars: logicals count as 0 and 1.
-pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, Fault> {
+pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> {
     match tensor.dtype() {
         DType::Float64 => Ok(tensor),
         _ => Ok(Tensor::scalars(tensor.shape(), tensor.to_scalars())?.into()),
@@ -282,7 +284,7 @@ pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, Fault> {
 }
 
 /// A tensor of nested arrays of numbers.
-fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
+fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
     match value {
         Value::Integers(items) => Ok(Tensor::integers(&[items.len()], items.to_vec())?),
         Value::Scalars(items) => Ok(Tensor::scalars(&[items.len()], items.to_vec())?),
@@ -293,7 +295,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
             let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
             super::sections::stacked(&parts, 0)
         }
-        _ => Err(Fault::argument("an array in place of a tensor holds something that is no number")),
+        _ => Err(EvalError::argument("an array in place of a tensor holds something that is no number")),
     }
 }
 
@@ -308,7 +310,7 @@ pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> 
 }
 
 /// A tensor of items that a function gives, in row-major order.
-pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, Fault> {
-    let count = crate::tensor::volume(shape).ok_or_else(|| Fault::shapes("a tensor is too large"))?;
+pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, EvalError> {
+    let count = crate::tensor::volume(shape).ok_or_else(|| EvalError::shapes("a tensor is too large"))?;
     Ok(Tensor::of(shape, (0..count).map(make).collect())?)
 }

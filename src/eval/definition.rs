@@ -7,9 +7,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
-use crate::options::{From, Lower, Options};
+use crate::options::{Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{DType, Tensor};
 
@@ -111,13 +111,13 @@ fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String
 type Given = Vec<(TensorId, Arc<Tensor>)>;
 
 /// The document of a call, and the tensors that it is given.
-fn document(call: &Call) -> Result<(String, Given), Fault> {
+fn document(call: &Call) -> Result<(String, Given), EvalError> {
     let mut text = Text { call, out: String::new(), given: Vec::new() };
     text.invocation();
     let mut names = Vec::new();
     let targets = targets(call.graph().outputs_of(call.operation), &mut names);
     let given = text.given.iter().map(|tensor| Ok((*tensor, call.run.tensor(*tensor)?)));
-    let given = given.collect::<Result<Vec<_>, Fault>>()?;
+    let given = given.collect::<Result<Vec<_>, EvalError>>()?;
     let mut inputs: Vec<String> = (0..given.len()).map(|i| format!("x{i}")).collect();
     let mut lines = String::new();
     for (name, (_, tensor)) in inputs.iter().zip(&given) {
@@ -137,17 +137,17 @@ fn document(call: &Call) -> Result<(String, Given), Fault> {
     Ok((whole, given))
 }
 
-fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, Fault> {
+fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, EvalError> {
     let mut known = call.run.evaluator.definitions.borrow_mut();
     if let Some(graph) = known.get(text) {
         return Ok(Arc::clone(graph));
     }
-    let from = if call.draft() { From::NnefDraft } else { From::Nnef };
-    let options = Options { from, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let dialect = Some(call.graph().dialect);
+    let options = Options { dialect, lower: Lower::All, keep_unused: false, ..Options::default() };
     let refused = |diagnostics: &crate::Diagnostics| {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));
-        Fault::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
+        EvalError::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
     };
     let parsed = crate::parse("definition", text.to_string(), &options);
     if parsed.diagnostics.has_errors() {
@@ -168,7 +168,7 @@ pub(crate) fn by_definition(call: &Call) -> Outcome {
     let graph = expanded(call, &text)?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {
         let message = format!("it is not known what `{}` computes", call.name());
-        return Err(Fault::new(crate::diagnostics::Code::NotEvaluated, message));
+        return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));
     }
     let mut inputs = FxHashMap::default();
     for (i, (_, tensor)) in given.into_iter().enumerate() {
@@ -177,6 +177,6 @@ pub(crate) fn by_definition(call: &Call) -> Outcome {
         inputs.extend(input.map(|input| (*input, tensor)));
     }
     let run = call.run.inner(&graph, &graph, inputs)?;
-    let results = run.tensors(&graph.outputs).map_err(|error| error.fault)?;
+    let results = run.tensors(&graph.outputs)?;
     Ok(results.into_iter().map(Arc::unwrap_or_clone).collect())
 }

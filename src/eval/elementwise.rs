@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::broadcast::{common, repeated};
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
 
@@ -57,7 +57,7 @@ pub(crate) fn elementwise(call: &Call) -> Outcome {
         }
         Some(kernel @ Kernel::Logic(_)) => computed(call, kernel, &[&*call.logicals("x")?, &*call.logicals("y")?]),
         Some(kernel @ Kernel::Not) => computed(call, kernel, &[&*call.logicals("x")?]),
-        None => Err(Fault::argument(format!("`{}` is not computed item by item", call.name()))),
+        None => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
     }
 }
 
@@ -66,8 +66,8 @@ fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
     let shapes = operands.iter().map(|operand| operand.shape());
     let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
     call.budget().room(&shape)?;
-    let data = kernel.compute(operands, Repeat { shape: &shape, align: Align::First }).map_err(Fault::argument)?;
-    Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
+    let data = kernel.compute(operands, Repeat { shape: &shape, align: Align::First }).map_err(EvalError::argument)?;
+    Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
 /// Applies a function to the one operand of an operation.
@@ -88,12 +88,12 @@ fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> Outcome {
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
     let items: Result<Vec<i64>, _> = items.iter().map(|&item| integer(item.into()).try_into()).collect();
-    let overflow = |_| Fault::value(format!("`{}` on integers leaves the range of 64 bits", call.name()));
+    let overflow = |_| EvalError::value(format!("`{}` on integers leaves the range of 64 bits", call.name()));
     Ok(vec![Tensor::integers(x.shape(), items.map_err(overflow)?)?])
 }
 
 /// Both operands, as scalars unless both are integers.
-fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], Fault> {
+fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
     let (x, y) = (call.tensor("x")?, call.tensor("y")?);
     let integers = x.dtype() == DType::Int64 && y.dtype() == DType::Int64;
     if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
@@ -106,7 +106,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
         let checked = |x: i64, y: i64| {
             let exact = op.exact(x.into(), y.into()).filter(|(_, overflows)| !overflows);
             exact.and_then(|(exact, _)| i64::try_from(exact).ok()).ok_or_else(|| {
-                Fault::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
+                EvalError::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
             })
         };
         return Ok(vec![repeated(call, &x, &y, checked)?]);
@@ -128,13 +128,13 @@ pub(crate) fn select(call: &Call) -> Outcome {
     call.budget().room(&shape)?;
     if a.dtype() != b.dtype() {
         if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
-            return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name())));
+            return Err(EvalError::argument(format!("`{}` chooses between logicals and numbers", call.name())));
         }
         (a, b) = (call.numbers("true_value")?, call.numbers("false_value")?);
     }
     let chosen = Repeat { shape: &shape, align: Align::First }.select(&condition, &a, &b);
     let chosen = chosen.and_then(|data| Tensor::new(&shape, data));
-    chosen.map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
+    chosen.map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
 /// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
@@ -142,17 +142,17 @@ pub(crate) fn select(call: &Call) -> Outcome {
 pub(crate) fn cast(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
-    let wanted = wanted.ok_or_else(|| Fault::argument("it is not known what type to cast to".to_string()))?;
+    let wanted = wanted.ok_or_else(|| EvalError::argument("it is not known what type to cast to".to_string()))?;
     convert(call, &input, wanted).map(|tensor| vec![tensor])
 }
 
 /// The conversion of [`cast`].
-pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
+pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, EvalError> {
     call.budget().room(input.shape())?;
     let whole = |item: &f64| {
         // 2^63 is the first number beyond the range, and -2^63 the last within it.
         let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
-        if fits { Ok(*item as i64) } else { Err(Fault::value(format!("{item} is no integer of 64 bits"))) }
+        if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is no integer of 64 bits"))) }
     };
     let (shape, items) = (input.shape(), input.items::<f64>());
     Ok(match (wanted, items) {

@@ -9,13 +9,13 @@ use crate::tensor::{DType, Tensor, TensorError};
 
 /// A folder with tensor files named after the labels of variables.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
     /// The files of a folder.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
         Folder { path: path.into() }
     }
 

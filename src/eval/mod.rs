@@ -6,15 +6,16 @@
 //! `docs/evaluation.md` has the decisions where the text leaves something open.
 //!
 //! ```
-//! use nnef_flatten::eval::{Evaluator, NoVariables};
+//! use nnef_flatten::eval::Evaluator;
 //! use nnef_flatten::tensor::Tensor;
 //! use nnef_flatten::{Options, expand, parse};
+//! use std::collections::BTreeMap;
 //!
 //! let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = softmax(x, axes = [0]); }";
 //! let parsed = parse("example", text.to_string(), &Options::default());
 //! let graph = expand(&parsed.document, &Options::default()).expect("a valid document").graph;
 //! let x = Tensor::scalars(&[2], vec![0.5, 0.5])?;
-//! let outputs = Evaluator::default().run(&graph, &[("x".to_string(), x)], &NoVariables)?.outputs;
+//! let outputs = Evaluator::default().run(&graph, &[("x".to_string(), x)], &BTreeMap::new())?.outputs;
 //! assert_eq!(*outputs[0].1, Tensor::scalars(&[2], vec![0.5, 0.5])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,7 +28,7 @@ mod call;
 mod conv;
 mod definition;
 mod elementwise;
-mod fault;
+mod error;
 mod folder;
 mod matmul;
 mod pool;
@@ -47,6 +48,7 @@ mod verify;
 mod window;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -55,11 +57,10 @@ pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
 pub(crate) use call::Outcome;
-pub use fault::EvalError;
-pub use fault::Fault;
-pub use folder::Folder;
+pub use error::EvalError;
+pub(crate) use folder::Folder;
 use run::Run;
-pub use verify::{Difference, OrRandom, compare, difference, random_inputs};
+pub use verify::Difference;
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
@@ -82,17 +83,7 @@ pub trait Variables {
     fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError>;
 }
 
-/// No data for any variable.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoVariables;
-
-impl Variables for NoVariables {
-    fn load(&self, _: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        Ok(None)
-    }
-}
-
-impl Variables for std::collections::BTreeMap<String, Tensor> {
+impl Variables for BTreeMap<String, Tensor> {
     fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         Ok(self.get(label).cloned())
     }
@@ -113,6 +104,8 @@ pub struct Evaluation {
 pub struct Evaluator {
     limits: Limits,
     further: FxHashMap<String, Kernel>,
+    /// The seed of the data of variables that have none.
+    pub(in crate::eval) seed: Option<u64>,
     /// Graphs of compounds that have been expanded, by their text.
     pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
 }
@@ -121,6 +114,12 @@ impl Evaluator {
     /// An evaluator with other limits.
     pub fn with_limits(limits: Limits) -> Self {
         Evaluator { limits, ..Evaluator::default() }
+    }
+
+    /// Gives variables that have no data random ones, which the seed and their labels decide.
+    pub fn random_variables(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
     }
 
     /// Says what an operation of a document or vendor computes. It replaces what is known.
@@ -176,7 +175,7 @@ impl Evaluator {
 /// mistake either: recordings hold both.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    let fail = |message: String| Err(EvalError { fault: Fault::new(Code::EvalInput, message), operation: None });
+    let fail = |message: String| Err(EvalError::new(Code::EvalInput, message));
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
         let Some(i) = names.iter().position(|input| input == name) else {

@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::reduce::greater;
 use super::window::{Border, Direction, Pair, Windows};
 use crate::tensor::Tensor;
@@ -16,7 +16,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn read(call: &Call, direction: Direction) -> Result<Self, Fault> {
+    fn read(call: &Call, direction: Direction) -> Result<Self, EvalError> {
         let mut size = call.naturals("size")?;
         let input = call.scalars_to("input", size.len())?;
         if call.draft() && size.len() < input.ndim() {
@@ -24,14 +24,17 @@ impl Pool {
         }
         if size.len() != input.ndim() || size.contains(&0) {
             let (name, rank) = (call.name(), input.ndim());
-            return Err(Fault::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
+            return Err(EvalError::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
         }
         let reference = match direction {
             Direction::Up => call.naturals("output_shape")?,
             Direction::Down => Vec::new(),
         };
         if !reference.is_empty() && reference.len() != input.ndim() {
-            return Err(Fault::shapes(format!("`output_shape` {reference:?} does not fit a rank of {}", input.ndim())));
+            return Err(EvalError::shapes(format!(
+                "`output_shape` {reference:?} does not fit a rank of {}",
+                input.ndim()
+            )));
         }
         let reference = Some(&reference[..]).filter(|reference| !reference.is_empty());
         let windows = Windows::read(call, input.shape(), &size, direction, reference)?;
@@ -93,7 +96,7 @@ pub(crate) fn avg_pool(call: &Call) -> Outcome {
 }
 
 /// The greatest items within windows, and their places there.
-fn greatest(call: &Call) -> Result<(Tensor, Tensor), Fault> {
+fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
     pool.windows.each(call, |_, pairs| {
@@ -123,16 +126,16 @@ pub(crate) fn max_pool_with_index(call: &Call) -> Outcome {
     Ok(vec![values, places])
 }
 
-fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, Fault> {
+fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalError> {
     let index = super::call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
     let (name, volume) = (call.name(), pool.windows.volume());
     if index.shape() != wanted {
         let given = index.shape();
-        return Err(Fault::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
+        return Err(EvalError::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
     }
     match index.iter().find(|&&item| usize::try_from(item).map_or(true, |item| item >= volume)) {
         None => Ok(items(&index)),
-        Some(item) => Err(Fault::value(format!("`index` of `{name}` is {item}, the window has {volume} items"))),
+        Some(item) => Err(EvalError::value(format!("`index` of `{name}` is {item}, the window has {volume} items"))),
     }
 }
 

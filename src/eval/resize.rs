@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::window::{Border, advance};
 use crate::tensor::Tensor;
 
@@ -20,17 +20,17 @@ pub(crate) enum Method {
 
 impl Method {
     /// The method of an operation.
-    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, EvalError> {
         Self::named(call.string("method")?)
     }
 
     /// The method of a name.
-    pub(crate) fn named(name: &str) -> Result<Self, Fault> {
+    pub(crate) fn named(name: &str) -> Result<Self, EvalError> {
         Ok(match name {
             "asymmetric" => Method::Asymmetric,
             "symmetric" => Method::Symmetric,
             "aligned" => Method::Aligned,
-            other => return Err(Fault::argument(format!("'{other}' is no interpolation method"))),
+            other => return Err(EvalError::argument(format!("'{other}' is no interpolation method"))),
         })
     }
 
@@ -85,13 +85,13 @@ pub(crate) fn multilinear_upsample(call: &Call) -> Outcome {
     let name = call.name();
     if factor.len() + 2 != input.ndim() || input.ndim() > super::MAX_RANK || factor.contains(&0) {
         let rank = input.ndim();
-        return Err(Fault::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
+        return Err(EvalError::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
     }
     let (method, border) = (Method::read(call)?, Border::read(call)?);
     let extents = &input.shape()[2..];
     let space: Option<Vec<usize>> =
         extents.iter().zip(&factor).map(|(extent, factor)| extent.checked_mul(*factor)).collect();
-    let space = space.ok_or_else(|| Fault::shapes(format!("`{name}` makes extents that are too large")))?;
+    let space = space.ok_or_else(|| EvalError::shapes(format!("`{name}` makes extents that are too large")))?;
     let shape: Vec<usize> = input.shape()[..2].iter().chain(&space).copied().collect();
     let along =
         |axis: usize, i: usize| taps(method.position(i, space[axis], extents[axis] as f64), extents[axis], border);
@@ -106,7 +106,7 @@ fn resample(
     input: &ArrayD<f64>,
     shape: &[usize],
     at: impl Fn(&[usize]) -> Vec<Taps>,
-) -> Result<Vec<f64>, Fault> {
+) -> Result<Vec<f64>, EvalError> {
     let count = call.budget().room(shape)?;
     call.budget().product(count, 1 << (shape.len() - 2).min(40))?;
     let extents = &input.shape()[2..];

@@ -5,7 +5,7 @@
 //! its default border.
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::reduce::greater;
 use super::resize::{Method, Taps, interpolate, taps};
 use super::window::{Border, advance};
@@ -24,7 +24,7 @@ struct Regions {
 }
 
 impl Regions {
-    fn read(call: &Call, size: Vec<usize>) -> Result<Self, Fault> {
+    fn read(call: &Call, size: Vec<usize>) -> Result<Self, EvalError> {
         let name = call.name();
         let (input, rois, batch) = (call.scalars("input")?, call.scalars("rois")?, call.integers("batch_index")?);
         let spatial = size.len();
@@ -38,16 +38,16 @@ impl Regions {
             let (input, rois, batch) = (input.shape(), rois.shape(), batch.shape());
             let message =
                 format!("`{name}` of shape {input:?} with `rois` {rois:?}, `batch_index` {batch:?} and size {size:?}");
-            return Err(Fault::shapes(message));
+            return Err(EvalError::shapes(message));
         }
         let rois: Vec<f64> = rois.iter().copied().collect();
         if let Some(corner) = rois.iter().find(|corner| corner.is_nan() || corner.abs() > 1e12) {
-            return Err(Fault::value(format!("a region of `{name}` has the coordinate {corner}")));
+            return Err(EvalError::value(format!("a region of `{name}` has the coordinate {corner}")));
         }
         let corner = |row: &[f64]| (row[..spatial].to_vec(), row[spatial..].to_vec());
         let within = |item: &i64| {
             let found = usize::try_from(*item).ok().filter(|&item| item < input.shape()[0]);
-            found.ok_or_else(|| Fault::value(format!("`batch_index` {item} of `{name}` is no batch of the input")))
+            found.ok_or_else(|| EvalError::value(format!("`batch_index` {item} of `{name}` is no batch of the input")))
         };
         Ok(Regions {
             channels: input.shape()[1],
@@ -71,7 +71,7 @@ impl Regions {
     }
 
     /// Computes each item of the result from the region, its channel and its index.
-    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, Fault>) -> Outcome {
+    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, EvalError>) -> Outcome {
         let shape = self.shape();
         let count = call.budget().room(&shape)?;
         let mut output = Vec::with_capacity(count);
@@ -162,7 +162,7 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
     let method = Method::named(call.string("resize_method")?)?;
     let fine: Option<Vec<usize>> = size.iter().zip(&rate).map(|(size, rate)| size.checked_mul(*rate)).collect();
     let (Some(fine), true) = (fine, rate.len() == size.len() && !rate.contains(&0)) else {
-        return Err(Fault::shapes(format!("`sampling_rate` {rate:?} does not fit `output_size` {size:?}")));
+        return Err(EvalError::shapes(format!("`sampling_rate` {rate:?} does not fit `output_size` {size:?}")));
     };
     let regions = Regions::read(call, size)?;
     regions.each(call, |region, channel, index| {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::budget::Budget;
 use super::call::Call;
-use super::fault::{EvalError, Fault};
+use super::error::EvalError;
 use super::{Evaluator, Kernel, Variables};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
@@ -54,19 +54,19 @@ impl<'a> Run<'a> {
         graph: &'b Graph,
         outer: &'b Graph,
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
-    ) -> Result<Run<'b>, Fault> {
+    ) -> Result<Run<'b>, EvalError> {
         if self.depth >= MAX_DEPTH {
-            return Err(Fault::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
+            return Err(EvalError::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
         }
         let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
         Ok(Run { depth: self.depth + 1, ..run })
     }
 
     /// A tensor that has been computed.
-    pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, Fault> {
+    pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, EvalError> {
         let values = self.values.borrow();
         let value = values.get(tensor.index()).cloned().flatten();
-        value.ok_or_else(|| Fault::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
+        value.ok_or_else(|| EvalError::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
     }
 
     fn store(&self, tensor: TensorId, value: Arc<Tensor>) {
@@ -96,29 +96,28 @@ impl<'a> Run<'a> {
         for (i, operation) in graph.operations.iter().enumerate() {
             let id = OperationId::at(i);
             self.step(operation, kernels[graph.kind_id(operation).index()].as_ref())
-                .map_err(|fault| EvalError { fault, operation: Some(id) })?;
+                .map_err(|error| EvalError { operation: Some(id), ..error })?;
             last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
         }
-        let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>();
-        let all = all.map_err(|fault| EvalError { fault, operation: None })?;
+        let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>()?;
         // What is left, the results among it, no longer counts.
         (0..graph.tensors.len()).for_each(|i| self.forget(TensorId(i as u32)));
         Ok(all)
     }
 
     /// Evaluates one operation.
-    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), Fault> {
+    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), EvalError> {
         let call = Call { run: self, operation };
         self.budget.work(1)?;
         let Some(kernel) = kernel else {
             let message = format!("it is not known what `{}` computes", call.name());
-            return Err(Fault::new(Code::NotEvaluated, message));
+            return Err(EvalError::new(Code::NotEvaluated, message));
         };
         let results = kernel(&call)?;
         let outputs = call.outputs();
         if results.len() != outputs.len() {
             let (name, given, wanted) = (call.name(), results.len(), outputs.len());
-            return Err(Fault::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
+            return Err(EvalError::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
         }
         for (tensor, value) in outputs.into_iter().zip(results) {
             self.store(tensor, Arc::new(value));

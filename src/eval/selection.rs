@@ -4,12 +4,12 @@
 //! are taken.
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::window::Border;
 use crate::tensor::{DType, Tensor};
 
 /// The items at given places of each axis; none stands for `fill`.
-fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, Fault> {
+fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, EvalError> {
     let shape: Vec<usize> = places.iter().map(Vec::len).collect();
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
@@ -39,7 +39,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
     let stride = call.ints("stride")?;
     let name = call.name();
     if begin.len() != axes.len() || end.len() != axes.len() || (!stride.is_empty() && stride.len() != axes.len()) {
-        return Err(Fault::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
+        return Err(EvalError::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
     }
     let mut places = input.places();
     for (i, axis) in axes.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
         let found = if stride == 0 { None } else { range(begin[i], end[i], stride, extent) };
         places[axis] = found.ok_or_else(|| {
             let (begin, end) = (begin[i], end[i]);
-            Fault::shapes(format!(
+            EvalError::shapes(format!(
                 "axis {axis} of extent {extent} has nothing from {begin} to {end} in steps of {stride}"
             ))
         })?;
@@ -64,7 +64,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
     let (border, fill) = (Border::read(call)?, call.number("value")?);
     if padding.len() != input.rank() {
         let (count, rank) = (padding.len(), input.rank());
-        return Err(Fault::shapes(format!("`padding` has {count} items, the input has rank {rank}")));
+        return Err(EvalError::shapes(format!("`padding` has {count} items, the input has rank {rank}")));
     }
     let extents: Option<Vec<usize>> = padding
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
             usize::try_from(extent).ok()
         })
         .collect();
-    let extents = extents.ok_or_else(|| Fault::shapes(format!("the padding {padding:?} leaves no items")))?;
+    let extents = extents.ok_or_else(|| EvalError::shapes(format!("the padding {padding:?} leaves no items")))?;
     // Before the places are listed, which take as much room.
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
@@ -96,7 +96,7 @@ pub(crate) fn tile(call: &Call) -> Outcome {
         repeats.iter().zip(input.shape()).map(|(repeats, extent)| repeats.checked_mul(*extent)).collect();
     let Some(extents) = extents.filter(|_| repeats.len() == input.rank() && !repeats.contains(&0)) else {
         let shape = input.shape();
-        return Err(Fault::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
+        return Err(EvalError::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
     };
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
@@ -113,13 +113,13 @@ pub(crate) fn gather(call: &Call) -> Outcome {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];
-    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| Fault::value(error.0))?;
+    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?;
     let mut shape = input.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
     let found = input.gathered(&indices, axis, false);
-    let outside = |index| Fault::value(format!("index {index} is not within an extent of {extent}"));
+    let outside = |index| EvalError::value(format!("index {index} is not within an extent of {extent}"));
     Ok(vec![found.map_err(outside)?])
 }
 

@@ -5,7 +5,7 @@
 //! every position of the output, so that the operations only say what is done with them.
 
 use super::call::Call;
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::volume;
 
 /// What lies around a tensor.
@@ -25,14 +25,14 @@ pub(crate) enum Border {
 
 impl Border {
     /// The border of an operation.
-    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, EvalError> {
         Ok(match call.string("border")? {
             "ignore" => Border::Ignore,
             "constant" => Border::Constant,
             "replicate" => Border::Replicate,
             "reflect" => Border::Reflect,
             "reflect-even" => Border::ReflectEven,
-            other => return Err(Fault::argument(format!("'{other}' is no border mode"))),
+            other => return Err(EvalError::argument(format!("'{other}' is no border mode"))),
         })
     }
 
@@ -106,12 +106,12 @@ impl Windows {
         size: &[usize],
         direction: Direction,
         reference: Option<&[usize]>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, EvalError> {
         let (stride, dilation, padding) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
         for (name, length) in [("stride", stride.len()), ("dilation", dilation.len()), ("padding", padding.len())] {
             if length != 0 && length != input.len() && !(call.draft() && length < input.len()) {
                 let (of, axes) = (call.name(), input.len());
-                return Err(Fault::shapes(format!(
+                return Err(EvalError::shapes(format!(
                     "`{name}` of `{of}` has {length} items, the window has {axes} axes"
                 )));
             }
@@ -119,14 +119,16 @@ impl Windows {
         let axis = |i: usize| {
             let step = |items: &[i64], name: &str| match items.get(i).copied().unwrap_or(1) {
                 step if step >= 1 => Ok(step),
-                step => Err(Fault::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name()))),
+                step => {
+                    Err(EvalError::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name())))
+                }
             };
             let steps = (step(&stride, "stride")?, step(&dilation, "dilation")?);
             let reference = reference.map(|reference| reference[i]);
             let found = axis_window(input[i], size[i], steps, padding.get(i).copied(), direction, reference);
             found.ok_or_else(|| {
                 let (name, window, extent) = (call.name(), size[i], input[i]);
-                Fault::shapes(format!("a window of {window} items of `{name}` does not fit an extent of {extent}"))
+                EvalError::shapes(format!("a window of {window} items of `{name}` does not fit an extent of {extent}"))
             })
         };
         let axes = (0..input.len()).map(axis).collect::<Result<_, _>>()?;
@@ -182,8 +184,8 @@ impl Windows {
     pub(crate) fn each(
         &self,
         call: &Call,
-        mut f: impl FnMut(usize, &[Pair]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut f: impl FnMut(usize, &[Pair]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
         let output = self.output();
         let count = call.budget().room(&output)?;
         let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.size).collect();

@@ -44,7 +44,6 @@ pub use error::ModelError;
 pub use index::ModelFile;
 use index::{Index, Place};
 pub use limits::Limits;
-pub use variables::ModelVariables;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 

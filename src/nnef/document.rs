@@ -5,7 +5,7 @@ use super::dialect;
 use super::grammar::{self, ModuleKind};
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
-use crate::options::{From, Options};
+use crate::options::Options;
 use crate::room;
 use crate::source::Sources;
 use crate::source::names::Names;
@@ -116,11 +116,7 @@ impl Document {
     /// Reads a text: the standard library of its dialect, the libraries of the options, and the
     /// document itself. Names of files are for messages only.
     pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
-        let dialect = match options.from {
-            From::Auto => dialect::detect(&text),
-            From::Nnef => Dialect::V1,
-            From::NnefDraft => Dialect::Draft,
-        };
+        let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut reader = Reader::new(dialect);
         for (name, text) in &options.libraries {
@@ -213,8 +209,7 @@ mod tests {
     #[test]
     fn the_standard_libraries_are_right() {
         for standard in &STANDARD {
-            let from = if standard.dialect == Dialect::V1 { From::Nnef } else { From::NnefDraft };
-            let options = Options { from, ..Options::default() };
+            let options = Options { dialect: Some(standard.dialect), ..Options::default() };
             let parsed = Document::parse(standard.name, standard.text.to_string(), ModuleKind::Library, &options);
             assert_eq!(parsed.diagnostics.iter().next(), None, "{}", standard.name);
         }

@@ -1,7 +1,6 @@
 //! The laws on documents of the draft: the generated ones, written in its notation.
 
-use nnef_flatten::graph::Dialect;
-use nnef_flatten::{From, Lower, Options, parse};
+use nnef_flatten::{Dialect, Lower, Options, parse};
 use proptest::prelude::*;
 
 use crate::common::{flat_text, run};
@@ -14,7 +13,7 @@ use crate::tape::{cases, generated};
 /// Options that read the draft and write it again.
 fn options(lower: Lower) -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.lower = lower;
     })
 }

@@ -1,7 +1,9 @@
 //! Loops in NNEF text mean what their trips, written out one after the other, mean.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::{Evaluator, NoVariables, difference, random_inputs};
+use std::collections::BTreeMap;
+
+use nnef_flatten::eval::Evaluator;
 use nnef_flatten::tensor::{Data, Tensor};
 use proptest::prelude::*;
 
@@ -160,14 +162,14 @@ impl Drawn {
 fn numbers(text: &str, options: &Options) -> Result<Vec<Tensor>, TestCaseError> {
     let fail = |why: String| TestCaseError::fail(format!("{why}\n{text}"));
     let graph = run(text, options).map_err(|errors| fail(tell(&errors)))?.graph;
-    let given = random_inputs(&graph, &[], 3).map_err(|error| fail(error.to_string()))?;
-    let found = Evaluator::default().run(&graph, &given, &NoVariables).map_err(|error| fail(error.to_string()))?;
+    let given = graph.random_inputs(&[], 3).map_err(|error| fail(error.to_string()))?;
+    let found = Evaluator::default().run(&graph, &given, &BTreeMap::new()).map_err(|error| fail(error.to_string()))?;
     Ok(found.outputs.into_iter().map(|(_, tensor)| Tensor::clone(&tensor)).collect())
 }
 
 fn same(found: &[Tensor], wanted: &[Tensor]) -> bool {
     found.len() == wanted.len()
-        && found.iter().zip(wanted).all(|(a, b)| difference(a, b).is_some_and(|apart| apart < 1e-12))
+        && found.iter().zip(wanted).all(|(a, b)| a.difference(b).is_some_and(|apart| apart < 1e-12))
 }
 
 /// A loop that ends by a condition on a tensor, and its state after each number of trips.

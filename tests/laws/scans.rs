@@ -2,7 +2,9 @@
 //! states and outputs.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::{Evaluator, NoVariables, compare, random_inputs};
+use std::collections::BTreeMap;
+
+use nnef_flatten::eval::Evaluator;
 use proptest::prelude::*;
 
 use crate::common::{HEADER, run, tell};
@@ -147,8 +149,8 @@ proptest! {
         let (kept, flat) = (expand(false)?.graph, expand(true)?.graph);
         prop_assert_eq!(kept.fragments().len(), 1);
         prop_assert!(flat.fragments().is_empty());
-        let given = random_inputs(&kept, &[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let found = compare(&Evaluator::default(), [&kept, &flat], &given, &NoVariables);
+        let given = kept.random_inputs(&[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let found = Evaluator::default().compare([&kept, &flat], &given, &BTreeMap::new());
         let found = found.map_err(|finding| TestCaseError::fail(format!("{}\n{}", finding.message, scan.text)))?;
         prop_assert!(found.largest < 1e-12, "{:?}\n{}", found, scan.text);
     }

@@ -19,9 +19,7 @@ fn a_failure_half_way_leaves_what_was_there() {
                 out.write_all(content.as_bytes())?;
                 if fails { Err(std::io::Error::other("no more")) } else { Ok(()) }
             };
-            let mut content =
-                Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
-            target.write(&mut content)
+            target.write(&mut Content::new(&mut graph).with_files(&model))
         };
         assert!(attempt("one", true).is_err());
         assert!(!path.exists());
@@ -41,8 +39,7 @@ fn data_that_change_meanwhile_fail() {
     let model = Model::open(&fixture.path("m"), &Limits::default()).unwrap();
     fixture.write("m/w.dat", "shorter");
     let mut graph = |out: &mut dyn std::io::Write| out.write_all(GRAPH.as_bytes());
-    let mut content =
-        Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
+    let mut content = Content::new(&mut graph).with_files(&model);
     let error = Target::Tar(fixture.path("out.tar")).write(&mut content).unwrap_err();
     assert!(error.to_string().contains("became shorter"), "{error}");
     fixture.has_only(&["m"]);

@@ -82,9 +82,9 @@ fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<()
     }
     let wanted = content.copied();
     if let Some(model) = content.files {
-        let progress = &mut *content.progress;
+        let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
-            append(&mut archive, file.path(), file.size(), bytes, progress).map_err(fail)
+            append(&mut archive, file.path(), file.size(), bytes, &mut progress).map_err(fail)
         })?;
     }
     archive.finish().map_err(fail)

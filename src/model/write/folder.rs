@@ -64,7 +64,7 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
     text().map_err(fail)?;
     let wanted = content.copied();
     if let Some(model) = content.files {
-        let progress = &mut *content.progress;
+        let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
             let to = files.join(file.path());
             let fail = |error| ModelError::io(&path.join(file.path()), error);
@@ -77,7 +77,7 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
                 return Ok(());
             }
             let mut out = File::create_new(&to).map_err(fail)?;
-            copy(bytes, &mut out, file.size(), progress).map_err(fail)
+            copy(bytes, &mut out, file.size(), &mut progress).map_err(fail)
         })?;
     }
     stage.finish(&target).map_err(fail)

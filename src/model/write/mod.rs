@@ -58,6 +58,7 @@ impl Target {
 pub(crate) type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// What a model is made of.
+#[non_exhaustive]
 pub struct Content<'a> {
     /// The text of the graph.
     pub graph: WriteText<'a>,
@@ -65,13 +66,23 @@ pub struct Content<'a> {
     pub quant: Option<&'a [u8]>,
     /// The model whose other files are copied.
     pub files: Option<&'a Model>,
-    /// Whether files that readers pass over are copied, too.
+    /// Whether files that readers ignore are copied, too.
     pub hidden: bool,
-    /// Is told of each number of bytes that were copied.
-    pub progress: &'a mut dyn FnMut(u64),
+    /// Called with the number of bytes, each time that some were copied.
+    pub progress: Option<&'a mut dyn FnMut(u64)>,
 }
 
-impl Content<'_> {
+impl<'a> Content<'a> {
+    /// The text of a graph, without any other file.
+    pub fn new(graph: WriteText<'a>) -> Self {
+        Content { graph, quant: None, files: None, hidden: false, progress: None }
+    }
+
+    /// The same with the files of a model, except for those that readers ignore.
+    pub fn with_files(self, model: &'a Model) -> Self {
+        Content { files: Some(model), ..self }
+    }
+
     /// Whether a file is copied: all but the texts, which are written anew.
     fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<> {
         let hidden = self.hidden;

@@ -9,7 +9,7 @@ use crate::nnef::compile::units;
 use crate::nnef::document::Document;
 use crate::nnef::lexer;
 use crate::nnef::types::{Element, Type};
-use crate::options::{From, Options};
+use crate::options::Options;
 use crate::source::FileId;
 use crate::source::names::Names;
 
@@ -45,7 +45,7 @@ pub(crate) struct Declared {
 impl Target {
     /// The standard library of 1.0.
     pub(crate) fn new() -> Self {
-        let options = Options { from: From::Nnef, ..Options::default() };
+        let options = Options { dialect: Some(Dialect::V1), ..Options::default() };
         // Nothing is declared beside it.
         let document = crate::parse_library("<migration>", String::new(), &options).document;
         Target { document, options }
