@@ -1,4 +1,4 @@
-//! Evaluation as its users call it: models with recorded results, files, `run` and `--verify`.
+//! Evaluation: models with recorded results, files, `run` and `--verify`.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -47,7 +47,7 @@ fn on_inputs(folder: &Path, name: &str, content: &[u8], more: &[&str]) -> Output
     run(&args)
 }
 
-/// The models that come with the inputs and outputs that other programs found.
+/// The models with recorded inputs and outputs of other programs.
 #[test]
 fn models_give_what_was_recorded() {
     let Some(models) = corpus::shared("models") else { return };
@@ -170,11 +170,11 @@ fn unrolled_networks_are_verified() {
     }
     let inputs = format!("{}/examples/loops/power.inputs.json", env!("CARGO_MANIFEST_DIR"));
     assert!(verify("power.json", &["--inputs", &inputs]).contains("verified: 3 items"));
-    // A matrix with which the iteration does not settle within the bound.
+    // A matrix for which the iteration does not converge within the bound.
     assert!(verify("power.json", &["--seed", "1"]).contains("the trips do not suffice"));
 }
 
-/// The comparison with numpy, where a Python with numpy is given.
+/// The comparison with numpy, if a Python with numpy is configured.
 #[test]
 fn primitives_agree_with_numpy() {
     let Some(python) = std::env::var_os("NNEF_FLATTEN_PYTHON") else {

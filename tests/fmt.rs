@@ -1,4 +1,4 @@
-//! Laying documents out anew changes nothing but their layout.
+//! Formatting changes nothing but the layout of a document.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
@@ -6,8 +6,7 @@ mod corpus;
 use corpus::{cases, flatten, models};
 use nnef_flatten::{Dialect, Graph, Options, parse};
 
-/// The text of a flat graph. Fragments that stay are in it as they are written, so it is laid
-/// out anew.
+/// The formatted text of a flat graph. It may contain fragments that are kept verbatim.
 fn flat(graph: Option<Graph>, options: &Options) -> Option<String> {
     let mut out = Vec::new();
     graph?.write_nnef(&mut out).unwrap();
@@ -58,7 +57,7 @@ fn the_draft_keeps_its_syntax() {
     assert_eq!(once.matches('#').count(), blocks);
 }
 
-/// A statement of thousands of nodes keeps its tree, which moves where others were read before.
+/// A statement of thousands of nodes keeps its tree, which is moved when there are statements before it.
 #[test]
 fn long_statements_are_laid_out_alike_wherever_they_stand() {
     let head = "version 1.0;\nextension KHR_enable_fragment_definitions;\nextension KHR_enable_operator_expressions;\n\

@@ -20,7 +20,7 @@ fn strict() -> Options {
     })
 }
 
-/// The statements after the inputs, and what was found.
+/// The statements after the inputs, and the diagnostics.
 fn body(statements: &str) -> (String, Found) {
     migrated(&format!("x = external(shape = [1,4,8,8])\n{statements}"), &options())
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(
     })
 }
 
-/// Reports what was found and writes the graph.
+/// Reports the diagnostics and writes the graph.
 fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
@@ -118,7 +118,7 @@ fn finish(
         }
         None => Ok(Status::Refused),
     };
-    // The process ends here; to take large tables apart would only take time.
+    // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
     outcome
 }
@@ -131,8 +131,8 @@ pub(crate) fn process(input: Input, language: &Language, migrate: bool) -> Resul
     process_with(input, &Options { migrate, ..options(language)? })
 }
 
-/// The same for those who do not write the graph: loops are expanded whoever asked for it, and the
-/// dialect stays.
+/// The same for commands that do not write the graph: loops are always expanded, and the dialect is
+/// kept.
 pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
     process_with(input, &Options { expand_loops: true, ..options(language)? })
 }
@@ -144,7 +144,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
-        // What could be read may have errors of other kinds, which are better told at once.
+        // The part that could be read may have further errors, which are reported in the same run.
         diagnostics.extend(crate::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
@@ -200,7 +200,7 @@ pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     }
 }
 
-/// Says why an input was not read.
+/// Reports why an input was not read.
 pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
     match unread {
         Unread::Failure(failure) => Err(failure),
@@ -212,12 +212,12 @@ pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome 
     }
 }
 
-/// Where the result goes, unless to standard output.
+/// The path of the result, unless it is standard output.
 fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stream(path))
 }
 
-/// What the result is written as.
+/// The notation of the result.
 fn notation(output: &args::Output) -> &'static Notation {
     let extension = path(output).and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
     output.to.map_or_else(|| Notation::of_extension(extension), |to| to.0)
@@ -236,7 +236,7 @@ fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &N
     }
 }
 
-/// Writes where the operations come from, if that is asked for.
+/// Writes the source map, if that is asked for.
 fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {

@@ -1,4 +1,4 @@
-//! `nnef-flatten fmt`: documents laid out anew.
+//! `nnef-flatten fmt`: formats documents.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
     let parse = if is_library(&input.text) { crate::parse_library } else { crate::parse };
     let parsed = parse(&input.name, input.text, options);
     if parsed.diagnostics.has_errors() {
-        // What is merely tolerated is not the business of a formatter.
+        // A formatter does not report deviations that the default mode tolerates.
         for error in parsed.diagnostics.into_sorted().iter().filter(|diagnostic| diagnostic.is_error()) {
             reporter.one(parsed.document.sources(), error);
         }

@@ -30,14 +30,13 @@ fn options(language: &Language) -> Options {
         unroll: language.unroll,
         max_trips: language.max_trips,
         max_ops: language.max_ops.unwrap_or(defaults.max_ops),
-        // As many steps for each operation allowed as elsewhere.
+        // The limit of steps grows with that of operations, as for other notations.
         max_steps: language.max_ops.map_or(defaults.max_steps, |ops| ops.saturating_mul(20)),
         ..defaults
     }
 }
 
-/// The texts, the network as far as it could be read, and a graph and warnings, or the reasons for
-/// a refusal.
+/// The sources, the network as far as it could be read, and a graph with warnings, or the errors.
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
@@ -63,7 +62,7 @@ pub(crate) fn process(input: &Path, language: &Language) -> Result<Processed, Un
 const TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a network and its flat graph on the same inputs, given or random, and compares the
-/// outputs. Whether they agree.
+/// outputs. Gives whether they agree.
 pub(crate) fn verify(
     net: &Network,
     graph: &Graph,
@@ -90,7 +89,7 @@ pub(crate) fn verify(
     }
 }
 
-/// What to say of a network and a graph that agree.
+/// The message on a network and a graph that agree.
 fn compare(
     net: &Network,
     graph: &Graph,
@@ -115,7 +114,8 @@ fn compare(
         inputs.push((name, value));
     }
     let flat = Evaluator::default().run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
-    // Behind the outputs of the network stands whether the trips sufficed, where data decide it.
+    // Where data decide the number of trips, the output after those of the network says whether the
+    // trip limit sufficed.
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {

@@ -1,4 +1,4 @@
-//! The same items under another shape or order (4.5.1, 4.5.2).
+//! Reshape, transpose, squeeze, unsqueeze (4.5.1, 4.5.2).
 
 use super::call::{Call, Outcome};
 use super::error::EvalError;
@@ -9,7 +9,7 @@ fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
     Ok(vec![input.reshaped(shape)?])
 }
 
-/// Another shape, with 0 for extents that stay and -1 for the one that follows.
+/// Another shape, in which 0 copies an extent of the input and -1 is computed from the others.
 pub(crate) fn reshape(call: &Call) -> Outcome {
     let wanted = call.ints("shape")?;
     let input = call.tensor_to("input", wanted.len())?;
@@ -48,7 +48,7 @@ pub(crate) fn reshape(call: &Call) -> Outcome {
     reshaped(call, &input, &shape)
 }
 
-/// The same, without axes of extent 1.
+/// Drops axes of extent 1.
 pub(crate) fn squeeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let rank = input.rank();
@@ -62,7 +62,7 @@ pub(crate) fn squeeze(call: &Call) -> Outcome {
     reshaped(call, &input, &shape)
 }
 
-/// The same, with further axes of extent 1 where they are in the result.
+/// Adds axes of extent 1, at the given positions of the result.
 pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let mut axes = call.ints("axes")?;
@@ -74,7 +74,7 @@ pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let mut shape = input.shape().to_vec();
     for axis in axes {
         let axis = call.check_axis(axis, rank)?;
-        // Sorted axes that exist leave no gap, unless one is given twice.
+        // The axes are sorted and within the rank, so only an axis that is given twice can fail here.
         if axis > shape.len() {
             return Err(EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
         }

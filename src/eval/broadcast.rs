@@ -1,4 +1,4 @@
-//! Repetition of operands to a common shape (4.2.2). The first axes stand beside each other;
+//! Broadcasting of operands to a common shape (4.2.2). The first axes correspond to each other;
 //! missing ones at the end have extent 1.
 
 use super::call::Call;
@@ -6,7 +6,7 @@ use super::error::EvalError;
 use crate::tensor::kernels::{Align, Repeat};
 use crate::tensor::{Element, Tensor};
 
-/// The shape that two operands are repeated to.
+/// The shape that two operands are broadcast to.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>,
     (0..a.len().max(b.len())).map(extent).collect()
 }
 
-/// Computes item by item on two operands, with a function that may not be defined everywhere.
+/// Applies a function that may fail to each pair of items of two operands.
 pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     call: &Call,
     a: &Tensor,
@@ -45,7 +45,7 @@ pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     Ok(Tensor::of(&shape, items?)?)
 }
 
-/// The same for scalars, with a function that is defined everywhere.
+/// The same for scalars, with a function that cannot fail.
 pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, EvalError> {
     repeated(call, a, b, |x: f64, y: f64| Ok(f(x, y)))
 }

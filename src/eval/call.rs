@@ -1,4 +1,4 @@
-//! An operation and its operands, as the functions that evaluate it see them.
+//! The interface between kernels and the evaluator: an operation, its operands and attributes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::graph::Primitive;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// What an operation gives: its tensors in order.
+/// The result of a kernel: the tensors that the operation gives, in order.
 pub(crate) type Outcome = Result<Vec<Tensor>, EvalError>;
 
 /// An operation whose operands have been evaluated.
@@ -45,12 +45,13 @@ impl<'a> Call<'a> {
         self.graph().operation_name(self.operation)
     }
 
-    /// What is left of the limits.
+    /// The budget of the evaluation.
     pub(crate) fn budget(&self) -> &'a Budget {
         self.run.budget
     }
 
-    /// Whether the graph is of the provisional dialect, whose shapes go on with extents of 1.
+    /// Whether the graph is of the provisional dialect, in which every shape has further axes of extent
+    /// 1 behind its last one.
     pub(crate) fn draft(&self) -> bool {
         self.graph().dialect == Dialect::Draft
     }
@@ -75,8 +76,8 @@ impl<'a> Call<'a> {
         self.graph().attribute(self.operation, name)
     }
 
-    /// The argument of a name or, where a vendor's declaration has other names or there is none, at
-    /// a position.
+    /// The argument of a name; the one at a position where a vendor operation is not declared or has
+    /// another name for it.
     pub(crate) fn value_at(&self, position: usize, name: &str) -> Option<Value> {
         let arguments = || self.graph().arguments(self.operation);
         let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
@@ -92,7 +93,7 @@ impl<'a> Call<'a> {
         EvalError::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
     }
 
-    /// The tensor that a value stands for: numbers are tensors of rank 0.
+    /// A value as a tensor: numbers are tensors of rank 0.
     pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, EvalError> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
@@ -100,7 +101,7 @@ impl<'a> Call<'a> {
             Value::Scalar(item) => literal(Tensor::number(*item)),
             Value::Int(item) => literal(Tensor::integers(&[], vec![*item])?),
             Value::Logical(item) => literal(Tensor::logicals(&[], vec![*item])?),
-            // Arrays of numbers where a tensor is declared: tract's writers do so.
+            // Models of tract have arrays of numbers where a tensor is declared.
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
                 let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol);
@@ -117,7 +118,7 @@ impl<'a> Call<'a> {
         self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
-    /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
+    /// A tensor argument, in the draft extended to a rank with extents of 1.
     pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
@@ -131,7 +132,7 @@ impl<'a> Call<'a> {
         self.numbers_to(name, 0)
     }
 
-    /// The same, with the extents of 1 that the draft leaves out, up to a rank.
+    /// The same, in the draft extended to a rank with extents of 1.
     pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
         if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
@@ -142,7 +143,7 @@ impl<'a> Call<'a> {
         self.scalars_to(name, 0)
     }
 
-    /// The same as an array, with the extents of 1 that the draft leaves out.
+    /// The same as an array, in the draft extended to a rank with extents of 1.
     pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, EvalError> {
         self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
     }
@@ -154,7 +155,7 @@ impl<'a> Call<'a> {
         Ok(Tensor::of(x.shape(), items.iter().map(|&item| f(item)).collect())?)
     }
 
-    /// A tensor argument of integers; whole scalars will do.
+    /// A tensor argument of integers; scalars that are whole numbers are accepted.
     pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, EvalError> {
         let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
         let tensor = tensor.map_err(|error| EvalError::value(error.0))?;
@@ -178,7 +179,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An integer; a tensor of one whole number will do.
+    /// An integer; a tensor of one whole number is accepted.
     pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, EvalError> {
         let tensor = Tensor::clone(&*self.tensor_of(value)?);
         let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
@@ -191,7 +192,7 @@ impl<'a> Call<'a> {
         self.int_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
-    /// An attribute that is an array of integers; an operation that does not have it has none.
+    /// An attribute that is an array of integers; empty if the operation does not have it.
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, EvalError> {
         match self.value(name) {
             None => Ok(Vec::new()),
@@ -204,7 +205,7 @@ impl<'a> Call<'a> {
         match value {
             Value::Integers(items) => Ok(items.to_vec()),
             Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
-            // A single axis instead of an array of axes is a common slip.
+            // A single axis instead of an array of axes is a common mistake.
             Value::Int(item) => Ok(vec![*item]),
             Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(DType::Int64) {
                 Ok(tensor) => Ok(tensor.items().unwrap_or_default().to_vec()),
@@ -214,7 +215,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Axes or extents: an array of integers of which none is negative.
+    /// An array of integers that are not negative, such as axes or extents.
     pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, EvalError> {
         let natural =
             |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
@@ -236,7 +237,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A logical attribute; an operation that does not have it says no.
+    /// A logical attribute; false if the operation does not have it.
     pub fn flag(&self, name: &str) -> Result<bool, EvalError> {
         match self.value(name) {
             None => Ok(false),
@@ -245,7 +246,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A scalar attribute; an integer or a tensor of one number will do.
+    /// A scalar attribute; an integer or a tensor of one number is accepted.
     pub fn number(&self, name: &str) -> Result<f64, EvalError> {
         let tensor = self.tensor(name)?;
         let one = tensor.to_scalars().first().copied().filter(|_| tensor.len() == 1);
@@ -261,12 +262,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// One axis, below a rank.
+    /// An attribute that is an axis below a rank.
     pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, EvalError> {
         self.check_axis(self.int(name)?, rank)
     }
 
-    /// Makes sure that an axis exists. Vendors count axes from the end with negative numbers.
+    /// Checks that an axis exists. Vendor operations count from the last axis with negative numbers.
     pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         found.ok_or_else(|| {
@@ -275,7 +276,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The same values as scalars: logicals count as 0 and 1.
+/// A tensor converted to scalars: logicals become 0 and 1.
 pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> {
     match tensor.dtype() {
         DType::Float64 => Ok(tensor),
@@ -309,7 +310,7 @@ pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> 
     longer
 }
 
-/// A tensor of items that a function gives, in row-major order.
+/// A tensor whose items a function computes from their row-major index.
 pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, EvalError> {
     let count = crate::tensor::volume(shape).ok_or_else(|| EvalError::shapes("a tensor is too large"))?;
     Ok(Tensor::of(shape, (0..count).map(make).collect())?)

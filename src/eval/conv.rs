@@ -7,16 +7,16 @@ use super::call::{Call, Outcome};
 use super::error::EvalError;
 use super::window::{Direction, Windows};
 
-/// The channels of a convolution: of the whole input and output, and of a group.
+/// The numbers of groups and channels of a convolution.
 struct Channels {
     groups: usize,
-    /// Of the input within a group.
+    /// The input channels of a group.
     input: usize,
-    /// Of the output within a group.
+    /// The output channels of a group.
     output: usize,
 }
 
-/// How the channels of input and filter go together. The filter has the axes `(c, C / G, …)`,
+/// Matches the channels of input and filter. The filter has the axes `(c, C / G, …)`,
 /// where `C` is on the side of the up-scaled space.
 fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, EvalError> {
     let groups = match call.int("groups")? {
@@ -43,7 +43,7 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
 /// The bias of each channel of the output.
 fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
     let bias = call.scalars("bias")?;
-    // `[1, C]` is standard; `[C]` and others with as many items are in use.
+    // The standard has `[1, C]`; exporters also write `[C]` and other shapes with as many items.
     match bias.as_standard_layout().as_slice() {
         Some([bias]) => Ok(vec![*bias; count]),
         Some(items) if items.len() == count => Ok(items.to_vec()),

@@ -1,5 +1,5 @@
-//! Compounds evaluated by their definitions: the call by itself is a document, which is expanded
-//! down to primitives for the shapes at hand, and evaluated.
+//! Compounds evaluated by their definitions: a document with nothing but the call is expanded to
+//! primitives, with the shapes of the given tensors, and evaluated.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::options::{Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{DType, Tensor};
 
-/// The most definitions that are remembered.
+/// The most expanded definitions that are kept for later calls.
 const REMEMBERED: usize = 4096;
 
 /// A call as a document of its own.
 struct Text<'c, 'a> {
     call: &'c Call<'a>,
     out: String,
-    /// The tensors that the call is given, in the order of the inputs.
+    /// The tensor arguments of the call, in the order of the inputs.
     given: Vec<TensorId>,
 }
 
@@ -42,7 +42,7 @@ impl Text<'_, '_> {
                     self.given.push(*tensor);
                     self.given.len() - 1
                 });
-                // Writing into a string does not fail.
+                // Writing into a string cannot fail.
                 let _ = write!(self.out, "x{i}");
             }
         }
@@ -68,8 +68,8 @@ impl Text<'_, '_> {
         }
         let kind = graph.kind(call.operation);
         let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
-        // Tensors come first in a declaration, so these can be given by position, as the
-        // standard wants it.
+        // Tensors are the first parameters of a declaration and given by position, as the
+        // standard demands.
         arguments.sort_by_key(|(key, _)| match key {
             Key::Param(i) => *i,
             _ => u32::MAX,
@@ -107,10 +107,10 @@ fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String
     if all.len() == 1 { all.concat() } else { format!("({})", all.join(", ")) }
 }
 
-/// Tensors that a call is given, with what they hold.
+/// The tensor arguments of a call, with their values.
 type Given = Vec<(TensorId, Arc<Tensor>)>;
 
-/// The document of a call, and the tensors that it is given.
+/// The document of a call, and the inputs of its graph.
 fn document(call: &Call) -> Result<(String, Given), EvalError> {
     let mut text = Text { call, out: String::new(), given: Vec::new() };
     text.invocation();

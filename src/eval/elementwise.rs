@@ -1,6 +1,6 @@
 //! Operations that compute item by item (4.2), and casts (4.5.8).
 //!
-//! Arithmetic on integers alone gives integers; where an integer meets a scalar, it counts as one.
+//! Arithmetic on integers gives integers; an integer beside a scalar is converted to a scalar.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::tensor::{DType, Tensor};
 /// A function of one real number.
 type Unary = fn(f64) -> f64;
 
-/// Functions that kernels of other notations do not have, or that the text defines otherwise.
+/// Functions that the shared kernels do not have, or that the specification defines differently.
 const UNARY: &[(&str, Unary)] = &[
-    // The text says so, so halves go up, also below 0.
+    // By the definition of the specification, halves are rounded up, also below 0.
     ("round", |x| (x + 0.5).floor()),
-    // Compounds (4.2.4, 4.9.1), as their definitions have them.
+    // Compounds (4.2.4, 4.9.1), by their definitions.
     ("sqr", |x| x.powf(2.0)),
     ("sqrt", |x| x.powf(0.5)),
     ("rsqr", |x| x.powf(-2.0)),
@@ -36,7 +36,7 @@ fn sigmoid(x: f64) -> f64 {
 /// The function of an element-wise operation.
 pub(crate) fn find(name: &str) -> Option<Kernel> {
     let own = UNARY.iter().find(|(known, _)| *known == name);
-    // In 32 bits nothing is evaluated here.
+    // The evaluator computes in 64 bits only.
     own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn elementwise(call: &Call) -> Outcome {
     }
 }
 
-/// Evaluates an operation whose kernel computes what the text says.
+/// Evaluates an operation by the shared kernel.
 fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
     let shapes = operands.iter().map(|operand| operand.shape());
     let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
@@ -75,14 +75,14 @@ fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
     Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
 }
 
-/// The same items.
+/// The items unchanged.
 pub(crate) fn copy(call: &Call) -> Outcome {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
 }
 
-/// A function that keeps integers integers.
+/// A function of one number that gives an integer for an integer.
 fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> Outcome {
     let x = call.tensor("x")?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
@@ -99,7 +99,7 @@ fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
     if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
 }
 
-/// Arithmetic on scalars, or on integers whose result has to be one of 64 bits.
+/// Arithmetic on scalars, or on integers, whose result must fit into 64 bits.
 fn arithmetic(call: &Call, op: Arith) -> Outcome {
     let [x, y] = numbers(call)?;
     if x.dtype() == DType::Int64 {
@@ -112,7 +112,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
         return Ok(vec![repeated(call, &x, &y, checked)?]);
     }
     let function: fn(f64, f64) -> f64 = match op {
-        // As they are defined (4.2.4): the second operand where the first one is no number.
+        // By their definition (4.2.4) they give the second operand where the first one is NaN.
         Arith::Min => |x, y| if x < y { x } else { y },
         Arith::Max => |x, y| if x > y { x } else { y },
         _ => return computed(call, Kernel::Arithmetic(op), &[&x, &y]),
@@ -120,7 +120,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
     Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
 }
 
-/// One of two values for each item (4.2.3).
+/// Chooses between the items of two operands (4.2.3).
 pub(crate) fn select(call: &Call) -> Outcome {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
@@ -137,8 +137,8 @@ pub(crate) fn select(call: &Call) -> Outcome {
     chosen.map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
-/// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
-/// but 0 is true (4.5.8 and 3.3.7).
+/// Converts to another type: scalars are truncated to integers, logicals become 0 and 1, and every
+/// number but 0 becomes true (4.5.8 and 3.3.7).
 pub(crate) fn cast(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let wanted = call.element_type();

@@ -1,4 +1,4 @@
-//! What can go wrong while a graph is evaluated.
+//! Failures of an evaluation.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::tensor::TensorError;
 pub struct EvalError {
     /// What kind of failure.
     pub code: Code,
-    /// The sentence.
+    /// The message.
     pub message: String,
     /// The operation whose evaluation failed, which the evaluator adds; none for what concerns no
     /// single operation.

@@ -1,9 +1,9 @@
-//! The reference evaluator: what a flat graph computes, on real tensors.
+//! The reference evaluator: computes the outputs of a flat graph.
 //!
-//! Each operation is a function of a [`Call`], which gives it its operands and attributes; one
-//! table says which. The functions follow the formulas of the specification;
-//! speed comes second. Compounds that the table does not have are evaluated by their definitions.
-//! `docs/evaluation.md` has the decisions where the text leaves something open.
+//! A table has a kernel for each operation: a function of a [`Call`], which gives it the operands and
+//! attributes. Kernels follow the formulas of the specification; speed is secondary. Compounds
+//! without a kernel are evaluated by their definitions. `docs/evaluation.md` has the decisions where
+//! the specification leaves something open.
 //!
 //! ```
 //! use nnef_flatten::eval::Evaluator;
@@ -66,16 +66,16 @@ use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// The highest rank that operations are evaluated for.
+/// The highest rank of tensors that can be evaluated.
 pub(crate) const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
-/// Computes what an operation gives.
+/// Computes the results of an operation.
 pub(crate) type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
 
-/// Where the data of variables come from.
+/// A source of the data of variables.
 pub trait Variables {
-    /// The data under a label, for a variable of a shape and, where it is known, a type; none if
-    /// there are none. The evaluator checks both.
+    /// The data of the variable of a label; none if there are none. The variable has this shape and,
+    /// where it is known, this type: the evaluator checks both.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Variables for BTreeMap<String, Tensor> {
     }
 }
 
-/// What an evaluation gives.
+/// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evaluation {
@@ -99,14 +99,14 @@ pub struct Evaluation {
     pub updates: Vec<(String, Arc<Tensor>)>,
 }
 
-/// Evaluates graphs: limits, and what is known of operations beyond the standard.
+/// Evaluates graphs, within limits, with kernels for the operations of the standard and further ones.
 #[derive(Default)]
 pub struct Evaluator {
     limits: Limits,
-    further: FxHashMap<String, Kernel>,
-    /// The seed of the data of variables that have none.
+    kernels: FxHashMap<String, Kernel>,
+    /// The seed of random data for variables that have none.
     pub(in crate::eval) seed: Option<u64>,
-    /// Graphs of compounds that have been expanded, by their text.
+    /// Expanded definitions of compounds, by the text of their documents.
     pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
 }
 
@@ -122,7 +122,7 @@ impl Evaluator {
         self
     }
 
-    /// Says what an operation of a document or vendor computes. It replaces what is known.
+    /// Adds a kernel for an operation of a document or a vendor. It replaces a known one.
     ///
     /// ```
     /// use nnef_flatten::eval::Evaluator;
@@ -132,14 +132,14 @@ impl Evaluator {
     /// });
     /// ```
     pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> Outcome + 'static) -> Self {
-        self.further.insert(name.to_string(), Arc::new(kernel));
+        self.kernels.insert(name.to_string(), Arc::new(kernel));
         self
     }
 
-    /// What a kind of operation computes.
+    /// The kernel of a kind of operations.
     fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
         let name = graph.text_of(kind.name);
-        if let Some(kernel) = self.further.get(name) {
+        if let Some(kernel) = self.kernels.get(name) {
             return Some(Arc::clone(kernel));
         }
         let known = if kind.standard { table::standard(name) } else { vendor::operation(name) };
@@ -171,8 +171,8 @@ impl Evaluator {
     }
 }
 
-/// Finds the graph inputs that tensors are for. What has the name of an output is no input, but no
-/// mistake either: recordings hold both.
+/// Finds the graph inputs that tensors are for. Tensors with the name of an output are ignored:
+/// recordings hold inputs and outputs.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
     let fail = |message: String| Err(EvalError::new(Code::EvalInput, message));

@@ -41,12 +41,12 @@ impl Pool {
         Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
     }
 
-    /// The item that a pair meets; a constant border is 0.
+    /// The input item of a pair; 0 in a constant border.
     fn item(&self, place: Option<usize>) -> f64 {
         place.map_or(0.0, |place| self.input[place])
     }
 
-    /// The item of the window that the greatest item of the input lies under, the first of several.
+    /// The window item of the pair with the greatest input item, the first of several.
     fn best(&self, pairs: &[Pair]) -> Option<Pair> {
         let ignored = self.windows.border() == Border::Ignore;
         let met = pairs.iter().filter(|(_, place)| place.is_some() || !ignored);
@@ -63,8 +63,8 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
-    // A mean that ignores the border is one of the items that there are. On the way up a window
-    // meets only every so many items in any case, so the volume is what counts.
+    // A mean with an ignored border is divided by the number of items within the input. A transposed
+    // window covers only some of the items of its size in any case, so it is divided by its volume.
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
@@ -90,17 +90,17 @@ pub(crate) fn debox(call: &Call) -> Outcome {
     summed(call, Direction::Up, call.flag("normalize")?)
 }
 
-/// A box filter that gives means.
+/// A box filter that computes means.
 pub(crate) fn avg_pool(call: &Call) -> Outcome {
     summed(call, Direction::Down, true)
 }
 
-/// The greatest items within windows, and their places there.
+/// The greatest items within windows, and their indices within the window.
 fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
     pool.windows.each(call, |_, pairs| {
-        // A window that meets nothing gives what the border has.
+        // A window without any input item gives the value of the border.
         let (k, place) = pool.best(pairs).unwrap_or((0, None));
         places.push(k as i64);
         values.push(pool.item(place));
@@ -110,7 +110,7 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     Ok((Tensor::scalars(&shape, values)?, Tensor::integers(&shape, places)?))
 }
 
-/// The places of the greatest items within windows.
+/// The indices of the greatest items within windows.
 pub(crate) fn argmax_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.1])
 }
@@ -120,7 +120,7 @@ pub(crate) fn max_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.0])
 }
 
-/// Both.
+/// The greatest items within windows, and their indices.
 pub(crate) fn max_pool_with_index(call: &Call) -> Outcome {
     let (values, places) = greatest(call)?;
     Ok(vec![values, places])
@@ -152,7 +152,7 @@ pub(crate) fn sample(call: &Call) -> Outcome {
     Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }
 
-/// Writes at indices within windows; what meets at an item is summed up.
+/// Writes at indices within windows; items that are written several times are summed up.
 pub(crate) fn desample(call: &Call) -> Outcome {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;

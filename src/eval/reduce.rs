@@ -1,12 +1,12 @@
 //! Reductions along axes (4.4). Reduced axes stay, with extent 1.
 //!
-//! What is no number counts as the greatest and as the least one, so that it is not lost.
+//! NaN counts as the greatest and as the least number, so that it is not lost.
 
 use super::call::{Call, Outcome};
 use super::error::EvalError;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
-/// The axes of a reduction, which exist and differ, sorted.
+/// The axes of a reduction, sorted; each exists and is given once.
 fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     let mut axes =
         call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
@@ -19,7 +19,7 @@ fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     Ok(axes)
 }
 
-/// The rank that the axes of an operation ask for, which counts in the draft.
+/// The rank that has all axes of an operation, to which shapes of the draft are extended.
 fn rank_asked(call: &Call) -> Result<usize, EvalError> {
     let last = call.ints("axes")?.into_iter().max().unwrap_or(-1);
     Ok(usize::try_from(last.saturating_add(1)).unwrap_or(0))
@@ -70,7 +70,7 @@ fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
     volume(&axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).unwrap_or(0) as f64
 }
 
-/// Whether a number is greater; what is no number is greater than any.
+/// Whether a number is greater; NaN is greater than any number.
 pub(crate) fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
@@ -79,7 +79,7 @@ fn less(a: f64, b: f64) -> bool {
     a < b || (a.is_nan() && !b.is_nan())
 }
 
-/// The best item of each group, or its place.
+/// The best item of each group, or its index.
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> Outcome {
     fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> Outcome {
         let none = || EvalError::value("there is no greatest or least of no items");
@@ -108,12 +108,12 @@ pub(crate) fn min_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, false)
 }
 
-/// The place of the greatest item in the row-major order of the reduced axes.
+/// The index of the greatest item in the row-major order of the reduced axes.
 pub(crate) fn argmax_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, true)
 }
 
-/// The place of the least item in the row-major order of the reduced axes.
+/// The index of the least item in the row-major order of the reduced axes.
 pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, true)
 }

@@ -7,14 +7,14 @@ use super::error::EvalError;
 use super::window::{Border, advance};
 use crate::tensor::Tensor;
 
-/// How positions of the output correspond to positions of the input.
+/// The correspondence between positions of the output and of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// The first items meet.
+    /// The centres of the first items coincide.
     Asymmetric,
-    /// The edges of the first and of the last items meet.
+    /// The outer edges of the first and of the last items coincide.
     Symmetric,
-    /// The first and the last items meet.
+    /// The centres of the first and of the last items coincide.
     Aligned,
 }
 
@@ -34,8 +34,8 @@ impl Method {
         })
     }
 
-    /// The position within `extent` items, which need not be a whole number, of the `i`th of
-    /// `count` items that stand for them.
+    /// The position among `extent` input items that the `i`th of `count` output items corresponds to.
+    /// It may lie between two items.
     pub(crate) fn position(self, i: usize, count: usize, extent: f64) -> f64 {
         let (i, count) = (i as f64, count as f64);
         match self {
@@ -47,8 +47,8 @@ impl Method {
     }
 }
 
-/// Places along an axis with their weights, which sum up to 1. Items of the border count as 0
-/// where it has a constant.
+/// Indices along an axis with their weights, which sum up to 1. Items of a constant border have no
+/// index and count as 0.
 pub(crate) type Taps = [(Option<usize>, f64); 2];
 
 /// The items that a position lies between.
@@ -62,7 +62,7 @@ pub(crate) fn taps(position: f64, extent: usize, border: Border) -> Taps {
 /// The interpolated item of a plane: the product of the weights along all axes.
 pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
     let mut sum = 0.0;
-    // Each axis takes one of two items, so the bits of a number name all choices.
+    // There are two items along each axis, so the bits of a number encode a choice for all axes.
     for corner in 0..1usize << taps.len() {
         let (mut weight, mut place) = (1.0, Some(0));
         for (axis, (taps, extent)) in taps.iter().zip(extents).enumerate() {
@@ -70,7 +70,7 @@ pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f6
             weight *= part;
             place = place.zip(tap).map(|(place, tap)| place * extent + tap);
         }
-        // An item that does not count is left out, even if it is infinite.
+        // An item of weight 0 is left out, since it might be infinite.
         if weight != 0.0 {
             sum += place.map_or(0.0, |place| plane[place]) * weight;
         }

@@ -1,5 +1,5 @@
-//! `tract_core_scan`: a fragment that is run once for each step along an axis. What its arguments
-//! say is in [`crate::graph::scan`].
+//! `tract_core_scan`: a fragment that is run once for each step along an axis.
+//! [`crate::graph::scan`] describes the arguments.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::graph::scan::{self, Scan};
 use crate::graph::{Graph, KeptFragment, TensorId, Value};
 use crate::tensor::Tensor;
 
-/// An input that steps see in sections.
+/// An input that is divided into sections, one for each step.
 struct Scanned {
     input: TensorId,
     tensor: Arc<Tensor>,
@@ -21,14 +21,14 @@ struct Scanned {
     chunk: i64,
 }
 
-/// Something that steps hand on.
+/// A recurrence: a value that one step passes to the next.
 struct State {
     input: TensorId,
     value: Arc<Tensor>,
     result: usize,
 }
 
-/// What is collected from a result.
+/// An output, collected from a result of the body.
 struct Collected {
     result: usize,
     of: scan::Collected,

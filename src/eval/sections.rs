@@ -1,4 +1,4 @@
-//! Tensors put together and taken apart along an axis (4.5.3).
+//! Concatenating and splitting tensors along an axis (4.5.3).
 
 use std::borrow::Borrow;
 
@@ -6,7 +6,7 @@ use super::call::{Call, Outcome};
 use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
-/// Tensors of one type: integers become scalars where they stand beside some.
+/// Tensors of one type: integers become scalars if any of the tensors has scalars.
 fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
     let types = || parts.iter().map(|part| part.borrow().dtype());
     let logical = types().filter(|of| *of == DType::Bool).count();
@@ -21,7 +21,7 @@ fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
     parts.iter().map(convert).collect()
 }
 
-/// Puts tensors together along an axis that they have.
+/// Concatenates tensors along an axis that they have.
 pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     let parts = unified(parts)?;
     if parts.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Eval
     })
 }
 
-/// Puts tensors of one shape together along a new axis.
+/// Stacks tensors of one shape along a new axis.
 pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
         return Err(EvalError::shapes("tensors of different shapes cannot be stacked"));
@@ -41,7 +41,7 @@ pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError
     concatenated(&parts.iter().map(|part| part.unsqueezed(axis)).collect::<Vec<_>>(), axis)
 }
 
-/// The operands, whose items fit into the limits together.
+/// The operands, after checking that the limits allow a result with all their items.
 fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     let parts = call.tensors("values")?;
     let count = parts.iter().map(|part| part.len()).fold(0usize, usize::saturating_add);
@@ -49,7 +49,7 @@ fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     unified(&parts.iter().map(|part| Tensor::clone(part)).collect::<Vec<_>>())
 }
 
-/// Along an axis that the tensors have.
+/// Concatenation along an axis that the tensors have.
 pub(crate) fn concat(call: &Call) -> Outcome {
     let mut parts = operands(call)?;
     let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
@@ -62,7 +62,7 @@ pub(crate) fn concat(call: &Call) -> Outcome {
     Ok(vec![concatenated(&parts, axis)?])
 }
 
-/// Along a new axis.
+/// Stacking along a new axis.
 pub(crate) fn stack(call: &Call) -> Outcome {
     let parts = operands(call)?;
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
@@ -90,7 +90,7 @@ pub(crate) fn split(call: &Call) -> Outcome {
     Ok(ratios.iter().map(|ratio| part(*ratio)).collect())
 }
 
-/// The tensors along an axis, without it.
+/// The slices along an axis, without that axis.
 pub(crate) fn unstack(call: &Call) -> Outcome {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;

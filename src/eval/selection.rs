@@ -1,14 +1,14 @@
 //! Parts and repetitions of one tensor: slice, pad, tile, gather (4.5.4 to 4.5.7).
 //!
-//! All of them take items of the input, so they share one function: for each axis, which places
-//! are taken.
+//! All of them copy items of the input, so they share one function, which gets the indices to be
+//! copied along each axis.
 
 use super::call::{Call, Outcome};
 use super::error::EvalError;
 use super::window::Border;
 use crate::tensor::{DType, Tensor};
 
-/// The items at given places of each axis; none stands for `fill`.
+/// The items at given indices of each axis; no index stands for `fill`.
 fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, EvalError> {
     let shape: Vec<usize> = places.iter().map(Vec::len).collect();
     let count = call.budget().room(&shape)?;
@@ -16,7 +16,7 @@ fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) 
     Ok(input.taken(places, fill))
 }
 
-/// The places from one to another; `None` where they lie against the stride.
+/// The indices of a range; `None` where its end is before its begin.
 fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
     let extent = i64::try_from(extent).ok()?;
     // For positive strides an end of 0 means the extent itself: a range up to 0 would be empty.
@@ -57,7 +57,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items around, or fewer where the padding is negative.
+/// Adds items around the input; negative padding removes items.
 pub(crate) fn pad(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let padding = call.pairs("padding")?;
@@ -75,7 +75,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
         })
         .collect();
     let extents = extents.ok_or_else(|| EvalError::shapes(format!("the padding {padding:?} leaves no items")))?;
-    // Before the places are listed, which take as much room.
+    // Checked before the indices are listed, which take as much memory.
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
         .iter()
@@ -88,7 +88,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, fill)?])
 }
 
-/// The items several times.
+/// Repeats the input along each axis.
 pub(crate) fn tile(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let repeats = call.naturals("repeats")?;
@@ -107,8 +107,8 @@ pub(crate) fn tile(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items at indices along an axis, whose place the axes of the indices take. Negative indices count
-/// from the end for vendors only, so they are refused here.
+/// Items at indices along an axis, which the axes of the indices replace. Negative indices, which
+/// count from the end, are allowed for vendor operations only and refused here.
 pub(crate) fn gather(call: &Call) -> Outcome {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;

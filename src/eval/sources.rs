@@ -1,4 +1,4 @@
-//! Where tensors come from: inputs, constants, variables, and their updates (4.1, 4.8).
+//! Inputs, constants, variables, and updates of variables (4.1, 4.8).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// Whether extents are what a shape asks for. In the draft trailing extents of 1 may be missing.
+/// Whether extents match a declared shape. In the draft trailing extents of 1 may be missing.
 fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     let rank = if call.draft() { given.len().max(wanted.len()) } else { wanted.len() };
     let fits = |axis: usize| {
@@ -26,8 +26,8 @@ fn output(call: &Call) -> Result<TensorId, EvalError> {
     call.outputs().first().copied().ok_or_else(missing)
 }
 
-/// The type of a source's items, where it is known: from the declaration, or from what tract's
-/// writers say.
+/// The type of a source's items, where it is known: from the declaration, or from an attribute of
+/// tract's operations.
 pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     let tensor = &graph.tensors[output.index()];
     let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
@@ -42,7 +42,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     }
 }
 
-/// Checks what is given for a source, and converts it to the type of the source.
+/// Checks the tensor that is given for a source, and converts it to the type of the source.
 fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
     let output = output(call)?;
     let shape = call.graph().shape(output);
@@ -74,7 +74,7 @@ pub(crate) fn external(call: &Call) -> Outcome {
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
-        // Nothing asks for it: it is there because NNEF demands an input.
+        // An input that is not used is there only because NNEF demands one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
         None => {
             let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
@@ -92,7 +92,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
     used
 }
 
-/// A tensor of values that the document has.
+/// A tensor whose values are in the document.
 pub(crate) fn constant(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
@@ -137,7 +137,7 @@ fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -
     }
 }
 
-/// A variable, whose data lie outside of the document.
+/// A variable, whose data are not in the document.
 pub(crate) fn variable(call: &Call) -> Outcome {
     let label = call.string("label")?;
     let shape = call.naturals("shape")?;

@@ -1,4 +1,4 @@
-//! Operations on small tensors, with results worked out by hand; failures; limits.
+//! Operations on small tensors, with results computed by hand; failures; limits.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn run(given: &str, body: &str) -> Tensor {
     Tensor::clone(&evaluation.outputs[0].1)
 }
 
-/// A body on inputs gives an output, all as JSON.
+/// Checks that a body gives an output for inputs, all as JSON.
 fn check(given: &str, body: &str, wanted: &str) {
     let found = run(given, body);
     let wanted = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
@@ -194,7 +194,7 @@ fn limits_are_kept() {
 #[test]
 fn operands_that_do_not_fit_are_refused() {
     let given = r#"{"a": [[1.0, 2.0]], "b": [1.0], "i": [5]}"#;
-    // Shapes of vendors' results are not known while expanding, so the evaluator meets them.
+    // Shapes of results of vendor operations are not known while expanding, so the evaluator checks them.
     for (call, code) in [
         ("concat([t, u], axis = 1)", Code::EvalShapes),
         ("stack([t, u], axis = 2)", Code::EvalShapes),
@@ -209,7 +209,7 @@ fn operands_that_do_not_fit_are_refused() {
     ] {
         fails(given, &format!("t = erf(a); u = erf(b); y = {call};"), code);
     }
-    // All items are cut off at one end, and as many are added at the other.
+    // All items are removed at one end, and as many are added at the other.
     let far = "t = erf(a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
     check(given, far, "[[0, 0]]");
 }

@@ -1,5 +1,5 @@
-//! Operations that exporters write and no document declares: tract's, and those that Khronos'
-//! converters name after an operation of ONNX, with a number for each variant: `erf_v1`.
+//! Vendor operations, which exporters write without declarations: those of tract, and those of
+//! Khronos' converters, named after an operation of ONNX and a number for the variant: `erf_v1`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::table::Function;
 use super::{reduce, scan, sources};
 use crate::tensor::Tensor;
 
-/// What is known of vendors' operations.
+/// The kernels of vendor operations.
 const VENDOR: &[(&str, Function)] = &[
     ("tract_core_external", sources::external),
     ("tract_core_erf", erf),
@@ -22,7 +22,7 @@ const VENDOR: &[(&str, Function)] = &[
     ("mean_variance_normalization", mean_variance_normalization),
 ];
 
-/// What an operation that is not of the standard computes.
+/// The kernel of a vendor operation, if there is one.
 pub(crate) fn operation(name: &str) -> Option<Function> {
     let find = |name: &str| VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
     find(name).or_else(|| {
@@ -39,7 +39,7 @@ fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Eval
     as_scalars(call.tensor_of(&value)?)
 }
 
-/// A number that may be left out.
+/// An optional number.
 fn number(call: &Call, name: &str, default: f64) -> Result<f64, EvalError> {
     if call.value(name).is_some() { call.number(name) } else { Ok(default) }
 }
@@ -91,7 +91,7 @@ fn log_softmax(call: &Call) -> Outcome {
     along(call, true)
 }
 
-/// `HardSigmoid` of ONNX, whose beta is not written where it has its default.
+/// `HardSigmoid` of ONNX; beta is optional.
 fn hard_sigmoid(call: &Call) -> Outcome {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, "alpha", 0.2)?;

@@ -1,4 +1,4 @@
-//! Comparison of two graphs by what they compute.
+//! Comparison of the outputs of two graphs.
 
 use super::sources::source_type;
 use super::{EvalError, Evaluator, Variables};
@@ -6,12 +6,12 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// Random numbers that are the same for the same seed everywhere (splitmix64).
+/// Random numbers that depend on the seed only, not on the machine (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// The random numbers of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -29,8 +29,8 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A tensor of random items: scalars from -1 to 1, integers 0 and 1, which are indices that
-    /// most tensors have, logicals.
+    /// A tensor of random items: scalars from -1 to 1, logicals, or integers 0 and 1, which are valid
+    /// indices for most tensors.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ pub(super) fn random_variable(
 pub struct Difference {
     /// The largest difference of two numbers, measured against the larger one where it is above 1.
     pub largest: f64,
-    /// The output where it is.
+    /// The output with this difference.
     pub output: String,
     /// The number of items compared.
     pub items: usize,
@@ -139,7 +139,7 @@ impl Evaluator {
             let outputs = self.run(graph, inputs, variables).map(|evaluation| evaluation.outputs);
             outputs.map_err(|error| Box::new(error.diagnostic(graph)))
         };
-        // Names can change when a document is migrated, so the inputs go by their places.
+        // Names can change when a document is migrated, so inputs are matched by position.
         let [source, flat] = graphs;
         let name_in_flat = |name: &String| {
             let place = source.inputs.iter().position(|input| source.tensor_name(*input) == *name);

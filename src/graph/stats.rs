@@ -1,4 +1,4 @@
-//! What a graph consists of, in numbers.
+//! Statistics of a graph: how many operations of each kind, parameters and multiply-adds.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Graph, Operand, Operation, TensorId, Value};
 use crate::graph::Primitive;
 
-/// Numbers on a graph.
+/// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
     /// How many operations there are of each kind.
@@ -16,14 +16,14 @@ pub(crate) struct Stats {
     pub(crate) parameters: u64,
     /// Their bytes: four for a scalar or an integer, one for a logical.
     pub(crate) bytes: u64,
-    /// How many products of weights are added up; see [`PRODUCTS`].
+    /// The number of multiplications by weights; see [`PRODUCTS`].
     pub(crate) multiply_adds: u64,
-    /// How many variables and products have shapes that are not known, and are not counted.
+    /// The number of variables and operations that are not counted, because a shape is not known.
     pub(crate) unknown: u64,
 }
 
 impl Stats {
-    /// Counts.
+    /// The statistics of a graph.
     pub(crate) fn new(graph: &Graph) -> Self {
         let mut stats = Stats::default();
         let mut kinds = vec![0u64; graph.kinds.len()];
@@ -62,7 +62,7 @@ impl Stats {
         self.operations.values().sum()
     }
 
-    /// As JSON; `before` is what the graph consisted of before it was flattened, where known.
+    /// As JSON; `before` are the statistics of the document before it was flattened, where known.
     pub(crate) fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
@@ -116,7 +116,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// How many products an operation adds up; none where a shape is not known.
+/// Counts the multiply-adds of an operation; none where a shape is not known.
 type Count = fn(&Graph, &Operation) -> Option<u64>;
 
 /// The operations that are sums of products.
@@ -149,7 +149,7 @@ fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
     shape(graph, graph.tensors_of(operation).next()?)
 }
 
-/// The weights that one channel has.
+/// The number of weights of one output channel.
 fn weights(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(argument(graph, operation, "filter")?.get(1..)?))
 }
@@ -162,7 +162,7 @@ fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
 }
 
-/// Each place of the result takes all weights of both filters once.
+/// Each position of the result takes all weights of both filters once.
 fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
     let mut places = result(graph, operation)?;
     *places.get_mut(1)? = 1;

@@ -80,7 +80,7 @@ impl Value {
     }
 }
 
-/// The numbers of a long literal array; signs are applied.
+/// The numbers of a long literal array, with their signs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Numbers {
     /// Integers only.

@@ -1,4 +1,4 @@
-//! The data of variables out of a model, for evaluation.
+//! The data of a model's variables, for evaluation.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -10,8 +10,8 @@ use crate::eval::Variables;
 use crate::tensor::dat::read_from;
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// The data of a model's variables. A compressed archive is unpacked into a temporary file when
-/// the first of them is asked for.
+/// The data of a model's variables. A compressed archive is decompressed into a temporary file when
+/// the first variable is loaded.
 #[derive(Debug)]
 struct ModelVariables<'m> {
     model: &'m Model,

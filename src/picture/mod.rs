@@ -1,4 +1,4 @@
-//! Pictures of flat graphs: SVG, a page for browsers, and the notation of Graphviz.
+//! Pictures of flat graphs: SVG, an HTML page, and the notation of Graphviz.
 //!
 //! ```
 //! use nnef_flatten::{Options, expand, parse, picture::Picture};
@@ -62,8 +62,8 @@ impl<'g> Picture<'g> {
         svg::write(&self.scene, &self.arrangement, self.sources, out)
     }
 
-    /// Writes a page that shows the graph, lets one search it, and tells what is known of each
-    /// operation. It needs no other file and no network.
+    /// Writes an HTML page that shows the graph, with a search and the details of each operation. It
+    /// needs no other file and no network.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         html::write(&self.scene, &self.arrangement, self.sources, out)
     }

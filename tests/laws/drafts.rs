@@ -23,8 +23,8 @@ fn untyped(text: &str) -> String {
     text.replace("<scalar>", "").replace("<?>", "").replace("copy(", "idn(").replace("scalar = -0.5", "scalar = 0.5")
 }
 
-/// A document in the notation of the draft; none where it uses what the draft has not: type
-/// arguments, `in`, and standard operations that came later.
+/// A document in the notation of the draft; none where it uses features that the draft does not have:
+/// type arguments, `in`, and later standard operations.
 pub fn in_draft(document: &Document) -> Option<String> {
     let parsed = parse("document", document.text.clone(), &Options::default());
     let printed = parsed.document.format_as(Dialect::Draft);

@@ -14,7 +14,7 @@ use crate::drafts::in_draft;
 use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
 
-/// What the operation of the generated documents computes: something that needs all arguments.
+/// The kernel of the operation of generated documents: a function that depends on all arguments.
 fn probe(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     let (factor, shift) = (call.number("s")?, call.ints("a")?.iter().sum::<i64>() as f64);
     let x = call.tensor("x")?;

@@ -16,7 +16,7 @@ struct Scan {
     text: String,
 }
 
-/// The parts of a text that grow together.
+/// The parts of a text that are built together.
 #[derive(Default)]
 struct Parts {
     params: Vec<String>,
@@ -73,14 +73,14 @@ fn scan(tape: &mut Tape) -> Scan {
     for i in 0..states {
         parts.input(&format!("h{i}"), &[1, 1]);
         parts.param(&format!("g{i}"));
-        // Which state goes on with which may cross.
+        // A state may continue with the result of another one.
         parts.state.push(format!("('g{i}', h{i}, 'n{}')", tape.below(states)));
     }
     body(tape, states, &sections, &mut parts);
     text(tape, &parts)
 }
 
-/// What the body computes, and what is made of its results.
+/// The expressions of the body, and the outputs made of its results.
 fn body(tape: &mut Tape, states: usize, sections: &[(String, usize)], parts: &mut Parts) {
     let sum = parts.numbers.join(" + ");
     parts.body.push(format!("    all = tanh(0.1 * ({sum}));\n"));

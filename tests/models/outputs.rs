@@ -1,4 +1,4 @@
-//! Outputs appear whole or not at all, and nothing is lost by them.
+//! Outputs are written completely or not at all, and existing files are not lost.
 
 use super::{Fixture, GRAPH, files};
 use nnef_flatten::model::{Content, Limits, Model, Target};
@@ -91,7 +91,7 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
     let run = command.args(["-q", "../m", "-o", "."]).current_dir(fixture.path("here")).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&run.stderr).contains("would replace the working folder"));
-    // Data alone make no model: it may be anybody's folder.
+    // A folder with data files but without a graph is not a model and is not replaced.
     fixture.write("data/w2.dat", "precious");
     assert_eq!(fixture.run("-q m -o data").status(), 2);
     fs::create_dir(fixture.path("empty")).unwrap();

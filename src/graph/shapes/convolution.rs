@@ -8,7 +8,7 @@ use crate::diagnostics::Code;
 
 const CODE: Code = Code::ConvolutionShapes;
 
-/// One step of a convolution.
+/// A convolution with one filter; separable convolutions consist of two such steps.
 struct Step<'s> {
     filter: Option<&'s [Extent]>,
     bias: Option<&'s [Extent]>,
@@ -51,7 +51,7 @@ impl Step<'_> {
         Ok(Some(output))
     }
 
-    /// The number of groups: as many as channels where it is written as 0.
+    /// The number of groups; 0 stands for as many as there are channels.
     fn groups(&self, input: &[Extent]) -> Result<Option<i64>, ShapeError> {
         let groups = match self.groups {
             Some(groups) if groups < 0 => return error(format!("`groups` is {groups}, it cannot be negative")),

@@ -2,8 +2,8 @@
 //!
 //! The rule of an operation gives the shapes of its results from those of its arguments, and
 //! checks that these fit together. An extent may be unknown, and so may the number of axes:
-//! what depends on either is unknown too, and never an error. Rules are looked up once for each
-//! kind of operation ([`Plan`]), with the places of the attributes that rules ask for.
+//! what depends on either is unknown too, and never an error. The rule of a kind of operation is
+//! looked up once, with the positions of the attributes that rules use ([`Plan`]).
 
 mod call;
 mod convolution;
@@ -30,14 +30,14 @@ use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub use shape::Extent;
 pub use shape::Shape;
 
-/// What is wrong with the shapes of an operation's arguments.
+/// The shapes of an operation's arguments break a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
     /// The rule.
     pub(crate) code: Code,
-    /// The sentence.
+    /// The message.
     pub(crate) message: String,
-    /// What holds of the results all the same.
+    /// What is known of the results in spite of that.
     pub(crate) results: Inferred,
 }
 
@@ -48,12 +48,12 @@ impl ShapeError {
     }
 }
 
-/// The shapes of the tensors that an operation gives.
+/// The shapes of the tensors among the results of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inferred {
-    /// All the same.
+    /// All tensors have this shape; none where it is not known.
     Same(Option<Shape>),
-    /// One for each.
+    /// The shape of each tensor.
     Each(Vec<Option<Shape>>),
 }
 
@@ -155,20 +155,20 @@ const RULES: &[(Rule, &str)] = &[
     (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
 ];
 
-/// Whether an operation is among these.
+/// Whether a name is among the words of a list.
 fn is_one_of(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// Standard fragments whose printed bodies break a rule by themselves. Within them it only makes
-/// shapes unknown: the document that calls them is not to blame.
+/// Standard fragments whose bodies, as the specification prints them, break a rule. A violation within
+/// them is not reported, since it is not a mistake of the document; shapes become unknown.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two.
     ("avg_roi_align", Code::PoolingShapes),
     ("max_roi_align", Code::PoolingShapes),
 ];
 
-/// The rule of a kind of operation, and where its attributes stand among its parameters.
+/// The rule of a kind of operation, and the positions of its attributes among its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     rule: Rule,
@@ -180,12 +180,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether the shape that all operands have is that of the result, without asking the rule.
+    /// Whether operands of one shape mean that the result has this shape, too.
     pub(crate) fn is_by_item(&self) -> bool {
         self.by_item
     }
 
-    /// The plan of a kind, if there is a rule for it.
+    /// The plan of a kind of operations, if there is a rule for it.
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
@@ -206,7 +206,7 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// The rule that the shapes of its arguments break.
+/// The shapes of its arguments break a rule.
 pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
     let operation = &graph.operations[operation.index()];
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
