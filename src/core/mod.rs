@@ -21,6 +21,7 @@ pub(crate) mod machine;
 pub(crate) mod program;
 mod scan;
 mod shapes;
+mod symbolic;
 mod tail_call;
 pub(crate) mod unit;
 pub(crate) mod value;

@@ -8,10 +8,10 @@ use rustc_hash::FxHashSet;
 use super::budget::{Failure, Outcome};
 use super::list::List;
 use super::machine::Machine;
+use super::symbolic::Symbolic;
 use super::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::shapes::{self, DEFECTIVE, Extent, Inferred, Plan, ShapeError};
-use crate::graph::symbolic::Symbolic;
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 
 /// The fewest extents that `shape_of` gives in the draft.

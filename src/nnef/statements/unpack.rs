@@ -203,16 +203,16 @@ impl Unpacker<'_> {
             tag::SCALAR_ARRAY => Expr::ScalarArray(range(a, b, marks.scalars)),
             tag::NUMBERS => self.shared_array(ast),
             tag::TUPLE => Expr::Tuple(range(a, b, marks.lists)),
-            tag::UNARY => Expr::Unary { op: row(&UNARY, a).op, operand: self.id(b) },
+            tag::UNARY => Expr::Unary { op: row(UNARY, a).op, operand: self.id(b) },
             tag::BINARY => {
                 let (lhs, rhs, at) = (self.id(a), self.id(b), self.start.wrapping_add(d));
-                Expr::Binary { op: row(&BINARY, c).op, lhs, rhs, at }
+                Expr::Binary { op: row(BINARY, c).op, lhs, rhs, at }
             }
             tag::SELECT => Expr::Select { condition: self.id(a), yes: self.id(b), no: self.id(c) },
             tag::INDEX => Expr::Index { base: self.id(a), index: self.id(b) },
             tag::SLICE => Expr::Slice { base: self.id(a), begin: self.maybe(b), end: self.maybe(c) },
             tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(marks.comprehensions as u32 + a)),
-            tag::BUILTIN => Expr::Builtin { function: row(&BUILTINS, a).function, argument: self.id(b) },
+            tag::BUILTIN => Expr::Builtin { function: row(BUILTINS, a).op, argument: self.id(b) },
             tag::CALL => Expr::Call(CallId(marks.calls as u32 + a)),
             tag::LOOP => Expr::Loop(LoopId(marks.loops as u32 + a)),
             _ => Expr::Error,
@@ -241,6 +241,6 @@ fn joined([low, high]: [u32; 2]) -> u64 {
 }
 
 /// The row of a table of operators by its number.
-fn row<T, const N: usize>(table: &'static [T; N], number: u32) -> &'static T {
+fn row<T>(table: &'static [T], number: u32) -> &'static T {
     table.get(number as usize).unwrap_or(&table[0])
 }
