@@ -1,6 +1,17 @@
 //! Predication: a loop whose condition is a tensor makes all trips up to a bound. A trip is active
 //! as long as all conditions so far held, and `select` chooses what the trips give.
 
+/// What the condition of a loop says before a trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The trip is made, perhaps only if a predicate holds.
+    GoesOn,
+    /// The loop is over.
+    Ends,
+    /// It depends on run-time data, and nothing bounds the trips.
+    Unbounded,
+}
+
 /// Who makes operations for the trips of a loop.
 pub(crate) trait Predicated {
     /// Values that trips compute.
@@ -24,6 +35,27 @@ pub(crate) trait Predicated {
             (Some(false), _) | (_, Some(true)) => Ok(a.clone()),
             (None, None) => self.emit("and", &[a, b]),
         }
+    }
+
+    /// Tests a condition. Where it is not known, `active` becomes the predicate of the trip: that all
+    /// conditions so far held.
+    fn test(
+        &mut self,
+        condition: &Self::Value,
+        active: &mut Option<Self::Value>,
+        bounded: bool,
+    ) -> Result<Verdict, Self::Failure> {
+        match self.truth(condition) {
+            Some(true) => return Ok(Verdict::GoesOn),
+            Some(false) => return Ok(Verdict::Ends),
+            None if !bounded => return Ok(Verdict::Unbounded),
+            None => {}
+        }
+        *active = Some(match active.take() {
+            Some(before) => self.both(&before, condition)?,
+            None => condition.clone(),
+        });
+        Ok(Verdict::GoesOn)
     }
 
     /// The new value where a condition holds, else the old one.
