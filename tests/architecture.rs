@@ -201,17 +201,13 @@ fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<&str>> {
 
 /// The largest cycle of files that a folder may have.
 const LARGEST: usize = 4;
-/// Folders with larger cycles, and their sizes, which must not grow.
-const LARGER: &[(&str, usize)] = &[("core", 11)];
-
 #[test]
 fn circles_of_files_are_small() {
     let uses = uses();
     let circles = circles(&uses);
     let mut wrong = Vec::new();
     for circle in &circles {
-        let limit = LARGER.iter().find(|(name, _)| *name == folder(circle[0])).map_or(LARGEST, |(_, limit)| *limit);
-        if circle.len() > limit {
+        if circle.len() > LARGEST {
             wrong.push(format!("{}: {}", circle.len(), circle.join(" ")));
         }
     }

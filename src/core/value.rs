@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
-use super::shapes::unknown_extent;
 use super::symbolic::Symbolic;
 use crate::diagnostics::Code;
 use crate::graph::{self, Common, Graph, Kept, TensorId};
@@ -164,4 +163,13 @@ fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
     budget.allow(list.len(), bytes)?;
     budget.meter.keep(bytes);
     Ok(())
+}
+
+/// What helps where an extent has to be known.
+pub(super) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
+
+/// The failure of an attribute that depends on an extent that is not known.
+fn unknown_extent() -> Failure {
+    let message = "this depends on an extent that is not known while expanding";
+    Failure::new(Code::NotCompileTime, message).help(GIVE_SHAPES)
 }

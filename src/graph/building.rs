@@ -163,19 +163,6 @@ impl Graph {
         (id, tensor)
     }
 
-    /// Gives the one result of an operation the shape that all its tensors have. Gives false where
-    /// these shapes differ or are not known.
-    pub(crate) fn share_shape(&mut self, operation: OperationId) -> bool {
-        let operation = &self.operations[operation.index()];
-        let mut common = Common::default();
-        self.operands_of(operation).for_each(|operand| self.join(operand, &mut common));
-        let (Some(shape), Some(Output::Tensor(&result))) = (common.shape(), self.outputs_of(operation).next()) else {
-            return false;
-        };
-        self.tensors[result.index()].shape = Some(shape);
-        true
-    }
-
     /// Gives the results of an operation their shapes.
     pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: shapes::Inferred) {
         let operation = &self.operations[operation.index()];
