@@ -25,16 +25,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! # When is what evaluated?
+//! # Order of evaluation
 //!
-//! Statements of the graph in their order. Arguments of a call in the order of the parameters,
-//! before the call. A local of a fragment where it stands if a result needs it in any case, when
-//! it is needed if only a branch of a select refers to it, and never if nothing does. Of a select
-//! the condition and the branch it chooses; of `&&` and `||` the right side only if the left one
-//! does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
+//! Statements of the graph are evaluated in their order, and arguments of a call in the order of the
+//! parameters, before the call. A local of a fragment is evaluated at its statement if a result always
+//! needs it, on first use if only a branch of a select refers to it, and never if no result needs it.
+//! Of a select, the condition and the chosen branch are evaluated; of `&&` and `||`, the right side only
+//! if the left one does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
 #![warn(unreachable_pub)]
-// Without the command nothing uses what only the command does.
+// Some items are used by the command only.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "cli")]
@@ -58,11 +58,11 @@ pub mod tensor;
 pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use graph::Graph;
+pub use graph::{Dialect, Graph};
 pub use nnef::document::{Document, Parsed};
 pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;
-pub use options::{From, Lower, Options};
+pub use options::{Lower, Options};
 
 /// Reads a document. `name` is what messages call it.
 ///
@@ -74,7 +74,7 @@ pub fn parse(name: &str, text: String, options: &Options) -> Parsed {
     Document::parse(name, text, ModuleKind::Document, options)
 }
 
-/// Reads a file of declarations, as [`Options::libraries`] holds them, by itself: for formatting.
+/// Reads a file of declarations like those of [`Options::libraries`], to format it.
 ///
 /// ```
 /// let text = "fragment f( x: tensor<> )->(y: tensor<scalar>);".to_string();
@@ -104,8 +104,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 ///
 /// # Errors
 ///
-/// What is wrong with the document, if anything is; there may be warnings among it. A document
-/// that could not be read as a whole is refused: why is among what [`parse`] found.
+/// The errors of the document, with warnings among them. A document with syntax errors is refused; these
+/// errors are in [`Parsed::diagnostics`].
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     nnef::expand::expand(document, options)
 }

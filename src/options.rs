@@ -1,17 +1,6 @@
-//! What a caller can choose.
+//! The options of a run.
 
-/// The notation of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum From {
-    /// Decided by the text.
-    #[default]
-    Auto,
-    /// NNEF 1.0.5.
-    Nnef,
-    /// The provisional dialect of NNEF.
-    NnefDraft,
-}
+use crate::graph::Dialect;
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,11 +9,11 @@ pub enum Lower {
     /// Fragments of the document and of extra declaration files.
     #[default]
     Custom,
-    /// These, and the compound operations of the standard library.
+    /// These fragments, and the compound operations of the standard library.
     All,
-    /// None.
+    /// No fragments.
     None,
-    /// Those of these names.
+    /// The fragments of these names.
     Names(Vec<String>),
 }
 
@@ -41,38 +30,39 @@ pub enum Lower {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Accept only what the specification allows – for networks with loops what TensorRT does – and evaluate everything.
+    /// Accept only what the specification allows (TensorRT, for networks with loops), and evaluate every
+    /// local of a fragment.
     pub strict: bool,
-    /// The notation of the input.
-    pub from: From,
-    /// What is expanded.
+    /// The dialect of the document; none where its text decides.
+    pub dialect: Option<Dialect>,
+    /// Which calls are expanded.
     pub lower: Lower,
-    /// Names that are not expanded whatever `lower` says.
+    /// Names of operations that are not expanded, whatever `lower` says.
     pub keep: Vec<String>,
-    /// Evaluate what nothing demands, and keep operations that nothing uses.
+    /// Evaluate every local of a fragment, and keep operations whose results are not used.
     pub keep_unused: bool,
     /// The most operations that may be emitted.
     pub max_ops: u64,
     /// The most calls that may be open at once.
     pub max_depth: u64,
-    /// Extra declarations: name for messages, and text.
+    /// Further files of declarations: name for messages, and text.
     pub libraries: Vec<(String, String)>,
     /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
     pub migrate: bool,
-    /// Shapes that replace those of externals.
+    /// Shapes that replace those of graph inputs, by name.
     pub input_shapes: Vec<(String, Vec<i64>)>,
-    /// Unroll scans whose number of steps is known, and all loops.
+    /// Expand scans whose number of steps is known, and all loops.
     pub unroll: bool,
-    /// Expand all loops, but not scans: what evaluates the graph runs these.
+    /// Expand all loops, but keep scans, which the evaluator of the graph runs.
     pub expand_loops: bool,
-    /// The most trips of loops that end by a condition on tensors; a network with loops is evaluated
-    /// for a million trips unless this says otherwise.
+    /// The trip limit of loops whose condition depends on tensors. When a network with loops is evaluated,
+    /// the default is a million trips.
     pub max_trips: Option<u64>,
-    /// Refuse scans that stay.
+    /// Refuse documents with scans that cannot be expanded.
     pub flat: bool,
     /// The most steps of the evaluation of a network with loops; a step is one layer, or some hundred elements.
     pub max_steps: u64,
-    /// The most bytes of tensors that are alive at a time in such an evaluation.
+    /// The most bytes of all tensors that exist at a time in such an evaluation.
     pub max_bytes: u64,
 }
 
@@ -80,7 +70,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             strict: false,
-            from: From::Auto,
+            dialect: None,
             lower: Lower::Custom,
             keep: Vec::new(),
             keep_unused: false,
@@ -100,13 +90,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// These with some changed.
+    /// The options after a change.
     pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Options {
         change(&mut self);
         self
     }
 
-    /// Whether everything is evaluated, demanded or not (law 7).
+    /// Whether locals are evaluated even if no result needs them.
     pub(crate) fn demand_all(&self) -> bool {
         self.strict || self.keep_unused
     }

@@ -1,45 +1,45 @@
-//! Room for tables that grow with the document.
+//! The capacity of tables that grow with the document.
 //!
-//! A vector that is full moves to one of twice the room. The allocator moves large blocks by
-//! mapping their pages elsewhere, which costs next to nothing, but copies what it takes for small.
-//! What that is it learns from the blocks that are freed, so tables of up to 32 MB may be copied
-//! each time they double, into pages that were never touched before: those cost more than the
-//! copying. So a table that is no longer small gets as much room as no allocator takes for small.
-//! Room that nothing is written to takes no memory.
+//! A full vector is reallocated with twice the capacity. Allocators move large blocks by remapping
+//! their pages, which is cheap, but copy small ones. The GNU allocator adapts the size that counts as
+//! large to the blocks that are freed, so tables of up to 32 MB may be copied each time they double,
+//! into new pages, whose page faults cost more than the copying. So a table that is no longer small
+//! gets a capacity that every allocator takes for large. Capacity that is not used takes no memory.
 
 use std::sync::OnceLock;
 
-/// Tables of fewer bytes are small: each time they are full they get four times the room, as much
-/// as this at most. They come from memory that the process keeps, so that the next document finds
-/// pages that were touched already.
+/// Tables of fewer bytes are small: their capacity grows by a factor of four, up to this. They use
+/// memory that the process keeps, so that the next document finds pages that are mapped already.
 const SMALL: usize = 1 << 20;
 
-/// The bytes that a table starts with.
+/// The initial capacity of a table in bytes.
 const FIRST: usize = 1 << 10;
 
-/// Blocks larger than 32 MB are never small to the GNU allocator, others draw the line lower.
+/// The capacity of tables that are no longer small. Blocks larger than 32 MB are always large to the
+/// GNU allocator; others have lower limits.
 const LARGE: usize = 33 << 20;
 
-/// So much free memory is kept for the next document, twice at most.
+/// The free memory that is kept for the next document, up to twice as much.
 const KEPT: usize = 4 << 20;
 
-/// More bytes than all the room that tables are given and do not need.
+/// An upper bound of the unused capacity of all tables in bytes.
 const PLENTY: usize = (4u64 << 30) as usize;
 
-/// Whether there are addresses to spare, and memory is taken only where it is written to. Where
-/// somebody limits what a process may ask for, or the system counts that, they are to be saved.
+/// Whether unused capacity is free: the address space is large, and memory is taken only for pages
+/// that are written to. It is not where the address space of the process is limited, or the system
+/// counts reserved memory.
 fn has_addresses() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     let is_there = || std::hint::black_box(Vec::<u8>::new()).try_reserve_exact(PLENTY).is_ok();
     cfg!(all(unix, target_pointer_width = "64")) && *HAS.get_or_init(is_there)
 }
 
-/// Has the allocator keep memory that is free, for the rest of the process.
+/// Makes the allocator keep free memory for the rest of the process.
 ///
-/// The GNU allocator gives it back to the system as soon as 128 KB at the end are free, and a process
-/// that reads one small document after the other would be given it anew for each: that takes longer
-/// than reading them. It learns what comes and goes from the largest block that was freed. Nothing is
-/// written to this one, so it takes no memory.
+/// The GNU allocator returns memory to the system as soon as 128 KB at the end of the heap are free. A
+/// process that reads many small documents would get it back for each, which takes longer than reading
+/// them. The allocator adapts this limit to the largest block that was freed, so a large block is
+/// allocated and freed here. It is not written to, so it takes no memory.
 pub(crate) fn keep_free_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT)));
 }
@@ -53,7 +53,7 @@ pub(crate) fn push<T>(table: &mut Vec<T>, item: T) {
     table.push(item);
 }
 
-/// Makes room for so many further items in a table that may grow large.
+/// Reserves capacity for further items in a table that may grow large.
 #[inline]
 pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
     if table.capacity() - table.len() < items {
@@ -61,7 +61,8 @@ pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
     }
 }
 
-/// Makes room, as much as a vector would take, or more. Where there is none, the vector says so.
+/// Reserves capacity, at least as much as a vector would by itself. If that fails, the vector tries its
+/// own capacity and reports the failure.
 #[cold]
 #[inline(never)]
 fn make<T>(table: &mut Vec<T>, items: usize) {
@@ -73,7 +74,7 @@ fn make<T>(table: &mut Vec<T>, items: usize) {
     };
     let wanted = wanted / size_of::<T>().max(1);
     if table.len() + items <= wanted {
-        // It is no matter if this fails: what is needed is asked for again.
+        // A failure is ignored: the capacity that is needed is requested again.
         let _ = table.try_reserve_exact(wanted - table.len());
     }
     table.reserve(items);

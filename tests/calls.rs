@@ -1,5 +1,5 @@
-//! Calls of fragments: what a call gives depends on its arguments, not on how often the body was
-//! called before or on which fragments are like it; limits end the expansion at the same place.
+//! Calls of fragments: the result of a call depends on its arguments, not on earlier calls of the body
+//! or on similar fragments; limits end the expansion at the same place.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
@@ -60,7 +60,7 @@ fn graph(calls: &[(usize, &str)], options: &Options) -> Graph {
 }
 
 /// The statements of a flat graph that come from one of the calls: their text, the shapes and types
-/// of what they give, and the calls that they come from.
+/// of their results, and the calls that they come from.
 fn of_call(graph: &Graph, i: usize) -> Vec<String> {
     let text = flat_text(graph);
     let own = |name: &str| name == format!("r{i}") || name.starts_with(&format!("r{i}_"));
@@ -145,7 +145,7 @@ fn consequences_of_an_error_are_not_reported() {
     assert_eq!(found.expect_err("2 x 3 by 2 x 3").iter().filter(|found| found.is_error()).count(), 1);
 }
 
-/// Where each operation of a body of calls comes from: the calls, from the innermost one on.
+/// The calls that each operation of a body comes from, the innermost first.
 #[test]
 fn operations_know_their_calls() {
     let text = document(&[(0, "pair(x, by = 4.0)"), (1, "pair(r0, by = 4.0)")]);

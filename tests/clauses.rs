@@ -1,4 +1,4 @@
-//! Loops in NNEF text: what they become, what is refused, and how they are printed.
+//! Loops in NNEF text: their expansion, refusals, and formatting.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
@@ -195,7 +195,7 @@ fn what_is_wrong_has_a_code() {
     }
 }
 
-/// Without the extension the words of loops are names.
+/// Without the extension the keywords of loops are names.
 #[test]
 fn the_extension_enables_loops() {
     let text = "version 1.0;\ngraph G( with ) -> ( do )\n{\n    with = external(shape = [2]);\n    \
@@ -248,7 +248,7 @@ fn printing_gives_the_same_text() {
     assert!(printed.contains(wanted), "{printed}");
 }
 
-/// Trips that make nothing count as steps.
+/// Trips without operations count as steps.
 #[test]
 fn idle_trips_end() {
     let limits = Options::default().with(|o| o.max_ops = 1000);

@@ -1,4 +1,4 @@
-//! The command as its users call it: arguments, streams, exit codes.
+//! The command: arguments, streams, exit codes.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
@@ -167,7 +167,7 @@ fn text_that_is_not_utf8_is_refused_with_a_position() {
 fn a_text_past_two_gibibytes_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("huge.nnef");
-    // Sparse: it takes no room on the disk.
+    // A sparse file, which takes no space on disk.
     let file = std::fs::File::create(&path).unwrap();
     if file.set_len((2 << 30) + 1).is_ok() {
         let output = run(&["--message-format", "json", path.to_str().unwrap()], "");
@@ -216,7 +216,7 @@ fn colours_come_only_when_wanted() {
 
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
-    // More than a pipe holds.
+    // More than the buffer of a pipe.
     let lines: String = (0..20_000).map(|i| format!("    t{i} = relu(x);\n")).collect();
     let document = VALID.replace("    y =", &format!("{lines}    y ="));
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Deep and endless documents. They run on the stack of a test thread, which is small: whatever
-//! recurses over what the user wrote shows up here as a crash.
+//! Deeply nested and endless documents. They run on the small stack of a test thread, so that recursion
+//! over the input shows up as a crash.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
@@ -51,7 +51,7 @@ fn gives(text: &str, printed: &str) {
     assert!(flat.contains(printed), "no {printed} in …{}", &flat[flat.len().saturating_sub(200)..]);
 }
 
-/// Expands or refuses, either without a crash.
+/// Expands a document or refuses it, without a crash.
 fn ends(text: &str) {
     if let Err(diagnostics) = timed(|| run(text, &Options::default())) {
         assert!(!error_codes(&diagnostics).is_empty());
@@ -77,7 +77,7 @@ fn a_long_chain_of_tensor_operators_works() {
     gives(&tensor("", &nest("x + ", "x", "", 200_000)), "y = add(y_add199999, x);");
 }
 
-/// Long statements are compiled in parts, of which none knows where another one began.
+/// Long statements are compiled in independent parts.
 #[test]
 fn names_count_through_a_long_statement() {
     const PERIODS: usize = 2000;
@@ -88,7 +88,7 @@ fn names_count_through_a_long_statement() {
     for i in 0..PERIODS {
         let [add, relu] = [4 * i, 2 * i].map(|before| before + 1);
         let adds: Vec<String> = (add..add + 4).map(|n| format!("y_add{n}")).collect();
-        // The operation of the branch that is not taken has its number, too.
+        // The operation of the branch that is not chosen is counted in names, too.
         expected.push(format!("{} = add({last}, x);", adds[0]));
         expected.push(format!("y_relu{relu} = relu(x);"));
         expected.push(format!("y_sub{n} = sub({}, y_relu{relu});", adds[0], n = i + 1));
@@ -270,10 +270,10 @@ fn deep_recursion_with_operations_works() {
     assert!(timed(|| run(&tensor(after, "f(x, n = 100000)"), &all)).is_ok());
 }
 
-/// Bodies of `f( n: integer, k: integer ) -> ( m: integer )`, and what they give.
+/// Bodies of `f( n: integer, k: integer ) -> ( m: integer )`, and their results.
 type Recursion = (&'static str, fn(i64, i64) -> i64);
 
-/// Deep calls give the slots of their callers up, where nothing reads them any more.
+/// Nested calls free the slots of their callers that are not read any more.
 #[test]
 fn locals_live_as_long_as_somebody_reads_them() {
     fn sum(n: i64, k: i64) -> i64 {
@@ -306,7 +306,7 @@ fn locals_live_as_long_as_somebody_reads_them() {
         fragment h( n: integer, k: integer ) -> ( m: integer ) { o = n - 1; m = f(o, k = k); }\n";
     for (body, expected) in recursions {
         let fragments = format!("fragment f( n: integer, k: integer ) -> ( m: integer ) {{ {body} }}\n{others}");
-        // Few calls keep their slots in any case.
+        // A small number of calls always keep their slots.
         for depth in [3, 250, 260, 2000] {
             let value = format!("a = {})", expected(depth, 5));
             gives(&attribute(&fragments, "integer", &format!("f({depth}, k = 5)")), &value);
@@ -314,7 +314,7 @@ fn locals_live_as_long_as_somebody_reads_them() {
     }
 }
 
-/// What is wrong deep within calls is told with its place, whatever these kept.
+/// Errors in deeply nested calls are reported with their place, whether slots were freed or not.
 #[test]
 fn mistakes_within_deep_calls_are_told() {
     for last in ["k / (n - n)", "[k][n + 1]", "[1, 2][n:n + 3][0]"] {

@@ -1,5 +1,5 @@
-//! Every example of docs/diagnostics.md: what is called wrong has the code of its section, and what
-//! is called right is accepted under `--strict`.
+//! Every example of docs/diagnostics.md: wrong examples give the code of their section, and right ones
+//! are accepted under `--strict`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use nnef_flatten::diagnostics::{Code, Severity};
 use nnef_flatten::{Diagnostic, Lower, Options, check, expand, parse};
 
-/// Why codes of networks with loops have none.
+/// Why codes of networks with loops have no example.
 const LOOPS: &str = "arises in another notation: tests/loops";
 
-/// Why codes of whole models have none.
+/// Why codes of whole models have no example.
 const MODELS: &str = "arises only with files beside the document: tests/models";
-/// Why codes of scans have none.
+/// Why codes of scans have no example.
 const SCANS: &str = "arises only under --unroll or --flat, with operations of a vendor: tests/scan.rs";
 
 /// Codes without an example, and why they have none.
@@ -102,7 +102,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1225", MODELS),
 ];
 
-/// Findings that come with a code, whatever document shows it.
+/// Codes that always come together with another one.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("E0220", "E0219", "free text is no known extension either"),
     ("E0303", "E0410", "a tensor after an attribute can only be given by name"),
@@ -138,7 +138,7 @@ fn examples() -> Vec<Example> {
     examples
 }
 
-/// All findings, as the command makes them.
+/// All diagnostics, as the command reports them.
 fn findings(text: &str, options: &Options) -> Vec<Diagnostic> {
     let parsed = parse("example.nnef", text.to_string(), options);
     let mut found: Vec<Diagnostic> = parsed.diagnostics.iter().cloned().collect();
@@ -157,7 +157,7 @@ fn told(found: &[Diagnostic]) -> String {
     found.iter().map(|d| format!("\n    {:?} {} {}", d.severity, d.code.as_str(), d.message)).collect()
 }
 
-/// The severity a code must have in a mode, if it is found at all.
+/// The severity of a code in a mode, unless it is not reported there.
 fn severity(code: Code, strict: bool) -> Severity {
     code.severity(strict)
 }
@@ -178,7 +178,7 @@ fn wrong_examples_have_their_code() {
     assert!(failed.is_empty(), "{failed}");
 }
 
-/// An example is about one thing, and one mistake is not reported as several.
+/// An example has one mistake, which is reported once.
 #[test]
 fn wrong_examples_have_no_other_errors() {
     let mut failed = String::new();

@@ -1,4 +1,4 @@
-//! What the documentation says is so: commands do what they show, tables agree with the code.
+//! Checks of the documentation: commands give the output shown, and tables agree with the code.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ mod commands {
     /// only that the command succeeds; `…` alone in a line stands for any number of lines.
     #[test]
     fn commands_do_what_is_shown() {
-        // Where the pages let results be written; cargo may have its files elsewhere.
+        // The examples write results to `target`, which cargo may have elsewhere.
         std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/target")).unwrap();
         let mut status = 0;
         let mut count = 0;

@@ -4,17 +4,17 @@
 mod corpus;
 
 use corpus::{flat, flatten};
-use nnef_flatten::{From, Options};
+use nnef_flatten::{Dialect, Options};
 
 fn options(strict: bool) -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.migrate = true;
         o.strict = strict;
     })
 }
 
-/// Flattens a document and compares the statements of the graph; gives the warnings.
+/// Flattens a document and compares the statements of the graph. Gives the warnings.
 fn runs(fragments: &str, statements: &str, expected: &str, strict: bool) -> Vec<String> {
     let source =
         format!("version 1.0\n{fragments}\ngraph G( x ) -> ( y )\n{{\nx = external(shape = [2,3])\n{statements}\n}}\n");
@@ -42,8 +42,8 @@ fragment bar( input: tensor, alpha: scalar = 0.5 ) -> ( output: tensor, extra: t
     extra = [input]
 }";
 
-/// 3.2.2. As printed, `extra` holds an array and `2` is no scalar: both break later rules of the
-/// same text, so the default mode reads it with warnings and `--strict` does not.
+/// 3.2.2. As printed, `extra` is an array and `2` is not a scalar. Both break later rules of the
+/// specification, so the default mode gives warnings and `--strict` refuses it.
 #[test]
 fn foo_and_bar() {
     let graph = "graph barfoo( input ) -> ( output )
@@ -137,7 +137,7 @@ fn arrays_and_comprehensions() {
     runs(fragments, "y = f(x, a = [1.0, 2.0, 2.0], b = [3.0, 4.0, 5.0])", expected, true);
 }
 
-/// `shape_of` gives two extents or more, and those of what is no tensor are 1.
+/// `shape_of` gives at least two extents; those of a number are 1.
 #[test]
 fn shapes() {
     let fragments = "fragment f( x: tensor ) -> ( y: tensor )

@@ -1,4 +1,4 @@
-//! Evaluation as its users call it: models with recorded results, files, `run` and `--verify`.
+//! Evaluation: models with recorded results, files, `run` and `--verify`.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -7,7 +7,8 @@ mod corpus;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nnef_flatten::eval::{Evaluator, Folder, difference};
+use nnef_flatten::eval::Evaluator;
+use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options, expand, parse};
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ fn on_inputs(folder: &Path, name: &str, content: &[u8], more: &[&str]) -> Output
     run(&args)
 }
 
-/// The models that come with the inputs and outputs that other programs found.
+/// The models with recorded inputs and outputs of other programs.
 #[test]
 fn models_give_what_was_recorded() {
     let Some(models) = corpus::shared("models") else { return };
@@ -61,11 +62,12 @@ fn models_give_what_was_recorded() {
             let graph = expand(&parse("graph.nnef", text.clone(), &options).document, &options).unwrap().graph;
             let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
             let inputs: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
-            let found = Evaluator::default().run(&graph, &inputs, &Folder::new(folder));
+            let model = Model::open(folder, &Limits::default()).unwrap();
+            let found = Evaluator::default().run(&graph, &inputs, &model.variables());
             let found = found.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
             for (name, found) in &found.outputs {
                 let (_, wanted) = recorded.iter().find(|(other, _)| other == name).unwrap();
-                let apart = difference(found, wanted).unwrap_or(f64::INFINITY);
+                let apart = found.difference(wanted).unwrap_or(f64::INFINITY);
                 assert!(apart <= 1e-5, "{}: `{name}` differs by {apart}", folder.display());
                 compared += 1;
             }
@@ -168,11 +170,11 @@ fn unrolled_networks_are_verified() {
     }
     let inputs = format!("{}/examples/loops/power.inputs.json", env!("CARGO_MANIFEST_DIR"));
     assert!(verify("power.json", &["--inputs", &inputs]).contains("verified: 3 items"));
-    // A matrix with which the iteration does not settle within the bound.
+    // A matrix for which the iteration does not converge within the bound.
     assert!(verify("power.json", &["--seed", "1"]).contains("the trips do not suffice"));
 }
 
-/// The comparison with numpy, where a Python with numpy is given.
+/// The comparison with numpy, if a Python with numpy is configured.
 #[test]
 fn primitives_agree_with_numpy() {
     let Some(python) = std::env::var_os("NNEF_FLATTEN_PYTHON") else {

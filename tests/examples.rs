@@ -1,7 +1,7 @@
 //! The documents of `examples`: all flatten under `--strict` as recorded in `tests/examples`, and
 //! `mistakes.nnef` has all of its mistakes reported in one run.
 //!
-//! With `UPDATE_SNAPSHOTS=1` in the environment the flat texts are written anew.
+//! With `UPDATE_SNAPSHOTS=1` in the environment the flat texts are rewritten.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Names and texts of the examples that are right.
+/// Names and texts of the examples without mistakes.
 fn examples() -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(root().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let documents = entries.filter(|path| path.extension().is_some_and(|extension| extension == "nnef"));
@@ -26,7 +26,7 @@ fn examples() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The flat text of a document that has nothing wrong.
+/// The flat text of a document without mistakes.
 fn flatten(name: &str, text: &str, lower: Lower) -> String {
     let options = Options::default().with(|o| {
         o.strict = true;
@@ -51,7 +51,7 @@ fn recorded(name: &str, level: &str) -> PathBuf {
 fn examples_flatten_with_their_fragments_kept() {
     for (name, text) in examples() {
         let kept = flatten(&name, &text, Lower::None);
-        // What was kept is text that can be flattened to the end.
+        // The result with kept operations can be flattened completely.
         assert_eq!(
             flatten(&name, &kept, Lower::Custom).lines().count(),
             flatten(&name, &text, Lower::Custom).lines().count()
@@ -107,7 +107,7 @@ fn no_recorded_text_is_left_over() {
     }
 }
 
-/// Where the numbered mistakes stand: from the comment with the number to the next one.
+/// The places of the numbered mistakes: from the comment with the number to the next one.
 fn mistakes(text: &str) -> Vec<(u32, u32, u32)> {
     let starts: Vec<(u32, u32)> = text
         .lines()

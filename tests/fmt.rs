@@ -1,13 +1,12 @@
-//! Laying documents out anew changes nothing but their layout.
+//! Formatting changes nothing but the layout of a document.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
 
 use corpus::{cases, flatten, models};
-use nnef_flatten::{From, Graph, Options, parse};
+use nnef_flatten::{Dialect, Graph, Options, parse};
 
-/// The text of a flat graph. Fragments that stay are in it as they are written, so it is laid
-/// out anew.
+/// The formatted text of a flat graph. It may contain fragments that are kept verbatim.
 fn flat(graph: Option<Graph>, options: &Options) -> Option<String> {
     let mut out = Vec::new();
     graph?.write_nnef(&mut out).unwrap();
@@ -33,8 +32,8 @@ fn check(name: &str, text: &str, options: &Options) {
 #[test]
 fn the_corpus_keeps_its_meaning() {
     for case in cases("").iter().filter(|case| case["kind"] == "valid") {
-        let from = if case["dialect"] == "draft" { From::NnefDraft } else { From::Nnef };
-        let options = Options::default().with(|o| o.from = from);
+        let dialect = if case["dialect"] == "draft" { Dialect::Draft } else { Dialect::V1 };
+        let options = Options::default().with(|o| o.dialect = Some(dialect));
         check(&case["id"].to_string(), case["source"].as_str().unwrap(), &options);
     }
 }
@@ -58,7 +57,7 @@ fn the_draft_keeps_its_syntax() {
     assert_eq!(once.matches('#').count(), blocks);
 }
 
-/// A statement of thousands of nodes keeps its tree, which moves where others were read before.
+/// A statement of thousands of nodes keeps its tree, which is moved when there are statements before it.
 #[test]
 fn long_statements_are_laid_out_alike_wherever_they_stand() {
     let head = "version 1.0;\nextension KHR_enable_fragment_definitions;\nextension KHR_enable_operator_expressions;\n\

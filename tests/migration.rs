@@ -4,23 +4,23 @@
 mod corpus;
 
 use corpus::{Found, cases, flat, flatten};
-use nnef_flatten::{From, Lower, Options};
+use nnef_flatten::{Dialect, Lower, Options};
 
 fn options() -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.migrate = true;
     })
 }
 
 fn strict() -> Options {
     Options::default().with(|o| {
-        o.from = From::Nnef;
+        o.dialect = Some(Dialect::V1);
         o.strict = true;
     })
 }
 
-/// The statements after the inputs, and what was found.
+/// The statements after the inputs, and the diagnostics.
 fn body(statements: &str) -> (String, Found) {
     migrated(&format!("x = external(shape = [1,4,8,8])\n{statements}"), &options())
 }

@@ -1,4 +1,4 @@
-//! Whole models as their users keep them: folders, archives, data files, quantizations.
+//! Whole models: folders, archives, data files, quantizations.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -24,7 +24,7 @@ mod models {
     pub const QUANT: &str = "# by hand\n\"w\": zero_point_linear_quantize(zero_point = 3, scale = 0.50, bits = 8, \
         signed = false, symmetric = false); # kept\n";
 
-    /// A folder that is removed in the end.
+    /// A temporary folder.
     pub struct Fixture {
         pub folder: tempfile::TempDir,
     }
@@ -34,7 +34,7 @@ mod models {
             Fixture { folder: tempfile::tempdir().unwrap() }
         }
 
-        /// With a model in the folder `m`.
+        /// A fixture with a model in the folder `m`.
         pub fn model() -> Self {
             let fixture = Fixture::new();
             fixture.write("m/graph.nnef", GRAPH);
@@ -74,7 +74,7 @@ mod models {
             Run(child.wait_with_output().unwrap())
         }
 
-        /// Nothing but these is there.
+        /// Checks that the folder contains only these files.
         pub fn has_only(&self, names: &[&str]) {
             let mut found: Vec<String> = fs::read_dir(self.folder.path())
                 .unwrap()
@@ -85,7 +85,7 @@ mod models {
         }
     }
 
-    /// What a run gave.
+    /// The result of a run.
     pub struct Run(pub Output);
 
     impl Run {
@@ -106,7 +106,7 @@ mod models {
             self
         }
 
-        /// Refused for these codes, in this order.
+        /// Checks that the run was refused with these codes, in this order.
         pub fn codes(&self) -> Vec<String> {
             let object = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
             self.err().lines().filter_map(object).map(|found| found["code"].as_str().unwrap().to_string()).collect()
@@ -148,7 +148,7 @@ mod models {
         found
     }
 
-    /// A tar archive, entry by entry, nothing in it checked.
+    /// A tar archive, made entry by entry without any checks.
     #[derive(Default)]
     pub struct Archive(pub Vec<u8>);
 

@@ -1,6 +1,6 @@
 //! Pictures, source maps and statistics, as the command writes them.
 //!
-//! With `UPDATE_SNAPSHOTS=1` in the environment the recorded pictures are written anew.
+//! With `UPDATE_SNAPSHOTS=1` in the environment the recorded pictures are rewritten.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
@@ -62,7 +62,7 @@ fn extensions_choose_the_form() {
 fn pages_need_nothing_from_elsewhere() {
     let page = text(&["--to", "html", "examples/transformer.nnef"]);
     assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
-    // The only address is that of no page: the name of the language of SVG is in no page.
+    // A page does not even contain the address that is the XML name space of SVG.
     for elsewhere in ["http:", "https:", " src=", " href=", "@import", "url("] {
         assert!(!page.contains(elsewhere), "{elsewhere}");
     }
@@ -90,7 +90,7 @@ graph G( x ) -> ( y ) { x = external(shape = [1]); y = f(x, 400001); }
         .output()
         .unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-    // Before it there may be warnings.
+    // Warnings may precede it.
     let told = String::from_utf8(output.stderr).unwrap();
     let last: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert_eq!((&last["code"], &last["line"]), (&"E0818".into(), &4.into()), "{told}");

@@ -1,4 +1,4 @@
-//! Whatever the text, reading and expanding it ends without a panic: with a graph or diagnostics.
+//! Reading and expanding any text ends with a graph or diagnostics, without a panic.
 //!
 //! `NNEF_FLATTEN_EXHAUSTIVE=1` runs the full counts, meant for `--release`.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
@@ -12,11 +12,11 @@ fn exhaustive() -> bool {
     std::env::var_os("NNEF_FLATTEN_EXHAUSTIVE").is_some_and(|value| value == "1")
 }
 
-/// Reads and expands a text, what could be read of it too; a panic fails the test.
+/// Reads and expands a text, even after syntax errors; a panic fails the test.
 fn survives(text: &str, draft: bool) {
-    let from = if draft { nnef_flatten::From::NnefDraft } else { nnef_flatten::From::Auto };
+    let dialect = draft.then_some(nnef_flatten::Dialect::Draft);
     let options = Options::default().with(|o| {
-        o.from = from;
+        o.dialect = dialect;
         o.lower = Lower::All;
         o.max_ops = 20_000;
         o.max_depth = 2_000;
@@ -30,8 +30,8 @@ fn survives(text: &str, draft: bool) {
     }
 }
 
-/// Models in the order of their size, and how many of them a run takes: mutants of big ones cost
-/// much and find what those of small ones find.
+/// Models in the order of their sizes, and how many of them a run uses: mutants of large ones take long
+/// and find the same defects as those of small ones.
 fn sample() -> Vec<RealDocument> {
     let mut found = models();
     found.sort_by_key(|model| model.text.len());
@@ -59,7 +59,7 @@ fn prefixes() {
     }
 }
 
-/// Bytes that mean something to the lexer come up more often than others.
+/// Bytes with a meaning for the lexer are more frequent than others.
 fn mutated_byte(random: &mut Random) -> u8 {
     const TELLING: &[u8] = b"()[]{}<>,;:=+-*/^!&|?.'\"#\\ \n\x0c0129eEx_\xc3\xff\0";
     match random.below(4) {
@@ -105,7 +105,7 @@ fn conformance_sources() {
     }
 }
 
-/// A document in a file, and the folder that lives as long as it is needed.
+/// A document in a file, and the temporary folder of the file.
 #[cfg(target_os = "linux")]
 fn written(text: &str) -> std::io::Result<(tempfile::TempDir, std::path::PathBuf)> {
     let folder = tempfile::tempdir()?;
@@ -114,8 +114,8 @@ fn written(text: &str) -> std::io::Result<(tempfile::TempDir, std::path::PathBuf
     Ok((folder, source))
 }
 
-/// A command that may start no threads and no other processes. The system grants them to its
-/// superuser all the same, who runs it as somebody else.
+/// A command that cannot start threads or processes. The limit does not hold for the superuser, who
+/// runs the command as another user.
 #[cfg(target_os = "linux")]
 fn without_threads(folder: &std::path::Path) -> Option<std::process::Command> {
     use std::os::unix::fs::PermissionsExt;
@@ -149,7 +149,8 @@ fn a_large_graph_is_written_where_no_threads_are_to_be_had() {
     text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f16(x); }\n");
     let (folder, source) = written(&text).unwrap();
     let run_with = |argument: &std::ffi::OsStr| without_threads(folder.path())?.arg(argument).output().ok();
-    // This starts no threads anywhere: where it fails, nobody else can be run, or not from here.
+    // Small results are written without threads: if even this fails, the command cannot be run as another
+    // user here.
     if !run_with("--version".as_ref()).is_some_and(|output| output.status.success()) {
         println!("skipped: nothing to set limits with");
         return;

@@ -1,13 +1,15 @@
-//! `tract_core_scan` unrolled: what becomes of it, what keeps it from that, and that it means the
-//! same.
+//! Unrolling `tract_core_scan`: results, reasons why a scan is kept, and equal outputs.
 #![cfg(feature = "eval")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
 
+use std::collections::BTreeMap;
+
 use corpus::{Found, flat, flatten};
-use nnef_flatten::eval::{Evaluator, Folder, NoVariables, OrRandom, compare, difference, random_inputs};
+use nnef_flatten::eval::Evaluator;
 use nnef_flatten::graph::KeptFragment;
+use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options};
 
@@ -87,7 +89,7 @@ fn without_unroll_it_stays() {
     assert!(!found.warnings.iter().any(|warning| warning.starts_with("E0975")));
 }
 
-/// The finding about the scan.
+/// The diagnostic about the scan.
 fn about_scan(found: &Found) -> &str {
     let mut all = found.errors.iter().chain(&found.warnings);
     all.find(|finding| finding.starts_with("E097")).unwrap_or_else(|| panic!("{found:?}"))
@@ -151,7 +153,7 @@ fn arguments_that_do_not_fit_are_refused() {
     }
 }
 
-/// Exporters name parameters as their tensors are called, dots and all.
+/// Exporters write the names of their tensors for those of parameters, dots included.
 #[test]
 fn names_in_strings_may_have_other_characters() {
     let dotted = sum("3, 4", "1").replace("('x_t', x", "('x.t', x").replace("'h_next'", "'h.next'");
@@ -171,7 +173,7 @@ fn steps_count_against_the_budget() {
     assert!(found.errors.iter().any(|error| error.starts_with("E0811")), "{found:?}");
 }
 
-/// A body that runs itself is as endless as a fragment that calls itself.
+/// A body that runs itself is endless like a fragment that calls itself.
 #[test]
 fn endless_recursion_is_told() {
     let text = "version 1.0;\nextension KHR_enable_fragment_definitions;\n\
@@ -183,7 +185,8 @@ fn endless_recursion_is_told() {
     assert!(found.errors.iter().any(|error| error.starts_with("E0801")), "{found:?}");
 }
 
-/// Scans of real exporters: no fragment is left but metadata, and numbers are those of the scans.
+/// Scans of real exporters: no fragment is left except for metadata, and the outputs are those of the
+/// scans.
 #[test]
 fn models_are_unrolled_and_mean_the_same() {
     let mut unrolled = 0;
@@ -201,11 +204,11 @@ fn models_are_unrolled_and_mean_the_same() {
         }
         let metadata = |fragment: &KeptFragment| matches!(fragment, KeptFragment::Verbatim(text) if text.contains("tract_core_properties"));
         assert!(graph.fragments().iter().all(metadata), "{name}");
-        // The operations of the model with this one are not all known to the evaluator.
+        // The evaluator does not know all operations of this model.
         if name != "tract-gru-epilogue" {
-            let variables = OrRandom { variables: &NoVariables, seed: 5 };
-            let given = random_inputs(&kept, &[], 1).unwrap();
-            let apart = compare(&Evaluator::default(), [&kept, &graph], &given, &variables).unwrap();
+            let evaluator = Evaluator::default().random_variables(5);
+            let given = kept.random_inputs(&[], 1).unwrap();
+            let apart = evaluator.compare([&kept, &graph], &given, &BTreeMap::new()).unwrap();
             assert!(apart.largest < 1e-9, "{name}: {apart:?}");
         }
         unrolled += 1;
@@ -213,7 +216,7 @@ fn models_are_unrolled_and_mean_the_same() {
     assert!(unrolled >= 3 || corpus::shared("models").is_none());
 }
 
-/// What torch computed for a small model.
+/// A small model gives the outputs that torch computed.
 #[test]
 fn a_model_gives_what_was_recorded() {
     let Some(folder) = corpus::shared("models/tiny_gru") else { return };
@@ -222,14 +225,15 @@ fn a_model_gives_what_was_recorded() {
     let recorded = Tensor::from_npz(&std::fs::read(folder.join("io.npz")).unwrap()).unwrap();
     let is_input = |name: &str| graph.inputs().iter().any(|input| graph.tensor_name(*input) == name);
     let given: Vec<_> = recorded.iter().filter(|(name, _)| is_input(name)).cloned().collect();
-    let evaluation = Evaluator::default().run(&graph, &given, &Folder::new(&folder)).unwrap();
+    let model = Model::open(&folder, &Limits::default()).unwrap();
+    let evaluation = Evaluator::default().run(&graph, &given, &model.variables()).unwrap();
     for (name, found) in &evaluation.outputs {
         let (_, wanted) = recorded.iter().find(|(other, _)| other == name).unwrap();
-        assert!(difference(found, wanted).unwrap() < 1e-5, "{name}");
+        assert!(found.difference(wanted).unwrap() < 1e-5, "{name}");
     }
 }
 
-/// The body of a scan is compiled when that is reached, which is in the middle of a long statement.
+/// The body of a scan is compiled when the scan is reached, in the middle of a long statement.
 #[test]
 fn scans_in_a_long_statement_become_their_steps() {
     let scan = "tract_core_scan(body = 'step', scan = [('x_t', x, 0, 1)], full = [], state = [('h', h0, 'h_next')], \

@@ -1,7 +1,7 @@
 //! Shapes through the whole expansion: `shape_of`, positions and traces of errors, lowering.
 
 use nnef_flatten::graph::Graph;
-use nnef_flatten::{Diagnostic, From, Lower, Options, expand, parse};
+use nnef_flatten::{Diagnostic, Dialect, Lower, Options, expand, parse};
 
 fn flatten(text: &str, options: &Options) -> Result<Graph, Vec<Diagnostic>> {
     let parsed = parse("test.nnef", text.to_string(), options);
@@ -70,7 +70,7 @@ fn the_draft_pads_shapes_to_two_extents_and_knows_open_ones() {
             1,
         )
     };
-    let options = Options::default().with(|o| o.from = From::NnefDraft);
+    let options = Options::default().with(|o| o.dialect = Some(Dialect::Draft));
     assert_eq!(shape(&graph(&text("[6]", 1), &options), "y"), Some(vec![1, 6]));
     assert_eq!(shape(&graph(&text("[0,3]", 1), &options), "y"), None);
     assert_eq!(shape(&graph(&text("[2,3]", 1), &options), "y"), Some(vec![3, 2]));
@@ -90,7 +90,7 @@ fn the_draft_lets_trailing_extents_out() {
     }"
     .replace("nearest_downsample(box(x, size = [1,2,3]), factor = [])", "box(x, size = [1,2,3])");
     let options = Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.lower = Lower::All;
     });
     assert_eq!(shape(&graph(&text, &options), "z"), Some(vec![2, 4, 1]));

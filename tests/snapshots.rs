@@ -1,8 +1,8 @@
-//! Diagnostics as their readers see them.
+//! Rendered diagnostics.
 //!
 //! Each file of `tests/snapshots` is a case: lines `key: value` (see [`Case::read`]), then the
 //! sections `--- source`, `--- human` and `--- json`. With `UPDATE_SNAPSHOTS=1` in the environment the
-//! last two are written anew; look at the difference before committing it.
+//! last two are rewritten; look at the difference before committing it.
 #![cfg(feature = "render")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use nnef_flatten::diagnostics::{Code, Diagnostics};
-use nnef_flatten::{Document, From, Lower, Options, check, expand, parse};
+use nnef_flatten::{Dialect, Document, Lower, Options, check, expand, parse};
 
 const SECTIONS: [&str; 3] = ["source", "human", "json"];
 
@@ -59,8 +59,8 @@ impl Case {
                 ("about", _) => about = true,
                 ("strict", "true") => options.strict = true,
                 ("keep-unused", "true") => options.keep_unused = true,
-                ("from", "nnef") => options.from = From::Nnef,
-                ("from", "nnef-draft") => options.from = From::NnefDraft,
+                ("from", "nnef") => options.dialect = Some(Dialect::V1),
+                ("from", "nnef-draft") => options.dialect = Some(Dialect::Draft),
                 ("lower", "all") => options.lower = Lower::All,
                 ("max-ops", _) => options.max_ops = number()?,
                 ("max-depth", _) => options.max_depth = number()?,
@@ -70,7 +70,7 @@ impl Case {
         if about { Ok(options) } else { Err("no `about`".into()) }
     }
 
-    /// The document and what is found in it, as the command does it.
+    /// The document and its diagnostics, as the command reports them.
     fn run(&self) -> (Document, Diagnostics) {
         let options = &self.options;
         let parsed = parse("case.nnef", self.sections["source"].clone(), options);
@@ -88,7 +88,7 @@ impl Case {
         (parsed.document, diagnostics)
     }
 
-    /// The sections `human` and `json`, and the codes found.
+    /// The sections `human` and `json`, and the codes of the diagnostics.
     fn render(&self) -> (String, String, BTreeSet<Code>) {
         let (document, diagnostics) = self.run();
         let (mut human, mut objects, mut codes) = (Vec::new(), Vec::new(), BTreeSet::new());

@@ -1,5 +1,5 @@
-//! Statements of a graph: what each means depends neither on the others nor on its layout, and what
-//! is wrong with it is reported where it stands.
+//! Statements of a graph: the meaning of each depends neither on the others nor on its layout, and its
+//! errors are reported at its place.
 #![allow(clippy::panic, clippy::print_stdout)] // Helpers of tests, which clippy takes for more.
 
 mod common;
@@ -30,7 +30,7 @@ graph g( x, w ) -> ( y ) {{
     )
 }
 
-/// What is found in a document: codes, and the text that each points at.
+/// The diagnostics of a document: codes, and the text at each place.
 fn findings(statements: &str, options: &Options) -> Vec<(String, String)> {
     let text = document(statements);
     let found = run(&text, options).map_or_else(|found| found, |expansion| expansion.diagnostics.into_sorted());
@@ -50,8 +50,8 @@ fn flat(statements: &str) -> Vec<String> {
     lines.filter(|line| !["x =", "w =", "y ="].iter().any(|of| line.starts_with(of))).map(str::to_string).collect()
 }
 
-/// The outcome of statements, to the last place in the text, after making sure that a comment in
-/// each of them has no influence on it.
+/// The outcome of statements, with all places in the text, after checking that a comment in each of
+/// them has no influence on it.
 fn laid_out(statements: &[String], options: &Options) -> String {
     let texts = ["   ;", " #\n;"].map(|end| {
         let statements: Vec<String> = statements.iter().map(|statement| statement.replace(';', end)).collect();
@@ -60,7 +60,7 @@ fn laid_out(statements: &[String], options: &Options) -> String {
     same_outcome(texts, options)
 }
 
-/// So many statements of several kinds, flat ones and others, with names of many lengths.
+/// A number of statements of several kinds, flat ones and others, with names of many lengths.
 fn many(count: usize) -> Vec<String> {
     let name = |i: usize| format!("{}{i}", ["t", "value_", "a_longer_name"][i % 3]);
     let statement = |i: usize| {
@@ -142,7 +142,7 @@ fn layout_has_no_influence() {
         let told = laid_out(&many(300), &Options::default().with(|o| o.lower = lower));
         assert!(told.contains("value_298 "), "{}", &told[..told.len().min(2000)]);
     }
-    // The shape of a call that stays is not known.
+    // The shape of the result of a kept call is not known.
     let known: Vec<String> = many(300)
         .into_iter()
         .map(|it| match it.split_once(" = ") {
@@ -154,7 +154,7 @@ fn layout_has_no_influence() {
     assert!(told.contains("block("), "{}", &told[..told.len().min(2000)]);
 }
 
-/// The variable of a comprehension is no name of the graph.
+/// The variable of a comprehension is not a name of the graph.
 #[test]
 fn variables_of_comprehensions_stand_for_themselves() {
     let lines = flat("u = concat([for a in [x, w] yield a * x], axis = 1); a = relu(u); b = relu(a);");

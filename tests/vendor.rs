@@ -4,7 +4,7 @@
 mod corpus;
 
 use corpus::{flat, flatten, models};
-use nnef_flatten::{From, Options, expand, parse};
+use nnef_flatten::{Dialect, Options, expand, parse};
 
 const TRACT: &str = include_str!("../examples/vendor/tract.nnef");
 
@@ -85,7 +85,7 @@ fn drafts_have_libraries_too() {
     let source = "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2])\n    y = acme(x, k = 2)\n}\n";
     let options = with(&[library]).with(|o| {
         o.strict = true;
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
     });
     assert!(flat(source, &options).0.contains("y = acme(x, k = 2);"));
 }

@@ -1,4 +1,4 @@
-//! The documents of the benchmarks: accepted as they are, and as large as they say.
+//! The documents of the benchmarks are accepted, and have the sizes that they state.
 #![allow(clippy::panic)]
 
 #[path = "../benches/workloads/mod.rs"]
@@ -16,7 +16,7 @@ fn operations(name: &str, text: String) -> Option<usize> {
     let parsed = parse(name, text, &options);
     assert!(!parsed.diagnostics.has_errors(), "{name}");
     let expansion = expand(&parsed.document, &options).ok()?;
-    // A fragment whose result is a scalar leaves the standard, with a warning; there is no other.
+    // A fragment whose result is a scalar is not standard and gives a warning, the only one.
     let told: Vec<_> = expansion.diagnostics.iter().map(|d| &d.message).collect();
     assert!(told.iter().all(|message| message.contains("is scalar, not a tensor")), "{name}: {told:?}");
     assert_eq!(expansion.graph.verify(), Vec::<String>::new(), "{name}");

@@ -22,7 +22,7 @@ Examples:
   nnef-flatten --keep gelu,lstm graph.nnef       leave these fragments in place
   generate | nnef-flatten -                      read standard input
   nnef-flatten check --strict *.nnef             only look for mistakes
-  nnef-flatten fmt graph.nnef                    lay a document out anew, in place
+  nnef-flatten fmt graph.nnef                    format a document in place
   nnef-flatten run model/ --inputs x.npz         compute the outputs
   nnef-flatten explain E0401                     what a message means
 
@@ -70,7 +70,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         language: Language,
     },
-    /// Lay documents out anew: files in place, `-` from standard input to standard output.
+    /// Format documents: files in place, `-` from standard input to standard output.
     Fmt {
         /// Documents, `-` for standard input, or models.
         #[arg(value_name = "INPUT")]

@@ -10,7 +10,7 @@ use super::io::Unread;
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten, models};
 
-/// Checks every input and says what became of each.
+/// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> Outcome {
     let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
@@ -23,11 +23,11 @@ pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Report
     Ok(status)
 }
 
-/// Checks one input. Only a reader who went away stops the run.
+/// Checks one input. Only a closed standard output stops the run.
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     if language.from == Some(From::Loops) {
-        // A network is checked whether its loops can be unrolled or not.
+        // A network is checked even if its loops cannot be unrolled.
         let read = super::loops::check(input, language);
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
     }
@@ -47,7 +47,7 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome 
     verdict(&name, processed, reporter)
 }
 
-/// What a finding is about.
+/// The input that diagnostics are about.
 trait Texts {
     fn texts(&self) -> &Sources;
 }
@@ -64,7 +64,7 @@ impl Texts for crate::Document {
     }
 }
 
-/// Reports what was found, and says what became of the input.
+/// Reports the diagnostics of an input, and its result.
 fn verdict(name: &str, checked: Result<(impl Texts, bool, Diagnostics), Unread>, reporter: &mut Reporter) -> Outcome {
     match checked {
         Ok((document, accepted, diagnostics)) => {

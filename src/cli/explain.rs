@@ -31,7 +31,7 @@ pub(crate) fn run(wanted: &str) -> Outcome {
     Err(Failure::Message(format!("no diagnostic code or rule `{wanted}`; {suggestion}")))
 }
 
-/// A code as people write it: in any case, and with or without its letter.
+/// A code in upper or lower case, with or without its letter.
 fn find(wanted: &str) -> Option<Code> {
     Code::from_text(wanted).or_else(|| Code::from_text(&format!("E{wanted:0>4}")).filter(|_| !wanted.is_empty()))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-use crate::picture::Picture;
+use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{Notation, Writer};
 use crate::{Document, Graph, Options};
@@ -68,7 +68,7 @@ pub(crate) fn run(
     })
 }
 
-/// Reports what was found and writes the graph.
+/// Reports the diagnostics and writes the graph.
 fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
@@ -90,10 +90,12 @@ fn finish(
     }
     let picture = match graph.as_ref().filter(|_| matches!(to.writer, Writer::Picture(_))) {
         Some(graph) => match Picture::new(graph, sources) {
-            Ok(picture) => Some(picture),
-            Err(error) => {
+            Some(picture) => Some(picture),
+            None => {
                 let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
-                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, error.to_string()));
+                let count = graph.operations.len();
+                let message = format!("the graph has {count} operations; pictures show at most {MAX_OPERATIONS}");
+                reporter.one(sources, &Diagnostic::new(Code::PictureTooLarge, at, message));
                 reporter.summary();
                 return Ok(Status::Refused);
             }
@@ -116,7 +118,7 @@ fn finish(
         }
         None => Ok(Status::Refused),
     };
-    // The process ends here; to take large tables apart would only take time.
+    // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
     outcome
 }
@@ -129,8 +131,8 @@ pub(crate) fn process(input: Input, language: &Language, migrate: bool) -> Resul
     process_with(input, &Options { migrate, ..options(language)? })
 }
 
-/// The same for those who do not write the graph: loops are expanded whoever asked for it, and the
-/// dialect stays.
+/// The same for commands that do not write the graph: loops are always expanded, and the dialect is
+/// kept.
 pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
     process_with(input, &Options { expand_loops: true, ..options(language)? })
 }
@@ -142,7 +144,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
-        // What could be read may have errors of other kinds, which are better told at once.
+        // The part that could be read may have further errors, which are reported in the same run.
         diagnostics.extend(crate::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
@@ -163,7 +165,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
 pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
-        from: from(language.from),
+        dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
@@ -188,17 +190,17 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     Ok(options)
 }
 
-/// The notation as the library names it.
-pub(crate) fn from(from: Option<args::From>) -> crate::From {
+/// The dialect that was asked for; none where the text decides.
+pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
-        // Networks with loops are no documents; who asks for one to be read as such gets the usual reader.
-        None | Some(args::From::Auto | args::From::Loops) => crate::From::Auto,
-        Some(args::From::Nnef) => crate::From::Nnef,
-        Some(args::From::NnefDraft) => crate::From::NnefDraft,
+        // Networks with loops are not documents; a document is then read as usual.
+        None | Some(args::From::Auto | args::From::Loops) => None,
+        Some(args::From::Nnef) => Some(Dialect::V1),
+        Some(args::From::NnefDraft) => Some(Dialect::Draft),
     }
 }
 
-/// Says why an input was not read.
+/// Reports why an input was not read.
 pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
     match unread {
         Unread::Failure(failure) => Err(failure),
@@ -210,12 +212,12 @@ pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome 
     }
 }
 
-/// Where the result goes, unless to standard output.
+/// The path of the result, unless it is standard output.
 fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stream(path))
 }
 
-/// What the result is written as.
+/// The notation of the result.
 fn notation(output: &args::Output) -> &'static Notation {
     let extension = path(output).and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
     output.to.map_or_else(|| Notation::of_extension(extension), |to| to.0)
@@ -234,7 +236,7 @@ fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &N
     }
 }
 
-/// Writes where the operations come from, if that is asked for.
+/// Writes the source map, if that is asked for.
 fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {

@@ -1,4 +1,4 @@
-//! `nnef-flatten fmt`: documents laid out anew.
+//! `nnef-flatten fmt`: formats documents.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::{Failure, Outcome, Status, flatten};
 
 /// Formats every input; under `check` only names those that would change.
 pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
-    let options = Options { from: flatten::from(from), ..Options::default() };
+    let options = Options { dialect: flatten::dialect(from), ..Options::default() };
     let mut status = Status::Done;
     for input in inputs {
         let outcome = match format(input, check, &options, reporter) {
@@ -47,7 +47,7 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
     let parse = if is_library(&input.text) { crate::parse_library } else { crate::parse };
     let parsed = parse(&input.name, input.text, options);
     if parsed.diagnostics.has_errors() {
-        // What is merely tolerated is not the business of a formatter.
+        // A formatter does not report deviations that the default mode tolerates.
         for error in parsed.diagnostics.into_sorted().iter().filter(|diagnostic| diagnostic.is_error()) {
             reporter.one(parsed.document.sources(), error);
         }

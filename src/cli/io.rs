@@ -1,4 +1,4 @@
-//! Files and streams: reading texts whole, writing them whole or not at all.
+//! Files and streams: reading whole texts, and writing them completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -21,12 +21,12 @@ pub(crate) struct Input {
     pub(crate) text: String,
 }
 
-/// Why there is no text.
+/// Why an input was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
     /// It could not be read.
     Failure(Failure),
-    /// It is not acceptable as text.
+    /// It is not a valid text.
     Refused(Box<(Sources, Diagnostic)>),
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The file an input names: itself, or the document of a model folder.
+/// The file of an input: the path itself, or the document in a model folder.
 pub(crate) fn document_path(path: &Path) -> PathBuf {
     if !is_stream(path) && path.is_dir() { path.join("graph.nnef") } else { path.to_owned() }
 }
@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Unread> {
     text(name, bytes)
 }
 
-/// The text that bytes are.
+/// Decodes bytes as a text.
 pub(crate) fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Input { name, text }),
@@ -69,7 +69,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
     Ok((name, bytes))
 }
 
-/// Reads a stream to its end, which is expected after so many bytes.
+/// Reads a stream to its end, which is expected after `size` bytes.
 pub(crate) fn read_all(name: &str, size: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
     if size <= MAX_INPUT {
@@ -91,7 +91,7 @@ fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
     let text = String::from_utf8_lossy(bytes);
     let byte = bytes.get(at).copied().unwrap_or_default();
     let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
-    // There the lossy text has the replacement character.
+    // In the lossy text the replacement character has this position.
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
     refused(name, &text, Span::new(at as u32, end as u32), Code::NotUtf8, message)
 }
@@ -103,7 +103,7 @@ pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message:
     Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))
 }
 
-/// A failed operation on a named file, in words.
+/// The message on a failed operation on a named file.
 pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::BrokenPipe;
@@ -115,23 +115,23 @@ pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     Failure::Message(format!("{name}: {reason}"))
 }
 
-/// What writes a result.
+/// A function that writes a result.
 pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
-/// Writes a result to standard output through one lock and one buffer.
+/// Writes a result to standard output, locked once and buffered.
 pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let result = content(&mut out).and_then(|()| out.flush());
-    // What is left after a failure must not be tried again when the buffer is dropped.
+    // After a failure, dropping the buffer must not try to write the rest.
     let _ = out.into_parts();
     result.map_err(|error| failure("<stdout>", &error))
 }
 
-/// Writes a result to a file, whole or not at all: into a temporary file beside it, which then
-/// takes its name. Devices and pipes are written directly.
+/// Writes a result to a file, completely or not at all: into a temporary file beside it, which is then
+/// renamed. Devices and pipes are written directly.
 pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
     let fail = |error: io::Error| failure(&path.display().to_string(), &error);
-    // A link stays one: what it names is replaced.
+    // A link is kept: its target is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&target) {
         Ok(metadata) if metadata.is_file() => replace(&target, Some(metadata.permissions()), content).map_err(fail),
@@ -145,7 +145,7 @@ fn replace(target: &Path, permissions: Option<fs::Permissions>, content: Writing
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Says it better than the failure to make a temporary file would.
+    // Gives a better message than the failure to make a temporary file.
     fs::metadata(folder)?;
     let file = new_file(folder)?;
     fill(file.as_file(), content)?;
@@ -156,7 +156,7 @@ fn replace(target: &Path, permissions: Option<fs::Permissions>, content: Writing
     Ok(())
 }
 
-/// A temporary file with the permissions that any new file has.
+/// A temporary file with the usual permissions of new files.
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".nnef-flatten-");
@@ -165,7 +165,7 @@ fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    // The name of the temporary file would only confuse in a message.
+    // A message does not show the name of the temporary file.
     builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 

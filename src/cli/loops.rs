@@ -1,9 +1,10 @@
 //! Networks with loops on the command line: flattening, checking, evaluating.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::{EvalError, Evaluator, NoVariables, difference, random_inputs};
+use crate::eval::{EvalError, Evaluator};
 use crate::loops::{Evaluation, Network};
 use crate::source::{Location, Sources};
 use crate::tensor::json::{self, Style};
@@ -29,14 +30,13 @@ fn options(language: &Language) -> Options {
         unroll: language.unroll,
         max_trips: language.max_trips,
         max_ops: language.max_ops.unwrap_or(defaults.max_ops),
-        // As many steps for each operation allowed as elsewhere.
+        // The limit of steps grows with that of operations, as for other notations.
         max_steps: language.max_ops.map_or(defaults.max_steps, |ops| ops.saturating_mul(20)),
         ..defaults
     }
 }
 
-/// The texts, the network as far as it could be read, and a graph and warnings, or the reasons for
-/// a refusal.
+/// The sources, the network as far as it could be read, and a graph with warnings, or the errors.
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
@@ -62,7 +62,7 @@ pub(crate) fn process(input: &Path, language: &Language) -> Result<Processed, Un
 const TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a network and its flat graph on the same inputs, given or random, and compares the
-/// outputs. Whether they agree.
+/// outputs. Gives whether they agree.
 pub(crate) fn verify(
     net: &Network,
     graph: &Graph,
@@ -89,7 +89,7 @@ pub(crate) fn verify(
     }
 }
 
-/// What to say of a network and a graph that agree.
+/// The message on a network and a graph that agree.
 fn compare(
     net: &Network,
     graph: &Graph,
@@ -105,7 +105,7 @@ fn compare(
     let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
     let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
     let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
-    let made = random_inputs(graph, given, seed).map_err(of_graph)?;
+    let made = graph.random_inputs(given, seed).map_err(of_graph)?;
     let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
     for (name, tensor) in made {
         let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
@@ -113,8 +113,9 @@ fn compare(
         rounded.push((name.clone(), value.clone()));
         inputs.push((name, value));
     }
-    let flat = Evaluator::default().run(graph, &rounded, &NoVariables).map_err(of_graph)?.outputs;
-    // Behind the outputs of the network stands whether the trips sufficed, where data decide it.
+    let flat = Evaluator::default().run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
+    // Where data decide the number of trips, the output after those of the network says whether the
+    // trip limit sufficed.
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {
@@ -124,7 +125,7 @@ fn compare(
     let (mut items, mut largest) = (0, 0.0_f64);
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
         let wanted = value.clone().widened();
-        let apart = difference(&wanted, computed).unwrap_or(f64::INFINITY);
+        let apart = wanted.difference(computed).unwrap_or(f64::INFINITY);
         if apart > TOLERANCE {
             let message = format!("output `{name}` differs by {apart:e} from what the network computes");
             return Err(fail(Code::VerifyDifference, message));

@@ -29,7 +29,7 @@ use clap::{CommandFactory, Parser};
 use args::{Cli, Command};
 use report::Reporter;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
     /// The work is done.
@@ -40,12 +40,12 @@ enum Status {
     Failed = 2,
 }
 
-/// What stops a run at once: a message for standard error, or a reader who went away.
+/// A failure that stops a run: a message for standard error, or a closed output.
 #[derive(Debug)]
 enum Failure {
     /// Wrong usage, or input and output that failed.
     Message(String),
-    /// Whoever reads our output has seen enough.
+    /// The reader of the output has closed it.
     BrokenPipe,
 }
 
@@ -109,7 +109,7 @@ fn run(cli: Cli) -> Outcome {
     }
 }
 
-/// The inputs given, or standard input when something other than a person is at its other end.
+/// The given inputs, or standard input if it is not a terminal.
 fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     if !inputs.is_empty() {
         return Some(inputs);
@@ -117,7 +117,7 @@ fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     (!std::io::stdin().is_terminal()).then(|| vec![PathBuf::from("-")])
 }
 
-/// Shows how to call the program to someone who gave it nothing to do.
+/// Shows the usage when there is no input.
 fn show_help(subcommand: Option<&str>) -> Outcome {
     let mut command = Cli::command();
     command.build();

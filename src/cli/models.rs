@@ -1,4 +1,4 @@
-//! Whole models on the command line: what an input is, and models as output.
+//! Whole models on the command line: recognizing inputs, and writing models.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diagnostics::Diagnostics;
-use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Target, check, quant, rewrite};
+use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Target, check, rewrite};
 use crate::source::{Location, Span};
 use crate::{Document, Graph};
 
@@ -17,12 +17,12 @@ use super::io::{self, Input, Unread};
 use super::progress::Progress;
 use super::report::Reporter;
 
-/// A graph and warnings, or why there is none.
+/// A graph with warnings, or the errors.
 pub(crate) type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
 
-/// What an input is.
+/// The kind of an input.
 pub(crate) enum Origin {
-    /// A text on standard input or out of a pipe.
+    /// A text from standard input or a pipe.
     Stream,
     /// A file with a text.
     Document(PathBuf),
@@ -36,15 +36,14 @@ pub(crate) enum Origin {
 pub(crate) struct Opened {
     /// The text of the graph.
     pub(crate) input: Input,
-    /// What it comes from.
+    /// The kind of the input.
     pub(crate) origin: Origin,
 }
 
-/// How many bytes show whether a file is an archive.
+/// How many bytes are needed to recognize an archive.
 const FIRST: u64 = 512;
 
-/// Opens an input, and reads the text of its graph. What it is follows from its bytes, or from its
-/// name.
+/// Opens an input, and reads the text of its graph. Its bytes or its name determine the kind.
 pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     if !io::is_stream(path) && path.is_dir() {
         let document = io::document_path(path);
@@ -67,7 +66,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     if model::is_archive(&first) || model::has_archive_name(path) {
         let archive = match file {
             Some(_) => File::open(path).map_err(fail)?,
-            // A stream is needed twice: for the list of its files, and for their bytes.
+            // A stream has to be read twice: for the list of its files, and for their bytes.
             None => model::spool(&mut first.as_slice().chain(stream)).map_err(fail)?,
         };
         let model = Model::from_file(Path::new(&name), archive, &Limits::default()).map_err(unread)?;
@@ -83,7 +82,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     Ok(Opened { input: io::text(name, bytes)?, origin })
 }
 
-/// Why a model was not read.
+/// The refusal or failure of a model that was not read.
 fn unread(error: ModelError) -> Unread {
     match error.diagnostic() {
         Ok(refused) => Unread::Refused(Box::new(refused)),
@@ -91,7 +90,7 @@ fn unread(error: ModelError) -> Unread {
     }
 }
 
-/// The same where nothing but a failure can be told.
+/// The same where only a failure can be reported.
 fn failed(error: ModelError) -> Failure {
     match error {
         ModelError::Io { path, error } => io::failure(&path, &error),
@@ -109,8 +108,8 @@ pub(crate) fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
     }
 }
 
-/// Checks the data and quantizations of a model; the text of the quantizations that a flat graph
-/// has a use for.
+/// Checks the data and quantizations of a model, and gives the text of the quantizations whose
+/// tensors the flat graph has.
 pub(crate) fn examine(
     model: &Model,
     document: &mut Document,
@@ -122,15 +121,10 @@ pub(crate) fn examine(
     check::data(model, graph, Location::new(main.file, span), found).map_err(unread)?;
     let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };
     let input = io::text(format!("{}/{QUANT}", model.name().display().to_string().trim_end_matches('/')), bytes)?;
-    let file = document.add_source(input.name, input.text.clone());
-    let before = found.has_errors();
-    let quantization = quant::parse(&input.text, file, found);
-    let kept = quant::check(&quantization, file, document, graph, found);
-    let broken = !before && found.has_errors();
-    Ok(quantization.text(&input.text, |i| kept[i]).filter(|_| !broken))
+    Ok(document.check_quant(&input.name, &input.text, graph, found))
 }
 
-/// Where a whole model goes, if one is asked for.
+/// The target of a whole model, if one is asked for.
 pub(crate) fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
     let Some(target) = output.and_then(Target::of) else { return Ok(None) };
     if to.is_none_or(|to| to.0.dialect.is_some()) {
@@ -148,13 +142,13 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// A model of nothing but a graph.
+    /// A model that consists of a graph only.
     pub(crate) fn without_data(target: Target) -> Self {
         Whole { target, model: None, quant: None }
     }
 
-    /// A model of a flat graph, and of the other files of the model that an input is. A document
-    /// that is called `graph.nnef` is that of the model in its folder.
+    /// A model with a flat graph and the other files of the input, if that is a model. A document with
+    /// the name `graph.nnef` belongs to the model in its folder.
     pub(crate) fn new(
         target: Target,
         origin: &Origin,
@@ -195,23 +189,21 @@ impl Whole {
         }
         let mut text = |out: &mut dyn Write| graph.write_nnef_with(threads, out);
         let content = Content {
-            graph: &mut text,
             quant: self.quant.as_deref().map(str::as_bytes),
             files: self.model.as_deref(),
-            hidden: false,
-            progress: &mut |_| {},
+            ..Content::new(&mut text)
         };
         let mut progress = Progress::new(reporter.interactive(), content.size());
-        let mut content = Content { progress: &mut |bytes| progress.add(bytes), ..content };
+        let mut add = |bytes| progress.add(bytes);
+        let mut content = Content { progress: Some(&mut add), ..content };
         self.target.write(&mut content).map_err(failed)
     }
 }
 
-/// Puts another text into the place of the graph of an archive.
+/// Replaces the text of the graph in an archive.
 pub(crate) fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
     let quant = model.quant().map_err(failed)?;
     let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
-    let mut content =
-        Content { graph: &mut graph, quant: quant.as_deref(), files: Some(model), hidden: true, progress: &mut |_| {} };
+    let mut content = Content { quant: quant.as_deref(), hidden: true, ..Content::new(&mut graph).with_files(model) };
     rewrite(model, &mut content).map_err(failed)
 }

@@ -1,16 +1,16 @@
-//! How far long work has come, on a terminal.
+//! A progress bar for long work, on a terminal.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// Shorter work shows nothing.
+/// The time before the bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the line is drawn anew.
+/// The time between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// The width of the bar.
 const WIDTH: u64 = 30;
 
-/// A line that is drawn over and over, and taken away at the end.
+/// A line that is updated in place and removed at the end.
 pub(crate) struct Progress {
     total: u64,
     done: u64,
@@ -19,12 +19,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins work on so many bytes.
+    /// Starts work on a number of bytes.
     pub(crate) fn new(shown: bool, total: u64) -> Self {
         Progress { total, done: 0, next: shown.then(|| Instant::now() + PATIENCE), drawn: false }
     }
 
-    /// So many bytes more are done.
+    /// Counts bytes that are done.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.done += bytes;
         let now = Instant::now();

@@ -9,8 +9,8 @@ use anstream::{AutoStream, ColorChoice};
 
 use super::args::{MessageFormat, Reporting};
 
-/// Writes findings in the form that was asked for, and counts them. That a message could not be
-/// written is no reason to stop.
+/// Writes diagnostics in the form that was asked for, and counts them. A message that cannot be
+/// written does not stop the run.
 pub(crate) struct Reporter {
     out: BufWriter<AutoStream<Stderr>>,
     color: bool,
@@ -20,29 +20,29 @@ pub(crate) struct Reporter {
     warned: BTreeMap<Code, usize>,
 }
 
-/// How many warnings of one code a person is shown; a program gets them all.
+/// The most warnings of one code in the form for people; JSON has all of them.
 const SHOWN_PER_CODE: usize = 3;
 
-/// How many findings there were.
+/// The numbers of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Errors shown.
     pub(crate) errors: usize,
     /// Warnings shown.
     pub(crate) warnings: usize,
-    /// Findings not shown.
+    /// Diagnostics not shown.
     pub(crate) suppressed: usize,
 }
 
 impl Counts {
-    /// In words; none if there was nothing.
+    /// As text; none if there were none.
     pub(crate) fn summary(self) -> Option<String> {
         render::summary(self.errors, self.warnings, self.suppressed)
     }
 }
 
 impl Reporter {
-    /// A reporter as the options say.
+    /// A reporter by the options.
     pub(crate) fn new(options: &Reporting) -> Self {
         let choice = match options.color {
             clap::ColorChoice::Always => ColorChoice::Always,
@@ -59,7 +59,7 @@ impl Reporter {
         }
     }
 
-    /// Reports one finding.
+    /// Reports one diagnostic.
     pub(crate) fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
         if diagnostic.is_error() {
             self.total.errors += 1;
@@ -80,7 +80,7 @@ impl Reporter {
         };
     }
 
-    /// Reports all findings on a document, in the order of their places, and says how many.
+    /// Reports all diagnostics of a document, in the order of their places, and returns how many.
     pub(crate) fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
         let before = self.total;
         let suppressed = diagnostics.suppressed();
@@ -98,19 +98,19 @@ impl Reporter {
         }
     }
 
-    /// Whether somebody may be looking who wants to know how far long work has come.
+    /// Whether to show the progress of long work.
     pub(crate) fn interactive(&self) -> bool {
         self.format == MessageFormat::Human && !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Says something for people, such as what became of a file.
+    /// Writes a remark for people, such as the result for a file.
     pub(crate) fn remark(&mut self, text: &str) {
         if self.format == MessageFormat::Human && !self.quiet {
             let _ = writeln!(self.out, "{text}");
         }
     }
 
-    /// Tells what was asked for, in the form that was asked for.
+    /// Writes requested information in the form that was asked for.
     pub(crate) fn tell(&mut self, text: &str, object: &serde_json::Value) {
         let _ = match self.format {
             MessageFormat::Human => self.out.write_all(text.as_bytes()),
@@ -118,7 +118,7 @@ impl Reporter {
         };
     }
 
-    /// Says how many findings there were in all, to people.
+    /// Writes the total numbers of diagnostics for people.
     pub(crate) fn summary(&mut self) {
         if let Some(summary) = self.total.summary() {
             self.remark(&summary);
@@ -126,14 +126,14 @@ impl Reporter {
         let _ = self.out.flush();
     }
 
-    /// A complaint about a file, between findings.
+    /// Reports a failure on a file, between diagnostics.
     pub(crate) fn complain(&mut self, message: &str) {
         let _ = self.out.flush();
         complain(message);
     }
 }
 
-/// Says why the program could not do what was asked.
+/// Writes why the run failed.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "nnef-flatten: {message}");
 }

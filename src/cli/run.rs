@@ -1,4 +1,4 @@
-//! `nnef-flatten run`: what a document computes.
+//! `nnef-flatten run`: evaluates a document.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::args::{self, Language};
 use super::report::Reporter;
 use super::{Failure, Outcome, Status, flatten, io, loops, models, tensors};
 
-/// Evaluates one input, as its notation wants it.
+/// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
     match language.from {
         None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
@@ -36,7 +36,7 @@ pub(crate) fn limits(arguments: &args::Run) -> Limits {
 
 /// Evaluates a document in one of the dialects of NNEF.
 fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
-    // Scans are evaluated as they are; loops of NNEF text have no evaluation but their expansion.
+    // The evaluator runs scans; loops of NNEF text have to be expanded.
     let opened = models::open(input).and_then(|opened| {
         let processed = flatten::process_for_use(opened.input, language)?;
         Ok((opened.origin, processed))

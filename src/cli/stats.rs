@@ -1,4 +1,4 @@
-//! `--stats`: numbers on the graph, beside those of the graph as it was written.
+//! `--stats`: statistics of the flat graph and of the document.
 
 use crate::graph::stats::Stats;
 use crate::{Document, Graph, Lower};
@@ -8,7 +8,7 @@ use super::args::Language;
 use super::flatten;
 use super::report::Reporter;
 
-/// Tells the numbers of a graph, and those of its document with nothing expanded.
+/// Writes the statistics of a graph, and those of its document with nothing expanded.
 pub(crate) fn tell(
     document: Option<&Document>,
     graph: &Graph,

@@ -1,11 +1,11 @@
-//! Tensors from files and into them, and the data of a model's variables.
+//! Reading and writing files of tensors, and the data of a model's variables.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::diagnostics::Code;
-use crate::eval::{Folder, NoVariables, Variables};
-use crate::model::ModelVariables;
+use crate::eval::{Folder, Variables};
 use crate::source::Span;
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
@@ -17,8 +17,8 @@ use super::models::Origin;
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
 
-/// Reads named tensors. What the file is follows from its bytes; an array without a name is for
-/// the single name of `names`.
+/// Reads named tensors. The bytes determine the format; an array without a name gets the single name
+/// of `names`.
 pub(crate) fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
     let (file, bytes) = io::read_bytes(path)?;
     let refuse = |error: TensorError| io::refused(file.clone(), "", Span::default(), Code::TensorFile, error.0);
@@ -66,12 +66,12 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Opti
     }
 }
 
-/// The data of the variables of an input: beside the document; none for standard input.
+/// The data of the variables of an input: files beside the document; none for standard input.
 pub(crate) fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
     match origin {
-        Origin::Stream => Box::new(NoVariables),
+        Origin::Stream => Box::new(BTreeMap::new()),
         Origin::Document(path) => Box::new(Folder::new(path.parent().unwrap_or(Path::new("")))),
         Origin::Folder(path) => Box::new(Folder::new(path)),
-        Origin::Archive(model) => Box::new(ModelVariables::new(model)),
+        Origin::Archive(model) => Box::new(model.variables()),
     }
 }

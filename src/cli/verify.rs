@@ -1,7 +1,7 @@
-//! `--verify`: source and flat graph on the same inputs.
+//! `--verify`: evaluates source and flat graph on the same inputs.
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::eval::{Evaluator, OrRandom, compare, random_inputs};
+use crate::eval::Evaluator;
 use crate::source::Location;
 use crate::{Document, Graph, Lower, Options};
 
@@ -11,11 +11,10 @@ use super::models::Origin;
 use super::report::Reporter;
 use super::{Failure, flatten, tensors};
 
-/// Differences up to this much come from the order of additions.
+/// The largest difference that rounding explains: the order of additions may differ.
 const TOLERANCE: f64 = 1e-9;
 
-/// Compares a flat graph with its source, which is evaluated down to primitives. Whether they
-/// agree.
+/// Compares a flat graph with its source, which is expanded to primitives. Gives whether they agree.
 pub(crate) fn verify(
     origin: &Origin,
     document: &Document,
@@ -34,7 +33,7 @@ pub(crate) fn verify(
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
-    // The printed bodies of these two fit no operands; see `Evaluator`.
+    // The bodies of these two in the specification fit no operands, so the evaluator has kernels for them.
     let keep = ["avg_roi_align", "max_roi_align"].map(str::to_owned).to_vec();
     let options = Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options };
     let source = match crate::expand(document, &options) {
@@ -45,10 +44,11 @@ pub(crate) fn verify(
             return Ok(false);
         }
     };
-    let variables = OrRandom { variables: &*tensors::variables(origin), seed };
-    let found = random_inputs(&source, &given, seed)
+    let evaluator = Evaluator::default().random_variables(seed);
+    let found = source
+        .random_inputs(&given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
-        .and_then(|inputs| compare(&Evaluator::default(), [&source, graph], &inputs, &variables));
+        .and_then(|inputs| evaluator.compare([&source, graph], &inputs, &*tensors::variables(origin)));
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);
@@ -68,7 +68,7 @@ pub(crate) fn verify(
     Ok(false)
 }
 
-/// What to say when source and flat graph agree.
+/// The message on source and flat graph that agree.
 pub(crate) fn verified(items: usize, largest: f64) -> String {
     let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
     format!("verified: {items} items of the outputs, the largest difference is {largest}")

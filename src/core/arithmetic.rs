@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
+use super::symbolic::Symbolic;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::operators::Class;
 use crate::graph::operators::{BinaryOp, UnaryOp};
-use crate::graph::symbolic::Symbolic;
 
 fn mistyped(text: &str, values: &[&Value]) -> Failure {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =

@@ -1,14 +1,13 @@
 //! Calls of fragments: frames, and the names of what they make.
 
-use std::rc::Rc;
-
 use smallvec::SmallVec;
 
 use super::budget::{FUEL_OF_CALL, Outcome};
-use super::frame::{Active, Frame, Origin, Reached, Slot, Targeted};
+use super::frame::{Active, Frame, Origin, Slot, Target, Targeted, first_name};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Body, FirstOperand, Head, Hint, Site};
+use super::sites::Reached;
 use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::OriginId;
@@ -20,42 +19,6 @@ use crate::source::names::Name;
 
 /// How many values most bodies have at once, and arguments most calls.
 const NEXT: usize = 32;
-
-/// The name that a result is to have.
-#[derive(Clone, Debug)]
-pub(super) enum Target {
-    /// None in particular.
-    Auto,
-    /// This one.
-    Name(NameId),
-    /// Its items these.
-    Items(Rc<[Target]>),
-}
-
-/// The bodies that can be called, and the calls that are open beside their frames.
-#[derive(Debug)]
-pub(super) struct Calls {
-    /// The bodies of units, where they are compiled.
-    pub(super) bodies: Vec<Option<Body>>,
-    /// The open calls of each unit.
-    pub(super) active: Vec<Active>,
-    /// The names that results of open calls are to have.
-    pub(super) targets: Vec<Target>,
-    /// Which open calls have targets.
-    pub(super) targeted: Vec<Targeted>,
-}
-
-impl Calls {
-    /// None, for so many units.
-    pub(super) fn new(units: usize) -> Self {
-        Calls {
-            bodies: vec![None; units],
-            active: vec![Active::default(); units],
-            targets: Vec::new(),
-            targeted: Vec::new(),
-        }
-    }
-}
 
 /// How a call names what it makes.
 #[derive(Clone, Copy, Debug)]
@@ -374,7 +337,7 @@ impl Machine {
     /// Adds a call from a site, which is in this fragment, to the chain of those around it.
     #[inline]
     pub(super) fn call_origin(&mut self, around: OriginId, index: u32, inside: Option<UnitId>) -> OriginId {
-        let place = match self.emitter.reached.get(index as usize) {
+        let place = match self.sites.reached.get(index as usize) {
             Some(Reached::Call(place)) => *place,
             _ => self.add_call_place(index, inside),
         };
@@ -385,15 +348,7 @@ impl Machine {
     fn add_call_place(&mut self, index: u32, fragment: Option<UnitId>) -> u32 {
         let site = self.program.sites[index as usize];
         let place = self.graph.add_call_place(site.name, Location::new(self.file_of(fragment), site.span));
-        *self.emitter.reached(index, self.program.sites.len()) = Reached::Call(place);
+        *self.sites.reached(index, self.program.sites.len()) = Reached::Call(place);
         place
-    }
-}
-
-pub(super) fn first_name(target: &Target) -> Option<NameId> {
-    match target {
-        Target::Auto => None,
-        Target::Name(id) => Some(*id),
-        Target::Items(items) => items.iter().find_map(first_name),
     }
 }

@@ -5,72 +5,18 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::budget::{Budget, FUEL_OF_EMISSION, Failure, Outcome};
-use super::calls::Target;
-use super::frame::{Frame, Reached};
+use super::frame::{Frame, Target};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
+use super::sites::{Emission, Reached};
 use super::unit::{Form, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::standard;
-use crate::graph::{self, Common, Graph, Key, Kind, KindId, OriginId, Output, Primitive, SignatureId, TensorId};
+use crate::graph::{self, Common, Graph, Key, Kind, KindId, Output, Primitive, TensorId};
 use crate::source::names::Name;
-use crate::source::{Location, Span};
-use rustc_hash::FxHashMap;
-
-/// What is known of the operations of a run.
-#[derive(Debug)]
-pub(super) struct Emitter {
-    /// The kinds of the operations of units, by unit.
-    kinds: Vec<Option<KindId>>,
-    /// The kinds of operations that are not declared.
-    undeclared: FxHashMap<Name, KindId>,
-    /// What is known of the sites that were reached, by their numbers.
-    pub(super) reached: Vec<Reached>,
-    /// Constant tensors made of named literal arrays.
-    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph that stand for constants, by slot.
-    pub(super) bound: FxHashMap<u32, TensorId>,
-}
-
-impl Emitter {
-    /// Nothing is known, for so many units.
-    pub(super) fn new(units: usize) -> Self {
-        Emitter {
-            kinds: vec![None; units],
-            undeclared: FxHashMap::default(),
-            reached: Vec::new(),
-            literals: FxHashMap::default(),
-            bound: FxHashMap::default(),
-        }
-    }
-
-    /// What is known of a site, of so many that there are.
-    #[inline]
-    pub(super) fn reached(&mut self, site: u32, sites: usize) -> &mut Reached {
-        if self.reached.len() <= site as usize {
-            self.reached.resize(sites, Reached::default());
-        }
-        &mut self.reached[site as usize]
-    }
-}
-
-/// What the operations of a site have in common. `?` among the types is the type argument of the
-/// running body.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Emission {
-    kind: KindId,
-    /// That of operations with one result.
-    signature: SignatureId,
-    /// Whether the result may share its shape with the arguments.
-    by_item: bool,
-    /// The elements of the one tensor that is the result; none where there may be others.
-    single: Option<Option<Primitive>>,
-    /// The type argument as the graph has it, and whether it was written.
-    dtype: (Option<Primitive>, bool),
-}
 
 /// A result that was made: one tensor, or an array of tensors.
 enum Made {
@@ -80,6 +26,14 @@ enum Made {
 
 type Outputs = SmallVec<[Made; 2]>;
 
+/// The results of an operation that is about to be added.
+enum Results {
+    /// One tensor, with its name and elements.
+    One(NameId, Option<Primitive>),
+    /// Tensors that the graph has already.
+    Made(Outputs),
+}
+
 /// Elements or a type argument under the type argument of the running body.
 #[inline]
 fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primitive> {
@@ -87,49 +41,113 @@ fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primiti
 }
 
 impl Machine {
-    /// Adds the operation of a site to the graph. Its one tensor goes to the site's slot; other
-    /// results are pushed.
+    /// Adds the operation of a site to the graph. Its results go to the site's slot, or are pushed.
     #[inline]
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
         self.check_operations()?;
-        let emission = match self.emitter.reached.get(index as usize) {
+        let emission = match self.sites.reached.get(index as usize) {
             Some(Reached::Emits(emission)) => *emission,
             _ => self.reach(index),
         };
         let site = self.program.sites[index as usize];
-        let Some(element) = emission.single else { return self.emit_several(&site, emission.kind) };
-        let mut common = Common::default();
-        self.push_arguments(site.operands, site.keys.1 as usize, &mut common)?;
-        let generic = self.frame().dtype;
-        let source = self.source(site.span);
-        let result = (self.result_name(&site), under(element, generic));
-        let shape = common.shape().filter(|_| emission.by_item);
-        let dtype = (under(emission.dtype.0, generic), emission.dtype.1);
-        let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
-        if shape.is_none() {
-            self.infer_by_rule(operation);
-        }
+        let value = match emission.single {
+            Some(element) => {
+                let mut common = Common::default();
+                self.push_arguments(site.operands, site.keys.1 as usize, &mut common)?;
+                let name = self.result_name(&site);
+                self.finish(&site, emission, Results::One(name, element), common)
+            }
+            None => self.emit_several(&site, emission)?,
+        };
         match site.slot {
-            Some(slot) => self.put(slot.get() - 1, Value::Tensor(tensor)),
-            None => self.give(Value::Tensor(tensor)),
+            Some(slot) => self.put(slot.get() - 1, value),
+            None => self.give(value),
         }
         Ok(())
     }
 
-    /// Where an operation of the running body comes from.
-    #[inline]
-    fn source(&mut self, span: Span) -> (Location, OriginId) {
-        let unit = self.frame().unit;
-        (self.location_in(unit, span), self.origin())
+    /// Adds the operation of a site that may have other results than one tensor, or a replaced
+    /// shape.
+    #[inline(never)]
+    fn emit_several(&mut self, site: &Site, emission: Emission) -> Outcome<Value> {
+        let dtype = self.type_argument(site.generic);
+        let outputs = match site.unit {
+            Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit, dtype)?,
+            _ => self.undeclared_outputs(site),
+        };
+        let mut operands = site.operands;
+        if let Some((place, shape)) = self.given_shape(site, &outputs) {
+            if let Some(first) = operands.take() {
+                self.push_operands(first, site.keys.1);
+            }
+            let first = self.stack.len() - site.keys.1 as usize;
+            self.stack[first + place] = Value::from(&shape);
+        }
+        let mut common = Common::default();
+        self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
+        let signature = self.graph.signature(emission.kind, self.program.keys_of(site), outputs.len());
+        Ok(self.finish(site, Emission { signature, ..emission }, Results::Made(outputs), common))
     }
 
-    /// Finds out what the operations of a site have in common.
+    /// Adds an operation that is no call in the source, with these arguments; it has one result.
+    pub(super) fn emit_with(&mut self, site: &Site, arguments: &[(Key, graph::Value)]) -> Outcome<Value> {
+        self.check_operations()?;
+        let keys: SmallVec<[Key; 8]> = arguments.iter().map(|(key, _)| *key).collect();
+        let emission = self.emission(site, &keys);
+        let mut common = Common::default();
+        for (_, value) in arguments {
+            self.graph.push_operand(value.clone(), &mut common);
+        }
+        let name = self.result_name(site);
+        Ok(self.finish(site, emission, Results::One(name, emission.single.flatten()), common))
+    }
+
+    /// Adds an operation whose arguments are in the graph, and gives its results. `common` is the
+    /// shape that the arguments have in common.
+    #[inline(always)]
+    fn finish(&mut self, site: &Site, emission: Emission, results: Results, common: Common) -> Value {
+        let Frame { unit, dtype: generic, .. } = *self.frame();
+        let source = (self.location_in(unit, site.span), self.origin());
+        let shape = common.shape().filter(|_| emission.by_item);
+        let dtype = (under(emission.dtype.0, generic), emission.dtype.1);
+        let (operation, value) = match results {
+            Results::One(name, element) => {
+                let result = (name, under(element, generic));
+                let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
+                (operation, Value::Tensor(tensor))
+            }
+            Results::Made(outputs) => {
+                for output in &outputs {
+                    self.graph.push_output(match output {
+                        Made::Tensor(tensor) => Output::Tensor(tensor),
+                        Made::Array(tensors) => Output::Array(tensors),
+                    });
+                }
+                let operation = self.graph.finish_operation(emission.signature, dtype, source);
+                (operation, self.value_of(site, &outputs))
+            }
+        };
+        if shape.is_none() {
+            self.infer_shapes(operation);
+        }
+        value
+    }
+
+    /// Finds out what the operations of a site have in common, and remembers it.
     #[inline(never)]
     fn reach(&mut self, index: u32) -> Emission {
         let site = self.program.sites[index as usize];
-        let kind = self.kind(&site);
+        let keys: SmallVec<[Key; 8]> = self.program.keys_of(&site).into();
+        let emission = self.emission(&site, &keys);
+        *self.sites.reached(index, self.program.sites.len()) = Reached::Emits(emission);
+        emission
+    }
+
+    /// What operations of a site with arguments for these parameters have in common.
+    fn emission(&mut self, site: &Site, keys: &[Key]) -> Emission {
+        let kind = self.kind(site);
         // The shape of an input may be replaced, which depends on its name.
-        let replaced = !self.settings.input_shapes.is_empty() && self.is_input(&site);
+        let replaced = !self.settings.input_shapes.is_empty() && self.is_input(site);
         let single = site.unit.and_then(|unit| {
             let unit = self.units.get(unit);
             match unit.results[..] {
@@ -140,15 +158,15 @@ impl Machine {
                 _ => None,
             }
         });
-        let emission = Emission {
+        let by_item = self.shapes.is_by_item(&self.graph, kind) && single.is_some();
+        Emission {
             kind,
-            signature: self.graph.signature(kind, self.program.keys_of(&site), 1),
-            by_item: self.is_by_item(kind),
+            signature: self.graph.signature(kind, keys, 1),
+            by_item,
             single,
-            dtype: self.written_type(&site, site.generic),
-        };
-        *self.emitter.reached(index, self.program.sites.len()) = Reached::Emits(emission);
-        emission
+            // The draft has data-types, but no type arguments.
+            dtype: (site.generic.filter(|_| !self.settings.draft), site.explicit),
+        }
     }
 
     /// Adds arguments to the operation that is finished next: operands, or so many on the stack.
@@ -185,12 +203,6 @@ impl Machine {
         }
     }
 
-    /// The type argument as the graph has it, and whether it was written. The draft has data-types,
-    /// but no type arguments.
-    fn written_type(&self, site: &Site, dtype: Option<Primitive>) -> (Option<Primitive>, bool) {
-        (dtype.filter(|_| !self.settings.draft), site.explicit)
-    }
-
     /// Refuses more operations than the budget; each gives some more instructions.
     #[inline]
     fn check_operations(&mut self) -> Outcome<()> {
@@ -198,77 +210,13 @@ impl Machine {
         self.budget.check_operations(self.graph.operations.len())
     }
 
-    /// Adds the operation of a site that may have other results than one tensor, or a replaced
-    /// shape, and pushes its results.
-    #[inline(never)]
-    fn emit_several(&mut self, site: &Site, kind: KindId) -> Outcome<()> {
-        let (outputs, given) = self.outputs(site)?;
-        let mut common = Common::default();
-        let mut operands = site.operands;
-        if let Some((place, shape)) = given {
-            if let Some(first) = operands.take() {
-                self.push_operands(first, site.keys.1);
-            }
-            let first = self.stack.len() - site.keys.1 as usize;
-            self.stack[first + place] = Value::from(&shape);
-        }
-        self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
-        let signature = self.graph.signature(kind, self.program.keys_of(site), outputs.len());
-        self.finish(site, signature, &outputs);
-        Ok(())
-    }
-
-    /// Adds an operation that is no call in the source, with these arguments, and pushes its results.
-    pub(super) fn emit_with(&mut self, site: &Site, arguments: &[(Key, graph::Value)]) -> Outcome<()> {
-        self.check_operations()?;
-        let kind = self.kind(site);
-        let (outputs, _) = self.outputs(site)?;
-        let mut common = Common::default();
-        for (_, value) in arguments {
-            self.graph.push_operand(value.clone(), &mut common);
-        }
-        let keys: SmallVec<[Key; 8]> = arguments.iter().map(|(key, _)| *key).collect();
-        let signature = self.graph.signature(kind, &keys, outputs.len());
-        self.finish(site, signature, &outputs);
-        Ok(())
-    }
-
-    /// Ends an operation whose arguments are in the graph, and pushes its results.
-    fn finish(&mut self, site: &Site, signature: SignatureId, outputs: &Outputs) {
-        let dtype = self.type_argument(site.generic);
-        let source = self.source(site.span);
-        for output in outputs {
-            self.graph.push_output(match output {
-                Made::Tensor(tensor) => Output::Tensor(tensor),
-                Made::Array(tensors) => Output::Array(tensors),
-            });
-        }
-        let operation = self.graph.finish_operation(signature, self.written_type(site, dtype), source);
-        self.push_outputs(site, outputs);
-        if let Some(slot) = site.slot {
-            let value = self.pop();
-            self.put(slot.get() - 1, value);
-        }
-        self.infer_shapes(operation);
-    }
-
-    /// The tensors that an operation gives, and the argument that the caller replaces.
-    fn outputs(&mut self, site: &Site) -> Outcome<(Outputs, Option<(usize, graph::Value)>)> {
-        let dtype = self.type_argument(site.generic);
-        let outputs = match site.unit {
-            Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit, dtype)?,
-            _ => self.undeclared_outputs(site),
-        };
-        let given = self.given_shape(site, &outputs);
-        Ok((outputs, given))
-    }
-
     /// Whether the left side says how many results there are.
     fn open_results(&self, site: &Site) -> bool {
         site.unit.is_some_and(|unit| self.units.get(unit).open_results)
     }
 
-    fn push_outputs(&mut self, site: &Site, outputs: &Outputs) {
+    /// The value that the results of an operation are for the body.
+    fn value_of(&mut self, site: &Site, outputs: &Outputs) -> Value {
         let meter = Rc::clone(&self.budget.meter);
         let value = |output: &Made| match output {
             Made::Tensor(tensor) => Value::Tensor(*tensor),
@@ -276,11 +224,10 @@ impl Machine {
         };
         let tuple =
             (site.unit.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
-        let value = match &outputs[..] {
+        match &outputs[..] {
             [single] if !tuple => value(single),
             several => Value::Tuple(List::from_values(several.iter().map(value).collect(), Some(&meter))),
-        };
-        self.stack.push(value);
+        }
     }
 
     fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
@@ -372,8 +319,8 @@ impl Machine {
     /// The kind of a site's operation, added to the graph when it is met first.
     fn kind(&mut self, site: &Site) -> KindId {
         let known = match site.unit {
-            Some(unit) => self.emitter.kinds[unit.index()],
-            None => self.emitter.undeclared.get(&site.name).copied(),
+            Some(unit) => self.sites.kinds[unit.index()],
+            None => self.sites.undeclared.get(&site.name).copied(),
         };
         if let Some(kind) = known {
             return kind;
@@ -382,11 +329,11 @@ impl Machine {
             let (params, results) = (Vec::new(), Vec::new());
             let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
             let id = self.graph.add_kind(kind);
-            self.emitter.undeclared.insert(site.name, id);
+            self.sites.undeclared.insert(site.name, id);
             return id;
         };
         let id = self.graph.add_kind(self.units.get(unit).kind());
-        self.emitter.kinds[unit.index()] = Some(id);
+        self.sites.kinds[unit.index()] = Some(id);
         id
     }
 }

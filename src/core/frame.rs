@@ -1,7 +1,8 @@
-//! What a running body consists of, and what is known of the places that call something.
+//! What running bodies consist of: frames, slots, and the names that their results are to have.
 
-use super::emit::Emission;
-use super::program::Operand;
+use std::rc::Rc;
+
+use super::program::{Body, Operand};
 use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::OriginId;
@@ -119,22 +120,54 @@ pub(super) struct Targeted {
     pub(super) first: u32,
 }
 
-/// What is known of a site that was reached.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Reached {
-    /// Nothing yet.
-    #[default]
-    Other,
-    /// It called a body: its place in the graph.
-    Call(u32),
-    /// It adds operations that have this in common.
-    Emits(Emission),
-}
-
 /// The open calls of a fragment: how many, the first one, and how many calls started under that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     pub(super) count: u32,
     pub(super) first_frame: u32,
     pub(super) recursions: u32,
+}
+
+/// The bodies that can be called, and the calls that are open beside their frames.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// The bodies of units, where they are compiled.
+    pub(super) bodies: Vec<Option<Body>>,
+    /// The open calls of each unit.
+    pub(super) active: Vec<Active>,
+    /// The names that results of open calls are to have.
+    pub(super) targets: Vec<Target>,
+    /// Which open calls have targets.
+    pub(super) targeted: Vec<Targeted>,
+}
+
+impl Calls {
+    /// None, for so many units.
+    pub(super) fn new(units: usize) -> Self {
+        Calls {
+            bodies: vec![None; units],
+            active: vec![Active::default(); units],
+            targets: Vec::new(),
+            targeted: Vec::new(),
+        }
+    }
+}
+
+/// The name that a result is to have.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    /// None in particular.
+    Auto,
+    /// This one.
+    Name(NameId),
+    /// Its items these.
+    Items(Rc<[Target]>),
+}
+
+pub(super) fn first_name(target: &Target) -> Option<NameId> {
+    match target {
+        Target::Auto => None,
+        Target::Name(id) => Some(*id),
+        Target::Items(items) => items.iter().find_map(first_name),
+    }
 }

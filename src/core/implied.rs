@@ -4,6 +4,7 @@
 use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
+use super::constant::{flatten, pack};
 use super::frame::Slot;
 use super::machine::Machine;
 use super::program::{Hint, Site};
@@ -26,7 +27,7 @@ impl Machine {
     }
 
     /// The operation of an operator whose operands turned out to be tensors.
-    pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<()> {
+    pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<Value> {
         let span = self.here();
         let site = self.implied(name, span, Hint::None, None)?;
         let mut arguments: SmallVec<[(Key, graph::Value); 4]> = SmallVec::new();
@@ -37,20 +38,16 @@ impl Machine {
     }
 
     /// Adds such an operation to the graph, with arguments by the names of their parameters.
-    pub(super) fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<()> {
-        let Some(unit) = site.unit else { return Ok(()) };
-        let mut arguments: SmallVec<[(Key, graph::Value); 4]> = SmallVec::new();
-        for (name, value) in named {
-            let params = &self.units.get(unit).params;
-            if let Some(i) = params.iter().position(|param| self.units.text(param.name) == *name) {
-                arguments.push((Key::Param(i as u32), value.clone()));
-            }
-        }
+    pub(super) fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<Value> {
+        let params = site.unit.map_or(&[][..], |unit| &self.units.get(unit).params);
+        let place = |name: &str| params.iter().position(|param| self.units.text(param.name) == name);
+        let keyed = |(name, value): &(&str, graph::Value)| Some((Key::Param(place(name)? as u32), value.clone()));
+        let arguments: SmallVec<[(Key, graph::Value); 4]> = named.iter().filter_map(keyed).collect();
         self.emit_with(site, &arguments)
     }
 
     /// `t[i]`: the slice of that item, without the axis.
-    pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<()> {
+    pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<Value> {
         let Value::Int(i) = index else {
             return Err(Failure::new(
                 Code::NotCompileTime,
@@ -59,16 +56,20 @@ impl Machine {
         };
         // An end of 0 is the extent itself.
         let end = if *i == -1 { 0 } else { i.saturating_add(1) };
-        self.slice_axis(tensor, *i, end)?;
-        let Value::Tensor(part) = self.pop() else { return Ok(()) };
-        let (span, dtype) = (self.here(), self.graph.tensors[part.index()].dtype);
+        let part = self.slice_axis(tensor, *i, end)?.freeze(&self.budget)?;
+        let (span, dtype) = (self.here(), self.graph.tensors[tensor.index()].dtype);
         let site = self.implied(standard::SQUEEZE, span, Hint::None, dtype)?;
         let axes = graph::Value::Integers([0].into());
-        self.emit_named(&site, &[("input", graph::Value::Tensor(part)), ("axes", axes)])
+        self.emit_named(&site, &[("input", part), ("axes", axes)])
     }
 
     /// `t[begin:end]`
-    pub(super) fn slice_tensor(&mut self, tensor: TensorId, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
+    pub(super) fn slice_tensor(
+        &mut self,
+        tensor: TensorId,
+        begin: Option<&Value>,
+        end: Option<&Value>,
+    ) -> Outcome<Value> {
         let bound = |value: Option<&Value>| match value {
             None => Ok(0),
             Some(Value::Int(i)) => Ok(*i),
@@ -81,7 +82,7 @@ impl Machine {
         self.slice_axis(tensor, begin, end)
     }
 
-    fn slice_axis(&mut self, tensor: TensorId, begin: i64, end: i64) -> Outcome<()> {
+    fn slice_axis(&mut self, tensor: TensorId, begin: i64, end: i64) -> Outcome<Value> {
         let (span, dtype) = (self.here(), self.graph.tensors[tensor.index()].dtype);
         let site = self.implied(standard::SLICE, span, Hint::None, dtype)?;
         let ints = |i: i64| graph::Value::Integers([i].into());
@@ -90,26 +91,21 @@ impl Machine {
         self.emit_named(&site, &named)
     }
 
-    /// Turns an array of numbers on the stack into a constant tensor.
-    pub(super) fn as_tensor(&mut self) -> Outcome<()> {
-        let value = self.pop();
-        let Value::Array(list) = &value else {
-            self.stack.push(value);
-            return Ok(());
-        };
-        if let Some((_, tensor)) = self.emitter.literals.get(&list.identity()) {
-            self.stack.push(Value::Tensor(*tensor));
-            return Ok(());
+    /// A value, with an array of numbers turned into the constant tensor that it stands for.
+    pub(super) fn as_tensor(&mut self, value: Value) -> Outcome<Value> {
+        let Value::Array(list) = &value else { return Ok(value) };
+        match self.sites.literals.get(&list.identity()) {
+            Some((_, tensor)) => Ok(Value::Tensor(*tensor)),
+            None => self.constant(&value, Hint::None),
         }
-        self.constant(&value, Hint::None)
     }
 
-    fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<()> {
-        let Some((shape, items)) = super::constant::flatten(value, &self.budget)? else {
+    fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<Value> {
+        let Some((shape, items)) = flatten(value, &self.budget)? else {
             let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
             return Err(Failure::new(Code::DynamicType, message));
         };
-        let (data, dtype) = super::constant::pack(&items);
+        let (data, dtype) = pack(&items);
         let span = self.here();
         let mut site = self.implied(standard::CONSTANT, span, hint, dtype)?;
         site.explicit = dtype != Some(Primitive::Scalar);
@@ -129,16 +125,15 @@ impl Machine {
             Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => {
                 Some(self.copy(&value, Hint::Named(binding.id), literal_type(&value))?)
             }
-            Value::Array(list) if !list.is_empty() && super::constant::flatten(&value, &self.budget)?.is_some() => {
-                self.constant(&value, Hint::Named(binding.id))?;
-                let Value::Tensor(tensor) = self.pop() else { return Ok(()) };
-                self.emitter.literals.insert(list.identity(), (value.clone(), tensor));
+            Value::Array(list) if !list.is_empty() && flatten(&value, &self.budget)?.is_some() => {
+                let Value::Tensor(tensor) = self.constant(&value, Hint::Named(binding.id))? else { return Ok(()) };
+                self.sites.literals.insert(list.identity(), (value.clone(), tensor));
                 Some(tensor)
             }
             _ => None,
         };
         if let (Some(tensor), false) = (tensor, matches!(value, Value::Tensor(_))) {
-            self.emitter.bound.insert(binding.slot, tensor);
+            self.sites.bound.insert(binding.slot, tensor);
         }
         let value = match (&value, tensor) {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
@@ -166,8 +161,7 @@ impl Machine {
         let name = if self.units.standard(standard::COPY).is_some() { standard::COPY } else { "idn" };
         let site = self.implied(name, span, hint, dtype)?;
         let argument = value.freeze(&self.budget)?;
-        self.emit_with(&site, &[(Key::Param(0), argument)])?;
-        match self.pop() {
+        match self.emit_with(&site, &[(Key::Param(0), argument)])? {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Failure::new(Code::DynamicType, "a copy is a tensor")),
         }

@@ -58,7 +58,9 @@ impl Machine {
     pub(super) fn unary(&mut self, op: UnaryOp) -> Outcome<()> {
         let value = self.pop();
         if matches!(value, Value::Tensor(_)) {
-            return self.emit_operator(op.info().tensor, &[value]);
+            let tensor = self.emit_operator(op.info().tensor, &[value])?;
+            self.stack.push(tensor);
+            return Ok(());
         }
         self.stack.push(arithmetic::unary(op, &value)?);
         Ok(())
@@ -74,12 +76,11 @@ impl Machine {
         }
         let b = self.pop();
         let a = self.pop();
-        if (matches!(a, Value::Tensor(_)) || matches!(b, Value::Tensor(_)))
-            && let Some(name) = op.info().tensor
-        {
-            return self.emit_operator(name, &[a, b]);
-        }
-        let value = arithmetic::binary(op, &a, &b, &self.budget)?;
+        let tensors = matches!(a, Value::Tensor(_)) || matches!(b, Value::Tensor(_));
+        let value = match op.info().tensor.filter(|_| tensors) {
+            Some(name) => self.emit_operator(name, &[a, b])?,
+            None => arithmetic::binary(op, &a, &b, &self.budget)?,
+        };
         self.stack.push(value);
         Ok(())
     }
@@ -121,10 +122,11 @@ impl Machine {
     pub(super) fn index(&mut self) -> Outcome<()> {
         let index = self.pop();
         let base = self.pop();
-        if let Value::Tensor(tensor) = base {
-            return self.index_tensor(tensor, &index);
-        }
-        self.stack.push(arithmetic::index(&base, &index)?);
+        let item = match base {
+            Value::Tensor(tensor) => self.index_tensor(tensor, &index)?,
+            base => arithmetic::index(&base, &index)?,
+        };
+        self.stack.push(item);
         Ok(())
     }
 
@@ -134,7 +136,9 @@ impl Machine {
         match self.stack.last_mut() {
             Some(&mut Value::Tensor(tensor)) => {
                 self.drop_top();
-                self.slice_tensor(tensor, begin.as_ref(), end.as_ref())
+                let part = self.slice_tensor(tensor, begin.as_ref(), end.as_ref())?;
+                self.stack.push(part);
+                Ok(())
             }
             Some(base) => arithmetic::slice(base, begin.as_ref(), end.as_ref()),
             // The compiler balances the stack.

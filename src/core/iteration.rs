@@ -2,17 +2,17 @@
 //! from one trip to the next. Arrays are run over side by side, and what the trips give is
 //! collected.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
-use super::budget::{Failure, Outcome};
 use super::frame::Slot;
 use super::list::List;
-use super::looping::LoopRun;
-use super::machine::Machine;
-use super::scan::Unrolling;
+use super::program::Head;
+use super::unit::UnitId;
 use super::value::Value;
-use crate::diagnostics::Code;
 use crate::graph::TensorId;
+use crate::graph::names::NameId;
 
 /// What is running of each kind, the innermost one last.
 #[derive(Debug, Default)]
@@ -24,10 +24,10 @@ pub(super) struct Iterations {
 /// Trips over arrays of one length; a count or a bound can set their number.
 #[derive(Debug)]
 pub(super) struct Iteration {
-    lists: SmallVec<[List; 2]>,
+    pub(super) lists: SmallVec<[List; 2]>,
     /// How many trips there are at most; none where only a condition ends them.
-    len: Option<u64>,
-    trip: u64,
+    pub(super) len: Option<u64>,
+    pub(super) trip: u64,
 }
 
 impl Iteration {
@@ -103,49 +103,63 @@ impl Collected {
     }
 }
 
-impl Machine {
-    /// What the trips gave, as an array.
-    pub(super) fn collected(&mut self, items: Collected) -> Outcome<Value> {
-        match items {
-            Collected::Tensors(tensors) if !tensors.is_empty() => {
-                self.budget.allow(tensors.len(), tensors.len() as u64 * 24)?;
-                Ok(Value::Array(List::from_tensors(tensors, Some(&self.budget.meter))))
-            }
-            Collected::Tensors(_) => self.array_of(Vec::new()),
-            Collected::Values(values) => self.array_of(values),
-        }
-    }
+/// A loop that is running.
+#[derive(Debug)]
+pub(super) struct LoopRun {
+    /// The trips, unless a condition ends them before.
+    pub(super) iteration: Iteration,
+    /// The path of the frame around, and that of the trips.
+    pub(super) outer: NameId,
+    pub(super) path: NameId,
+    /// That of the latest trip.
+    pub(super) named: Option<NameId>,
+    /// The tensor that says whether the loop still goes on, once that depends on one.
+    pub(super) active: Option<Value>,
+    /// The last values as they would be if the loop ended here.
+    pub(super) last: Vec<Value>,
+    pub(super) collected: SmallVec<[Collected; 1]>,
+}
 
-    /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
-    /// messages.
-    pub(super) fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
-        let values = self.stack.split_off(self.stack.len() - count);
-        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
-        for value in values {
-            match value {
-                Value::Array(list) => lists.push(list),
-                Value::Tensor(_) | Value::Symbol(_) => {
-                    let message = format!("a {what} runs over arrays whose items are known while expanding");
-                    return Err(Failure::new(Code::NotCompileTime, message));
-                }
-                other => {
-                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
-                    return Err(Failure::new(Code::Iterable, message));
-                }
-            }
-        }
-        let len = lists.first().map(List::len);
-        if let Some(other) = lists.iter().find(|list| Some(list.len()) != len) {
-            let len = len.unwrap_or_default();
-            let message =
-                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
-            return Err(Failure::new(Code::Iterable, message));
-        }
-        Ok(Iteration { lists, len: len.map(|len| len as u64), trip: 0 })
-    }
+/// An input of which a step sees a section.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// The parameter of the body.
+    pub(super) param: usize,
+    pub(super) tensor: TensorId,
+    /// The axis, as `slice` has it.
+    pub(super) axes: Arc<[i64]>,
+    /// The extent of a section; negative where the last one comes first.
+    pub(super) chunk: i64,
+}
 
-    fn array_of(&mut self, items: Vec<Value>) -> Outcome<Value> {
-        self.budget.allow(items.len(), items.len() as u64 * 24)?;
-        Ok(Value::Array(List::from_values(items, Some(&self.budget.meter))))
-    }
+/// What is gathered from a result of the body.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) result: usize,
+    pub(super) last: bool,
+    pub(super) axis: usize,
+    pub(super) reverse: bool,
+    /// The name of what all steps give.
+    pub(super) name: NameId,
+    pub(super) parts: Vec<Value>,
+}
+
+/// A scan that is being unrolled.
+#[derive(Debug)]
+pub(super) struct Unrolling {
+    pub(super) site: u32,
+    pub(super) unit: UnitId,
+    pub(super) head: Head,
+    pub(super) path: NameId,
+    /// The number of steps, and of those that were started.
+    pub(super) count: usize,
+    pub(super) started: usize,
+    /// The arguments of the next step by parameter; those of sections are filled in.
+    pub(super) args: Vec<Value>,
+    pub(super) sections: Vec<Section>,
+    /// Parameters and the results that the next step has for them.
+    pub(super) states: Vec<(usize, usize)>,
+    pub(super) gathered: Vec<Gathered>,
+    /// Ends of the latest sections, which begin others.
+    pub(super) bounds: SmallVec<[Arc<[i64]>; 4]>,
 }

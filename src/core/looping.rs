@@ -10,9 +10,8 @@
 use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
-use super::calls::first_name;
-use super::frame::Slot;
-use super::iteration::{Collected, Iteration};
+use super::frame::{Slot, first_name};
+use super::iteration::{Collected, Iteration, LoopRun};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Hint, Loop};
@@ -25,23 +24,6 @@ use crate::graph::standard;
 
 /// The most trips of a loop that nothing bounds but a condition which is known.
 const ENDLESS: u64 = 1_000_000;
-
-/// A loop that is running.
-#[derive(Debug)]
-pub(super) struct LoopRun {
-    /// The trips, unless a condition ends them before.
-    iteration: Iteration,
-    /// The path of the frame around, and that of the trips.
-    outer: NameId,
-    path: NameId,
-    /// That of the latest trip.
-    named: Option<NameId>,
-    /// The tensor that says whether the loop still goes on, once that depends on one.
-    active: Option<Value>,
-    /// The last values as they would be if the loop ended here.
-    last: Vec<Value>,
-    collected: SmallVec<[Collected; 1]>,
-}
 
 impl Machine {
     fn looping(&self, index: u32) -> &Loop {
@@ -258,6 +240,53 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// What the trips gave, as an array.
+    pub(super) fn collected(&mut self, items: Collected) -> Outcome<Value> {
+        match items {
+            Collected::Tensors(tensors) if !tensors.is_empty() => {
+                self.budget.allow(tensors.len(), tensors.len() as u64 * 24)?;
+                Ok(Value::Array(List::from_tensors(tensors, Some(&self.budget.meter))))
+            }
+            Collected::Tensors(_) => self.array_of(Vec::new()),
+            Collected::Values(values) => self.array_of(values),
+        }
+    }
+
+    /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
+    /// messages.
+    pub(super) fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
+        let values = self.stack.split_off(self.stack.len() - count);
+        let mut lists: SmallVec<[List; 2]> = SmallVec::new();
+        for value in values {
+            match value {
+                Value::Array(list) => lists.push(list),
+                Value::Tensor(_) | Value::Symbol(_) => {
+                    let message = format!("a {what} runs over arrays whose items are known while expanding");
+                    return Err(Failure::new(Code::NotCompileTime, message));
+                }
+                other => {
+                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
+                    return Err(Failure::new(Code::Iterable, message));
+                }
+            }
+        }
+        let len = lists.first().map(List::len);
+        if let Some(other) = lists.iter().find(|list| Some(list.len()) != len) {
+            let len = len.unwrap_or_default();
+            let message =
+                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
+            return Err(Failure::new(Code::Iterable, message));
+        }
+        Ok(Iteration { lists, len: len.map(|len| len as u64), trip: 0 })
+    }
+
+    fn array_of(&mut self, items: Vec<Value>) -> Outcome<Value> {
+        self.budget.allow(items.len(), items.len() as u64 * 24)?;
+        Ok(Value::Array(List::from_values(items, Some(&self.budget.meter))))
+    }
+}
+
 impl Predicated for Machine {
     type Value = Value;
     type Failure = Failure;
@@ -272,7 +301,6 @@ impl Predicated for Machine {
 
     fn emit(&mut self, operation: &'static str, operands: &[&Value]) -> Outcome<Value> {
         let operands: SmallVec<[Value; 3]> = operands.iter().copied().cloned().collect();
-        self.emit_operator(operation, &operands)?;
-        Ok(self.pop())
+        self.emit_operator(operation, &operands)
     }
 }

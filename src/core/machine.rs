@@ -1,5 +1,5 @@
-//! The lazy interpreter: a stack machine whose stacks are on the heap, so that recursion is as deep
-//! as the budget allows and no deeper.
+//! The state of the interpreter: a stack machine whose stacks are on the heap, so that recursion is
+//! as deep as the budget allows and no deeper. [`super::run`] runs its instructions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,12 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Budget, Failure, OpenCalls, Outcome};
-use super::calls::Calls;
-use super::emit::Emitter;
-use super::frame::{Frame, Origin, Slot};
+use super::frame::{Calls, Frame, Origin, Slot};
 use super::iteration::Iterations;
 use super::program::{Body, Instr, Program};
 use super::shapes::Shapes;
+use super::sites::Sites;
 use super::unit::{UnitId, Units};
 use super::value::Value;
 use crate::diagnostics::{Diagnostic, trace};
@@ -65,7 +64,7 @@ pub(crate) struct Machine {
     pub(super) forces: Vec<u32>,
     pub(super) calls: Calls,
     pub(super) iterations: Iterations,
-    pub(super) emitter: Emitter,
+    pub(super) sites: Sites,
     pub(crate) shapes: Shapes,
     pub(super) budget: Budget,
 }
@@ -87,7 +86,7 @@ impl Machine {
             forces: Vec::new(),
             calls: Calls::new(count),
             iterations: Iterations::default(),
-            emitter: Emitter::new(count),
+            sites: Sites::new(count),
             shapes: Shapes::new(settings.draft, settings.strict),
             budget: Budget::new(settings.max_ops, settings.max_depth),
             settings,
@@ -111,7 +110,7 @@ impl Machine {
 
     /// Forgets what was found out about sites from one on.
     pub(crate) fn forget_sites(&mut self, from: usize) {
-        self.emitter.reached.truncate(from);
+        self.sites.reached.truncate(from);
     }
 
     /// Starts a graph: its frame, with its parameters in the first slots.
@@ -136,22 +135,6 @@ impl Machine {
         self.graph
     }
 
-    /// Runs code of the graph, which has so many slots by now. `define` is asked for bodies that
-    /// are called first, and gives them by [`Machine::define`].
-    pub(crate) fn run(
-        &mut self,
-        entry: u32,
-        slots: usize,
-        define: &mut dyn FnMut(&mut Machine, UnitId),
-    ) -> Result<(), Box<Diagnostic>> {
-        self.slots.resize(slots, Slot::Empty);
-        (self.pc, self.base) = (entry, 0);
-        while let Some(missing) = self.steps().map_err(|failure| Box::new(self.diagnose(failure)))? {
-            define(self, missing);
-        }
-        Ok(())
-    }
-
     /// The file that spans of a fragment are of, or those of the graph.
     #[inline]
     pub(super) fn file_of(&self, unit: Option<UnitId>) -> FileId {
@@ -171,7 +154,7 @@ impl Machine {
     }
 
     /// Attaches the place and the calls around it to a failure.
-    fn diagnose(&self, failure: Failure) -> Diagnostic {
+    pub(super) fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
         let at = frame.map_or(Location::default(), |frame| Location::new(self.file_of(frame.unit), self.here()));
         self.diagnose_at(at, failure)
@@ -196,7 +179,7 @@ impl Machine {
     pub(crate) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
         match self.slots.get(slot as usize) {
             Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
-            _ => self.emitter.bound.get(&slot).copied(),
+            _ => self.sites.bound.get(&slot).copied(),
         }
     }
 
@@ -282,84 +265,5 @@ impl Machine {
             + self.stack.len() * size_of::<Value>()
             + self.graph.names.bytes();
         self.budget.check_calls(OpenCalls { frames, slots, bytes: bytes as u64 })
-    }
-
-    /// Runs until the end of the outermost body, or until a body is missing.
-    fn steps(&mut self) -> Outcome<Option<UnitId>> {
-        loop {
-            let pc = self.pc as usize;
-            self.pc += 1;
-            self.budget.burn(1)?;
-            match self.program.instrs[pc] {
-                Instr::Const(i) => self.stack.push(self.program.constants[i as usize].clone()),
-                Instr::Load(slot) => self.load(slot),
-                Instr::Store(slot) => {
-                    let value = self.pop();
-                    self.put(slot, value);
-                }
-                Instr::Unary(op) => self.unary(op)?,
-                Instr::Binary(op) => self.binary(op)?,
-                Instr::Jump(to) => self.pc = to,
-                Instr::JumpUnless(to) => {
-                    if !self.condition(true)? {
-                        self.pc = to;
-                    }
-                }
-                Instr::JumpIf { on, to } => self.short_circuit(to, on)?,
-                Instr::Collect { count, tuple } => {
-                    let list = self.collect(count)?;
-                    self.stack.push(if tuple { Value::Tuple(list) } else { Value::Array(list) });
-                }
-                Instr::Index => self.index()?,
-                Instr::Slice { begin, end } => self.slice(begin, end)?,
-                Instr::Builtin(function) => self.builtin(function)?,
-                Instr::Call(site) => {
-                    if let missing @ Some(_) = self.call(site)? {
-                        self.pc = pc as u32;
-                        return Ok(missing);
-                    }
-                }
-                Instr::Emit(site) => self.emit(site)?,
-                Instr::Scan(site) => {
-                    if let missing @ Some(_) = self.scan(site)? {
-                        self.pc = pc as u32;
-                        return Ok(missing);
-                    }
-                }
-                Instr::Trip => self.trip()?,
-                Instr::Unpack(count) => self.unpack(count)?,
-                Instr::LoopBegin(index) => self.loop_begin(index)?,
-                Instr::LoopNext(index) => self.loop_next(index)?,
-                Instr::LoopWhile(index) => self.loop_while(index)?,
-                Instr::LoopTurn(index) => self.loop_turn(index)?,
-                Instr::LoopEnd => self.loop_end()?,
-                Instr::AsTensor => self.as_tensor()?,
-                Instr::Conform(ty) => {
-                    let value = self.pop();
-                    let value = self.conform(value, self.program.conversions[ty as usize])?;
-                    self.stack.push(value);
-                }
-                Instr::Defer(block) => {
-                    for i in 0..self.program.blocks[block as usize].slots.len() {
-                        let slot = self.program.blocks[block as usize].slots[i];
-                        *self.slot(slot) = Slot::Deferred(block);
-                    }
-                }
-                Instr::EndOfBlock => {
-                    if let Some(pc) = self.forces.pop() {
-                        self.pc = pc;
-                    }
-                }
-                Instr::Statement(name) => self.frame().path = name,
-                Instr::Bind(binding) => self.bind(binding)?,
-                Instr::Return => {
-                    if self.frames.len() == 1 {
-                        return Ok(None);
-                    }
-                    self.finish_call();
-                }
-                Instr::ReturnTop(_) => self.return_top(),
-            }
-        }
     }
 }

@@ -11,61 +11,19 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
-use super::calls::{Naming, Target, first_name};
+use super::calls::Naming;
+use super::frame::{Target, first_name};
+use super::iteration::{Gathered, Section, Unrolling};
 use super::list::List;
 use super::machine::Machine;
-use super::program::{Body, Head, Hint, Site};
+use super::program::{Body, Hint, Site};
 use super::unit::UnitId;
-use super::value::Value;
+use super::value::{GIVE_SHAPES, Value};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::scan::{self, Item, Scan};
 use crate::graph::standard;
-use crate::graph::{self, Key, TensorId};
-
-/// An input of which a step sees a section.
-#[derive(Debug)]
-struct Section {
-    /// The parameter of the body.
-    param: usize,
-    tensor: TensorId,
-    /// The axis, as `slice` has it.
-    axes: Arc<[i64]>,
-    /// The extent of a section; negative where the last one comes first.
-    chunk: i64,
-}
-
-/// What is gathered from a result of the body.
-#[derive(Debug)]
-struct Gathered {
-    result: usize,
-    last: bool,
-    axis: usize,
-    reverse: bool,
-    /// The name of what all steps give.
-    name: NameId,
-    parts: Vec<Value>,
-}
-
-/// A scan that is being unrolled.
-#[derive(Debug)]
-pub(super) struct Unrolling {
-    site: u32,
-    unit: UnitId,
-    head: Head,
-    path: NameId,
-    /// The number of steps, and of those that were started.
-    count: usize,
-    started: usize,
-    /// The arguments of the next step by parameter; those of sections are filled in.
-    args: Vec<Value>,
-    sections: Vec<Section>,
-    /// Parameters and the results that the next step has for them.
-    states: Vec<(usize, usize)>,
-    gathered: Vec<Gathered>,
-    /// Ends of the latest sections, which begin others.
-    bounds: SmallVec<[Arc<[i64]>; 4]>,
-}
+use crate::graph::{self, Key};
 
 impl Item for Value {
     fn items(&self) -> Option<Vec<Self>> {
@@ -227,12 +185,12 @@ impl Machine {
     /// The extent of the axis along which an input is scanned.
     fn scanned_extent(&mut self, scanned: &scan::Scanned<Value>) -> Result<usize, Hindrance> {
         let param = &scanned.param;
-        let Value::Tensor(tensor) = self.whole_tensor(scanned.tensor.clone())? else {
+        let Value::Tensor(tensor) = self.as_tensor(scanned.tensor.clone())? else {
             return Err(mistake(format!("what is scanned for `{param}` is no tensor")).into());
         };
         let name = self.graph.tensor_name(tensor);
         let Some(shape) = self.graph.shape(tensor) else {
-            return Err(Hindrance::Stays(format!("the shape of `{name}` is not known"), Some(HELP)));
+            return Err(Hindrance::Stays(format!("the shape of `{name}` is not known"), Some(GIVE_SHAPES)));
         };
         let Some(extent) = shape.extents().get(scanned.axis) else {
             let message = format!("`{name}` of shape {shape:?} is scanned along axis {}", scanned.axis);
@@ -240,18 +198,11 @@ impl Machine {
         };
         let known = extent.known().and_then(|extent| usize::try_from(extent).ok());
         known.ok_or_else(|| {
-            Hindrance::Stays(format!("the extent of `{name}` along axis {} is not known", scanned.axis), Some(HELP))
+            Hindrance::Stays(
+                format!("the extent of `{name}` along axis {} is not known", scanned.axis),
+                Some(GIVE_SHAPES),
+            )
         })
-    }
-
-    /// A value, with an array of numbers turned into the constant that it stands for.
-    fn whole_tensor(&mut self, value: Value) -> Outcome<Value> {
-        if !matches!(value, Value::Array(_)) {
-            return Ok(value);
-        }
-        self.stack.push(value);
-        self.as_tensor()?;
-        Ok(self.pop())
     }
 
     /// Under which name the steps are, and the names of the results.
@@ -307,17 +258,17 @@ impl Machine {
             let text = units.text(param.name);
             let named = |name: &str| scan::is_named(name, text);
             let value = if let Some(scanned) = of.scanned.iter().find(|scanned| named(&scanned.param)) {
-                let value = self.whole_tensor(scanned.tensor.clone())?;
+                let value = self.as_tensor(scanned.tensor.clone())?;
                 if let Value::Tensor(tensor) = value {
                     let axes = [scanned.axis as i64].into();
                     unrolling.sections.push(Section { param: i, tensor, axes, chunk: scanned.chunk });
                 }
                 value
             } else if let Some((_, value)) = of.full.iter().find(|(name, _)| named(name)) {
-                if param.tensor { self.whole_tensor(value.clone())? } else { value.clone() }
+                if param.tensor { self.as_tensor(value.clone())? } else { value.clone() }
             } else if let Some(state) = of.states.iter().find(|state| named(&state.param)) {
                 unrolling.states.push((i, self.body_result(unit, &state.result)?));
-                self.whole_tensor(state.initial.clone())?
+                self.as_tensor(state.initial.clone())?
             } else if let Some(default) = &param.default {
                 Value::from(default)
             } else {
@@ -383,8 +334,7 @@ impl Machine {
                 ("begin", integers(begin)),
                 ("end", integers(end)),
             ];
-            self.emit_named(&site, &named)?;
-            self.stack[first + section.param] = self.pop();
+            self.stack[first + section.param] = self.emit_named(&site, &named)?;
         }
         Ok(())
     }
@@ -428,8 +378,8 @@ impl Machine {
             };
             let concat = self.implied(standard::CONCAT, site.span, Hint::Named(gathered.name), dtype)?;
             let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.budget)?;
-            self.emit_named(&concat, &[("values", parts), ("axis", graph::Value::Int(gathered.axis as i64))])?;
-            values.push(self.pop());
+            let axis = graph::Value::Int(gathered.axis as i64);
+            values.push(self.emit_named(&concat, &[("values", parts), ("axis", axis)])?);
         }
         let value = match site.hint {
             Hint::Items { tuple: true, .. } => Value::Tuple(List::from_values(values, Some(&self.budget.meter))),
@@ -454,5 +404,3 @@ fn bound(bounds: &mut SmallVec<[Arc<[i64]>; 4]>, at: i64) -> Arc<[i64]> {
     bounds.push(Arc::clone(&bound));
     bound
 }
-
-const HELP: &str = "give the shapes of the inputs with --input-shape";

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
-use super::shapes::unknown_extent;
+use super::symbolic::Symbolic;
 use crate::diagnostics::Code;
-use crate::graph::symbolic::Symbolic;
 use crate::graph::{self, Common, Graph, Kept, TensorId};
 
 /// A value while expanding. 24 bytes; clones are cheap.
@@ -128,7 +127,7 @@ impl Value {
             Value::Logical(b) => graph::Value::Logical(*b),
             Value::Tensor(t) => graph::Value::Tensor(*t),
             Value::Symbol(symbolic) if symbolic.is_unknown() => return Err(unknown_extent()),
-            Value::Symbol(symbolic) => graph::Value::Symbol(Arc::clone(symbolic)),
+            Value::Symbol(symbolic) => graph::Value::Symbol(symbolic.text()),
             Value::String(list) => graph::Value::String(list.to_shared_text()),
             Value::Array(list) => match list.packed() {
                 Some(packed) => packed,
@@ -148,7 +147,7 @@ impl From<&graph::Value> for Value {
             graph::Value::Scalar(s) => Value::Scalar(*s),
             graph::Value::Logical(b) => Value::Logical(*b),
             graph::Value::Tensor(tensor) => Value::Tensor(*tensor),
-            graph::Value::Symbol(symbolic) => Value::Symbol(Arc::clone(symbolic)),
+            graph::Value::Symbol(text) => Value::Symbol(Arc::new(Symbolic::symbol(text))),
             graph::Value::String(text) => Value::String(List::from_text(text, None)),
             graph::Value::Integers(items) => Value::Array(List::of_ints(items)),
             graph::Value::Scalars(items) => Value::Array(List::of_scalars(items)),
@@ -164,4 +163,13 @@ fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
     budget.allow(list.len(), bytes)?;
     budget.meter.keep(bytes);
     Ok(())
+}
+
+/// What helps where an extent has to be known.
+pub(super) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
+
+/// The failure of an attribute that depends on an extent that is not known.
+fn unknown_extent() -> Failure {
+    let message = "this depends on an extent that is not known while expanding";
+    Failure::new(Code::NotCompileTime, message).help(GIVE_SHAPES)
 }

@@ -40,7 +40,7 @@ macro_rules! rule {
     ($rule:ident) => {
         Some(stringify!($rule))
     };
-    // Ids that are no identifiers.
+    // Ids of rules that are not Rust identifiers.
     ($rule:literal) => {
         Some($rule)
     };

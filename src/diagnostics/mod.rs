@@ -1,4 +1,4 @@
-//! Diagnostics as data: what is wrong, where, why, and through which calls it was reached.
+//! Diagnostics as data: errors and warnings with message, place, and the nested calls around it.
 //!
 //! Stages report into one [`Diagnostics`] list; text and colour are added only when the list is
 //! rendered ([`Diagnostic::write_human`], behind the feature `render`) or written as JSON ([`Diagnostic::write_json`]).
@@ -15,26 +15,27 @@ use rustc_hash::FxHashMap;
 use crate::source::Location;
 pub use codes::Code;
 
-/// How bad it is.
+/// How severe a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Severity {
-    /// The document is accepted all the same.
+    /// The document is accepted in spite of it.
     Warning,
     /// The document is refused.
     Error,
 }
 
-/// A remark at a second place.
+/// A note at a further place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Label {
     /// The place.
     pub at: Location,
-    /// The remark.
+    /// The note.
     pub message: String,
 }
 
-/// One call on the way from the graph to the place of an error, innermost first.
+/// One of the nested calls of fragments in which a diagnostic was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceFrame {
@@ -44,33 +45,33 @@ pub struct TraceFrame {
     pub at: Location,
 }
 
-/// One finding.
+/// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What kind.
+    /// The code: what kind of error or warning.
     pub code: Code,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// The sentence that heads it.
+    /// The message.
     pub message: String,
-    /// The place that is wrong.
+    /// The place in the source.
     pub at: Location,
-    /// What to say right at that place; the message suffices when absent.
+    /// The text of the label at that place, if it adds something to the message.
     pub label: Option<String>,
     /// Other places that explain it.
     pub labels: Vec<Label>,
-    /// What to do about it, where that is certain.
+    /// How to solve the problem, where that is certain.
     pub help: Option<String>,
-    /// The calls through which it was reached, innermost first.
+    /// The nested calls in which it was found, innermost first.
     pub expansion: Vec<TraceFrame>,
-    /// How many further calls were left out of the middle of [`Diagnostic::expansion`], and
-    /// before which of its frames.
+    /// How many calls were omitted from the middle of [`Diagnostic::expansion`], and before which of its
+    /// frames.
     pub elided: Option<(usize, usize)>,
 }
 
 impl Diagnostic {
-    /// A finding with the default severity of its code.
+    /// A diagnostic with the default severity of its code.
     pub(crate) fn new(code: Code, at: Location, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -85,42 +86,42 @@ impl Diagnostic {
         }
     }
 
-    /// Says something right at the place.
+    /// Adds the text of the label at the place.
     pub(crate) fn label(mut self, message: impl Into<String>) -> Self {
         self.label = Some(message.into());
         self
     }
 
-    /// Points at another place.
+    /// Adds a label at another place.
     pub(crate) fn see(mut self, at: Location, message: impl Into<String>) -> Self {
         self.labels.push(Label { at, message: message.into() });
         self
     }
 
-    /// Says what to do.
+    /// Adds how to solve the problem.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says what to do, if something is known.
+    /// Adds how to solve the problem, if that is known.
     pub(crate) fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
 
-    /// Whether the document is refused for it.
+    /// Whether it is an error, for which the document is refused.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// The most warnings kept of one code; the rest is counted.
+/// The most warnings of one code that are kept; the others are counted.
 const WARNINGS_PER_CODE: u32 = 20;
-/// The most errors kept; the rest is counted.
+/// The most errors that are kept; the others are counted.
 const MAX_ERRORS: usize = 200;
 
-/// The findings of a run, in the order in which they were made.
+/// The diagnostics of a run, in the order in which they were reported.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     strict: bool,
@@ -131,7 +132,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// An empty list; `strict` makes errors of what the default mode tolerates.
+    /// An empty list. With `strict`, deviations that the default mode tolerates are errors.
     pub fn new(strict: bool) -> Self {
         Diagnostics { strict, ..Self::default() }
     }
@@ -141,8 +142,8 @@ impl Diagnostics {
         self.strict
     }
 
-    /// Adds a finding with the severity that its code has in this mode. Findings past a limit
-    /// are only counted, so that memory stays bounded; errors still refuse the document.
+    /// Adds a diagnostic with the severity that its code has in this mode. Diagnostics beyond a limit are
+    /// only counted, so that memory is bounded; the document is refused for any error.
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.severity = diagnostic.code.severity(self.strict);
         if diagnostic.is_error() {
@@ -167,7 +168,7 @@ impl Diagnostics {
         self.errors > 0
     }
 
-    /// Whether another finding of a code is only counted, so that nothing need be said about it.
+    /// Whether another diagnostic of a code would only be counted, so that it need not be made.
     pub(crate) fn only_counts(&self, code: Code) -> bool {
         match code.severity(self.strict) {
             Severity::Error => self.errors >= MAX_ERRORS,
@@ -175,27 +176,27 @@ impl Diagnostics {
         }
     }
 
-    /// The findings kept.
+    /// The diagnostics that are kept.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
-    /// How many findings were only counted.
+    /// How many diagnostics were only counted.
     pub fn suppressed(&self) -> usize {
         self.suppressed
     }
 
-    /// How many findings are kept.
+    /// How many diagnostics are kept.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Appends the findings of a later stage.
+    /// Appends the diagnostics of a later stage.
     pub fn extend(&mut self, other: Diagnostics) {
         self.suppressed += other.suppressed;
         for diagnostic in other.list {
@@ -203,7 +204,7 @@ impl Diagnostics {
         }
     }
 
-    /// The findings kept, sorted by file and position, equal ones once.
+    /// The diagnostics that are kept, sorted by file and position, without duplicates.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|d| (d.at.file, d.at.span.start, d.at.span.end, d.code));
         self.list.dedup();

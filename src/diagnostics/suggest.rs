@@ -3,10 +3,10 @@
 /// The most known names that are compared: a document has any number of them.
 const MAX_KNOWN: usize = 10_000;
 
-/// The most letters of names that are compared: longer ones are no slips of the pen.
+/// The longest names that are compared.
 const MAX_LETTERS: usize = 64;
 
-/// The known name most like `wanted`, if one is near enough to be worth saying.
+/// The known name most similar to `wanted`, if one is similar enough.
 ///
 /// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
 /// less than all letters; a difference only in case or underscores always counts.
@@ -41,8 +41,8 @@ fn fold(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase)
 }
 
-/// How many characters one of two texts has that the other one lacks, wherever they stand: no edit
-/// distance is less. Characters that are not ASCII count as alike.
+/// A lower bound of the edit distance: how many characters of one text the other one lacks, whatever
+/// their order. Characters that are not ASCII count as equal.
 fn unshared(a: &str, b: &str) -> usize {
     let mut more = [0i32; 128];
     a.chars().for_each(|c| more[(c as usize).min(127)] += 1);
@@ -52,8 +52,8 @@ fn unshared(a: &str, b: &str) -> usize {
     only_a.max(-only_b) as usize
 }
 
-/// Edit distance with adjacent transpositions, none when above `limit`. Only a band along the
-/// diagonal is computed, as wide as the limit: outside of it distances are greater.
+/// The edit distance with adjacent transpositions; none if it is above `limit`. Only a band along the
+/// diagonal is computed, as wide as the limit: distances outside of it are greater.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     if unshared(a, b) > limit {
         return None;
@@ -72,7 +72,7 @@ fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
             }
             row[j] = best;
         }
-        // With transpositions a later row may be made from the one before.
+        // A transposition uses the row before the last one.
         if row.iter().chain(&last).all(|distance| *distance > limit) {
             return None;
         }

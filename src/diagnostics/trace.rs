@@ -1,13 +1,13 @@
-//! The calls through which a place was reached, on a diagnostic.
+//! The nested calls of fragments around the place of a diagnostic.
 
 use super::{Diagnostic, TraceFrame};
 use crate::source::Location;
 
-/// How many calls are told from each end of a long chain.
+/// How many calls are shown from each end of a long chain.
 const TOLD: usize = 8;
 
-/// Adds a chain of `depth` calls, of which `frame` tells the fragment and the call, the innermost
-/// one being number 0. The middle of a long chain is left out.
+/// Adds a chain of `depth` nested calls: `frame` gives the fragment and the place of each, and the
+/// innermost is number 0. The middle of a long chain is omitted.
 pub(crate) fn attach(diagnostic: &mut Diagnostic, depth: usize, frame: impl Fn(usize) -> (String, Location)) {
     let tell = |i| {
         let (fragment, at) = frame(i);

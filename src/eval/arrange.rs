@@ -1,7 +1,7 @@
-//! The same items under another shape or order (4.5.1, 4.5.2).
+//! Reshape, transpose, squeeze, unsqueeze (4.5.1, 4.5.2).
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::{Tensor, volume};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
@@ -9,14 +9,14 @@ fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
     Ok(vec![input.reshaped(shape)?])
 }
 
-/// Another shape, with 0 for extents that stay and -1 for the one that follows.
+/// Another shape, in which 0 copies an extent of the input and -1 is computed from the others.
 pub(crate) fn reshape(call: &Call) -> Outcome {
     let wanted = call.ints("shape")?;
     let input = call.tensor_to("input", wanted.len())?;
     let given = input.shape();
     let wrong = || {
         let name = call.name();
-        Fault::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
+        EvalError::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
     };
     // The draft has neither parameter.
     let start = if call.value("axis_start").is_some() { call.int("axis_start")? } else { 0 };
@@ -48,35 +48,35 @@ pub(crate) fn reshape(call: &Call) -> Outcome {
     reshaped(call, &input, &shape)
 }
 
-/// The same, without axes of extent 1.
+/// Drops axes of extent 1.
 pub(crate) fn squeeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let rank = input.rank();
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
     if let Some(axis) = axes.iter().find(|&&axis| input.shape()[axis] != 1) {
         let extent = input.shape()[*axis];
-        return Err(Fault::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
+        return Err(EvalError::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
     }
     let kept = input.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     let shape: Vec<usize> = kept.map(|(_, extent)| *extent).collect();
     reshaped(call, &input, &shape)
 }
 
-/// The same, with further axes of extent 1 where they are in the result.
+/// Adds axes of extent 1, at the given positions of the result.
 pub(crate) fn unsqueeze(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let mut axes = call.ints("axes")?;
     axes.sort_unstable();
     let rank = input.rank().saturating_add(axes.len());
     if rank > super::MAX_RANK {
-        return Err(Fault::shapes(format!("a rank of {rank} is too high")));
+        return Err(EvalError::shapes(format!("a rank of {rank} is too high")));
     }
     let mut shape = input.shape().to_vec();
     for axis in axes {
         let axis = call.check_axis(axis, rank)?;
-        // Sorted axes that exist leave no gap, unless one is given twice.
+        // The axes are sorted and within the rank, so only an axis that is given twice can fail here.
         if axis > shape.len() {
-            return Err(Fault::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
+            return Err(EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
         }
         shape.insert(axis, 1);
     }
@@ -93,7 +93,7 @@ pub(crate) fn transpose(call: &Call) -> Outcome {
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..input.rank()) {
         let rank = input.rank();
-        return Err(Fault::shapes(format!("{order:?} is no order of {rank} axes")));
+        return Err(EvalError::shapes(format!("{order:?} is no order of {rank} axes")));
     }
     call.budget().work(input.len() as u64)?;
     Ok(vec![input.transposed(&order)])

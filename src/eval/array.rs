@@ -1,4 +1,4 @@
-//! Tensors as arrays of `ndarray`, which kernels compute with.
+//! Tensors as arrays of `ndarray`, which some kernels use.
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
@@ -24,7 +24,7 @@ pub(crate) fn view<T: Element>(tensor: &Tensor) -> Option<ArrayViewD<'_, T>> {
 pub(crate) fn scalars(tensor: &Tensor) -> ArrayD<f64> {
     match view(tensor) {
         Some(scalars) => scalars.to_owned(),
-        // The items of a tensor fill its shape.
+        // A tensor always has as many items as its shape says.
         None => array(tensor.shape(), tensor.to_scalars()).unwrap_or_default(),
     }
 }

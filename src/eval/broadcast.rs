@@ -1,17 +1,17 @@
-//! Repetition of operands to a common shape (4.2.2). The first axes stand beside each other;
+//! Broadcasting of operands to a common shape (4.2.2). The first axes correspond to each other;
 //! missing ones at the end have extent 1.
 
 use super::call::Call;
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::kernels::{Align, Repeat};
 use crate::tensor::{Element, Tensor};
 
-/// The shape that two operands are repeated to.
+/// The shape that two operands are broadcast to.
 ///
 /// # Errors
 ///
 /// Two extents differ, and neither is 1.
-pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, Fault> {
+pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
     let extent = |axis: usize| {
         let at = |shape: &[usize]| shape.get(axis).copied().unwrap_or(1);
         match (at(a), at(b)) {
@@ -21,31 +21,31 @@ pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>,
                 let message = format!(
                     "the operands of `{name}` have shapes {a:?} and {b:?}: axis {axis} has extents {one} and {other}"
                 );
-                Err(Fault::shapes(message))
+                Err(EvalError::shapes(message))
             }
         }
     };
     (0..a.len().max(b.len())).map(extent).collect()
 }
 
-/// Computes item by item on two operands, with a function that may not be defined everywhere.
+/// Applies a function that may fail to each pair of items of two operands.
 pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     call: &Call,
     a: &Tensor,
     b: &Tensor,
-    f: impl Fn(A, B) -> Result<R, Fault>,
-) -> Result<Tensor, Fault> {
+    f: impl Fn(A, B) -> Result<R, EvalError>,
+) -> Result<Tensor, EvalError> {
     let shape = common(call.name(), a.shape(), b.shape())?;
     call.budget().room(&shape)?;
     let (Some(x), Some(y)) = (a.items(), b.items()) else {
-        return Err(Fault::argument(format!("`{}` is given operands of another type", call.name())));
+        return Err(EvalError::argument(format!("`{}` is given operands of another type", call.name())));
     };
     let to = Repeat { shape: &shape, align: Align::First };
-    let items: Result<Vec<R>, Fault> = to.zip((x, a.shape()), (y, b.shape()), f);
+    let items: Result<Vec<R>, EvalError> = to.zip((x, a.shape()), (y, b.shape()), f);
     Ok(Tensor::of(&shape, items?)?)
 }
 
-/// The same for scalars, with a function that is defined everywhere.
-pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, Fault> {
+/// The same for scalars, with a function that cannot fail.
+pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, EvalError> {
     repeated(call, a, b, |x: f64, y: f64| Ok(f(x, y)))
 }

@@ -1,6 +1,6 @@
-//! Limits of an evaluation: items alive at a time, and elementary steps.
+//! Limits of an evaluation: items of tensors that exist at a time, and elementary steps.
 
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::diagnostics::Code;
 use crate::tensor::usage::Usage;
 use crate::tensor::volume;
@@ -9,9 +9,9 @@ use crate::tensor::volume;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most items that tensors may have at a time; an item takes up to 8 bytes.
+    /// The most items of all tensors that exist at a time; an item takes up to 8 bytes.
     pub max_items: u64,
-    /// The most elementary steps: items computed, products summed up.
+    /// The most elementary steps, such as computing an item or adding a product.
     pub max_work: u64,
 }
 
@@ -21,23 +21,23 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the limits.
+/// The use that an evaluation has made of its limits.
 #[derive(Debug)]
 pub(crate) struct Budget(Usage);
 
 impl Budget {
-    /// The whole of some limits.
+    /// The budget of a new evaluation.
     pub(crate) fn new(limits: Limits) -> Self {
         Budget(Usage::new(limits.max_work, limits.max_items))
     }
 
-    /// Makes sure that a tensor of a shape may be made, before anything is allocated, and counts
-    /// the work of making it. The number of its items.
+    /// Checks that the limits allow a tensor of a shape, before it is allocated, and counts the steps
+    /// of computing it. Gives the number of its items.
     ///
     /// # Errors
     ///
-    /// It would be too much.
-    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, Fault> {
+    /// A limit would be exceeded.
+    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
         match volume(shape).filter(|&count| self.0.fits(count as u64)) {
             Some(count) => {
                 self.work(count as u64)?;
@@ -46,38 +46,39 @@ impl Budget {
             None => {
                 let limit = self.0.max_alive;
                 let message = format!("a tensor of shape {shape:?} would exceed the limit of {limit} items at a time");
-                Err(Fault::new(Code::EvalMemory, message))
+                Err(EvalError::new(Code::EvalMemory, message))
             }
         }
     }
 
-    /// Counts steps, before they are made.
+    /// Counts steps before they are done.
     ///
     /// # Errors
     ///
-    /// It would be too many.
-    pub(crate) fn work(&self, steps: u64) -> Result<(), Fault> {
+    /// The limit would be exceeded.
+    pub(crate) fn work(&self, steps: u64) -> Result<(), EvalError> {
         if !self.0.spend(steps) {
             let limit = self.0.max_steps;
-            return Err(Fault::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
+            return Err(EvalError::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
         }
         Ok(())
     }
 
-    /// The product of two numbers of steps.
+    /// Counts `a * b` steps.
     ///
     /// # Errors
     ///
-    /// It would be too many.
-    pub(crate) fn product(&self, a: usize, b: usize) -> Result<(), Fault> {
+    /// The limit would be exceeded.
+    pub(crate) fn product(&self, a: usize, b: usize) -> Result<(), EvalError> {
         self.work((a as u64).saturating_mul(b as u64))
     }
 
-    /// Notes that items are kept, or no longer.
+    /// Counts items that are stored from now on.
     pub(super) fn hold(&self, items: usize) {
         self.0.hold(items as u64);
     }
 
+    /// Counts items that are no longer stored.
     pub(super) fn release(&self, items: usize) {
         self.0.release(items as u64);
     }

@@ -1,4 +1,4 @@
-//! An operation and its operands, as the functions that evaluate it see them.
+//! The interface between kernels and the evaluator: an operation, its operands and attributes.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use ndarray::{ArrayD, Axis};
 
 use super::array::{scalars, view};
 use super::budget::Budget;
-use super::fault::Fault;
+use super::error::EvalError;
 use super::run::Run;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
@@ -14,8 +14,8 @@ use crate::graph::Primitive;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// What an operation gives: its tensors in order.
-pub(crate) type Outcome = Result<Vec<Tensor>, Fault>;
+/// The result of a kernel: the tensors that the operation gives, in order.
+pub(crate) type Outcome = Result<Vec<Tensor>, EvalError>;
 
 /// An operation whose operands have been evaluated.
 #[derive(Clone, Copy)]
@@ -45,12 +45,13 @@ impl<'a> Call<'a> {
         self.graph().operation_name(self.operation)
     }
 
-    /// What is left of the limits.
+    /// The budget of the evaluation.
     pub(crate) fn budget(&self) -> &'a Budget {
         self.run.budget
     }
 
-    /// Whether the graph is of the provisional dialect, whose shapes go on with extents of 1.
+    /// Whether the graph is of the provisional dialect, in which every shape has further axes of extent
+    /// 1 behind its last one.
     pub(crate) fn draft(&self) -> bool {
         self.graph().dialect == Dialect::Draft
     }
@@ -75,8 +76,8 @@ impl<'a> Call<'a> {
         self.graph().attribute(self.operation, name)
     }
 
-    /// The argument of a name or, where a vendor's declaration has other names or there is none, at
-    /// a position.
+    /// The argument of a name; the one at a position where a vendor operation is not declared or has
+    /// another name for it.
     pub(crate) fn value_at(&self, position: usize, name: &str) -> Option<Value> {
         let arguments = || self.graph().arguments(self.operation);
         let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
@@ -84,41 +85,41 @@ impl<'a> Call<'a> {
         self.value(name).or_else(|| declared().or_else(positional).map(|(_, operand)| operand.to_value()))
     }
 
-    fn missing(&self, name: &str) -> Fault {
-        Fault::argument(format!("`{}` has no argument `{name}`", self.name()))
+    fn missing(&self, name: &str) -> EvalError {
+        EvalError::argument(format!("`{}` has no argument `{name}`", self.name()))
     }
 
-    fn wrong(&self, name: &str, wanted: &str) -> Fault {
-        Fault::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
+    fn wrong(&self, name: &str, wanted: &str) -> EvalError {
+        EvalError::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
     }
 
-    /// The tensor that a value stands for: numbers are tensors of rank 0.
-    pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, Fault> {
+    /// A value as a tensor: numbers are tensors of rank 0.
+    pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, EvalError> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
             Value::Tensor(tensor) => self.run.tensor(*tensor),
             Value::Scalar(item) => literal(Tensor::number(*item)),
             Value::Int(item) => literal(Tensor::integers(&[], vec![*item])?),
             Value::Logical(item) => literal(Tensor::logicals(&[], vec![*item])?),
-            // Arrays of numbers where a tensor is declared: tract's writers do so.
+            // Models of tract have arrays of numbers where a tensor is declared.
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
-                let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol.text());
-                Err(Fault::new(Code::EvalArgument, message))
+                let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol);
+                Err(EvalError::new(Code::EvalArgument, message))
             }
             Value::String(_) | Value::Tuple(_) => {
-                Err(Fault::argument(format!("`{}` is given something that is no tensor", self.name())))
+                Err(EvalError::argument(format!("`{}` is given something that is no tensor", self.name())))
             }
         }
     }
 
     /// A tensor argument.
-    pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub fn tensor(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
-    /// A tensor argument, with the extents of 1 that the draft leaves out, up to a rank.
-    pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+    /// A tensor argument, in the draft extended to a rank with extents of 1.
+    pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
             return Ok(tensor);
@@ -127,49 +128,49 @@ impl<'a> Call<'a> {
     }
 
     /// A tensor argument of numbers, as scalars.
-    pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         self.numbers_to(name, 0)
     }
 
-    /// The same, with the extents of 1 that the draft leaves out, up to a rank.
-    pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, Fault> {
+    /// The same, in the draft extended to a rank with extents of 1.
+    pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
         if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
     }
 
     /// The same as an array.
-    pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, Fault> {
+    pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, EvalError> {
         self.scalars_to(name, 0)
     }
 
-    /// The same as an array, with the extents of 1 that the draft leaves out.
-    pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, Fault> {
+    /// The same as an array, in the draft extended to a rank with extents of 1.
+    pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, EvalError> {
         self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
     }
 
     /// Applies a function to each item of a tensor of scalars.
-    pub(crate) fn mapped(&self, x: &Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor, Fault> {
+    pub(crate) fn mapped(&self, x: &Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor, EvalError> {
         self.budget().room(x.shape())?;
         let items = x.items().unwrap_or_default();
         Ok(Tensor::of(x.shape(), items.iter().map(|&item| f(item)).collect())?)
     }
 
-    /// A tensor argument of integers; whole scalars will do.
-    pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, Fault> {
+    /// A tensor argument of integers; scalars that are whole numbers are accepted.
+    pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, EvalError> {
         let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
-        let tensor = tensor.map_err(|error| Fault::value(error.0))?;
+        let tensor = tensor.map_err(|error| EvalError::value(error.0))?;
         let array = view(&tensor).map(|view| view.to_owned());
         array.ok_or_else(|| self.wrong(name, "a tensor of integers"))
     }
 
     /// A tensor argument of logicals.
-    pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, Fault> {
+    pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if tensor.dtype() == DType::Bool { Ok(tensor) } else { Err(self.wrong(name, "a tensor of logicals")) }
     }
 
     /// An argument that is an array of tensors.
-    pub fn tensors(&self, name: &str) -> Result<Vec<Arc<Tensor>>, Fault> {
+    pub fn tensors(&self, name: &str) -> Result<Vec<Arc<Tensor>>, EvalError> {
         match self.value(name).ok_or_else(|| self.missing(name))? {
             Value::Array(items) => items.iter().map(|item| self.tensor_of(item)).collect(),
             Value::Integers(items) => items.iter().map(|item| self.tensor_of(&Value::Int(*item))).collect(),
@@ -178,8 +179,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An integer; a tensor of one whole number will do.
-    pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, Fault> {
+    /// An integer; a tensor of one whole number is accepted.
+    pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, EvalError> {
         let tensor = Tensor::clone(&*self.tensor_of(value)?);
         let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
         let one = tensor.into_type(DType::Int64).ok().and_then(|tensor| tensor.as_integer()).filter(|_| number);
@@ -187,12 +188,12 @@ impl<'a> Call<'a> {
     }
 
     /// An integer attribute.
-    pub fn int(&self, name: &str) -> Result<i64, Fault> {
+    pub fn int(&self, name: &str) -> Result<i64, EvalError> {
         self.int_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
-    /// An attribute that is an array of integers; an operation that does not have it has none.
-    pub fn ints(&self, name: &str) -> Result<Vec<i64>, Fault> {
+    /// An attribute that is an array of integers; empty if the operation does not have it.
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>, EvalError> {
         match self.value(name) {
             None => Ok(Vec::new()),
             Some(value) => self.ints_of(name, &value),
@@ -200,11 +201,11 @@ impl<'a> Call<'a> {
     }
 
     /// The integers of an array.
-    pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, Fault> {
+    pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, EvalError> {
         match value {
             Value::Integers(items) => Ok(items.to_vec()),
             Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
-            // A single axis instead of an array of axes is a common slip.
+            // A single axis instead of an array of axes is a common mistake.
             Value::Int(item) => Ok(vec![*item]),
             Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(DType::Int64) {
                 Ok(tensor) => Ok(tensor.items().unwrap_or_default().to_vec()),
@@ -214,15 +215,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Axes or extents: an array of integers of which none is negative.
-    pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, Fault> {
+    /// An array of integers that are not negative, such as axes or extents.
+    pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, EvalError> {
         let natural =
             |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
         self.ints(name)?.into_iter().map(natural).collect()
     }
 
     /// An attribute that is an array of pairs.
-    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
+    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(i64, i64)>, EvalError> {
         let wrong = || self.wrong(name, "an array of pairs");
         let pair = |item: &Value| match self.ints_of(name, item)?[..] {
             [before, after] => Ok((before, after)),
@@ -236,8 +237,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A logical attribute; an operation that does not have it says no.
-    pub fn flag(&self, name: &str) -> Result<bool, Fault> {
+    /// A logical attribute; false if the operation does not have it.
+    pub fn flag(&self, name: &str) -> Result<bool, EvalError> {
         match self.value(name) {
             None => Ok(false),
             Some(Value::Logical(flag)) => Ok(flag),
@@ -245,15 +246,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A scalar attribute; an integer or a tensor of one number will do.
-    pub fn number(&self, name: &str) -> Result<f64, Fault> {
+    /// A scalar attribute; an integer or a tensor of one number is accepted.
+    pub fn number(&self, name: &str) -> Result<f64, EvalError> {
         let tensor = self.tensor(name)?;
         let one = tensor.to_scalars().first().copied().filter(|_| tensor.len() == 1);
         one.ok_or_else(|| self.wrong(name, "a scalar"))
     }
 
     /// A string attribute.
-    pub fn string(&self, name: &str) -> Result<&'a str, Fault> {
+    pub fn string(&self, name: &str) -> Result<&'a str, EvalError> {
         match self.attribute(name) {
             Some(Value::String(text)) => Ok(text),
             Some(_) => Err(self.wrong(name, "a string")),
@@ -261,20 +262,22 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// One axis, below a rank.
-    pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, Fault> {
+    /// An attribute that is an axis below a rank.
+    pub(crate) fn axis(&self, name: &str, rank: usize) -> Result<usize, EvalError> {
         self.check_axis(self.int(name)?, rank)
     }
 
-    /// Makes sure that an axis exists. Vendors count axes from the end with negative numbers.
-    pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
+    /// Checks that an axis exists. Vendor operations count from the last axis with negative numbers.
+    pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
-        found.ok_or_else(|| Fault::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name())))
+        found.ok_or_else(|| {
+            EvalError::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name()))
+        })
     }
 }
 
-/// The same values as scalars: logicals count as 0 and 1.
-pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, Fault> {
+/// A tensor converted to scalars: logicals become 0 and 1.
+pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> {
     match tensor.dtype() {
         DType::Float64 => Ok(tensor),
         _ => Ok(Tensor::scalars(tensor.shape(), tensor.to_scalars())?.into()),
@@ -282,7 +285,7 @@ pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, Fault> {
 }
 
 /// A tensor of nested arrays of numbers.
-fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
+fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
     match value {
         Value::Integers(items) => Ok(Tensor::integers(&[items.len()], items.to_vec())?),
         Value::Scalars(items) => Ok(Tensor::scalars(&[items.len()], items.to_vec())?),
@@ -293,7 +296,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, Fault> {
             let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
             super::sections::stacked(&parts, 0)
         }
-        _ => Err(Fault::argument("an array in place of a tensor holds something that is no number")),
+        _ => Err(EvalError::argument("an array in place of a tensor holds something that is no number")),
     }
 }
 
@@ -307,8 +310,8 @@ pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> 
     longer
 }
 
-/// A tensor of items that a function gives, in row-major order.
-pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, Fault> {
-    let count = crate::tensor::volume(shape).ok_or_else(|| Fault::shapes("a tensor is too large"))?;
+/// A tensor whose items a function computes from their row-major index.
+pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, EvalError> {
+    let count = crate::tensor::volume(shape).ok_or_else(|| EvalError::shapes("a tensor is too large"))?;
     Ok(Tensor::of(shape, (0..count).map(make).collect())?)
 }

@@ -4,28 +4,28 @@ use ndarray::ArrayD;
 
 use super::array::pack;
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::window::{Direction, Windows};
 
-/// The channels of a convolution: of the whole input and output, and of a group.
+/// The numbers of groups and channels of a convolution.
 struct Channels {
     groups: usize,
-    /// Of the input within a group.
+    /// The input channels of a group.
     input: usize,
-    /// Of the output within a group.
+    /// The output channels of a group.
     output: usize,
 }
 
-/// How the channels of input and filter go together. The filter has the axes `(c, C / G, …)`,
+/// Matches the channels of input and filter. The filter has the axes `(c, C / G, …)`,
 /// where `C` is on the side of the up-scaled space.
-fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, Fault> {
+fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, EvalError> {
     let groups = match call.int("groups")? {
         0 => input,
-        groups => usize::try_from(groups).map_err(|_| Fault::argument("`groups` is negative"))?,
+        groups => usize::try_from(groups).map_err(|_| EvalError::argument("`groups` is negative"))?,
     };
     let wrong = || {
         let name = call.name();
-        Fault::shapes(format!(
+        EvalError::shapes(format!(
             "`{name}`: a filter of shape {filter:?} with {groups} groups does not fit {input} channels of the input"
         ))
     };
@@ -41,13 +41,13 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
 }
 
 /// The bias of each channel of the output.
-fn biases(call: &Call, count: usize) -> Result<Vec<f64>, Fault> {
+fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
     let bias = call.scalars("bias")?;
-    // `[1, C]` is standard; `[C]` and others with as many items are in use.
+    // The standard has `[1, C]`; exporters also write `[C]` and other shapes with as many items.
     match bias.as_standard_layout().as_slice() {
         Some([bias]) => Ok(vec![*bias; count]),
         Some(items) if items.len() == count => Ok(items.to_vec()),
-        _ => Err(Fault::shapes(format!("a bias of shape {:?} does not fit {count} channels", bias.shape()))),
+        _ => Err(EvalError::shapes(format!("a bias of shape {:?} does not fit {count} channels", bias.shape()))),
     }
 }
 
@@ -67,7 +67,9 @@ fn convolve(call: &Call, direction: Direction) -> Outcome {
     let filter = super::call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });
     if input.ndim() < 2 || filter.ndim() != input.ndim() {
         let (name, input, filter) = (call.name(), input.shape(), filter.shape());
-        return Err(Fault::shapes(format!("`{name}` of an input of shape {input:?} and a filter of shape {filter:?}")));
+        return Err(EvalError::shapes(format!(
+            "`{name}` of an input of shape {input:?} and a filter of shape {filter:?}"
+        )));
     }
     let channels = channels(call, input.shape()[1], filter.shape(), direction)?;
     let count = channels.output * channels.groups;
@@ -80,7 +82,7 @@ fn convolve(call: &Call, direction: Direction) -> Outcome {
         [batch, channels, ..] if reference.len() == input.ndim() && batch == input.shape()[0] && channels == count => {
             Some(&reference[2..])
         }
-        _ => return Err(Fault::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
+        _ => return Err(EvalError::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
     };
     let windows = Windows::read(call, &input.shape()[2..], &filter.shape()[2..], direction, spatial)?;
     let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
@@ -97,7 +99,7 @@ fn correlate(
     channels: &Channels,
     windows: &Windows,
     shape: &[usize],
-) -> Result<ArrayD<f64>, Fault> {
+) -> Result<ArrayD<f64>, EvalError> {
     let mut output = vec![0.0; call.budget().room(shape)?];
     let products = channels.input.saturating_mul(windows.volume());
     call.budget().product(output.len(), products)?;
@@ -106,7 +108,7 @@ fn correlate(
     let window = windows.volume();
     let (input, filter) = (input.as_standard_layout(), filter.as_standard_layout());
     let (Some(x), Some(w)) = (input.as_slice(), filter.as_slice()) else {
-        return Err(Fault::shapes("an operand has no order"));
+        return Err(EvalError::shapes("an operand has no order"));
     };
     let all = channels.output * channels.groups;
     let up = windows.direction() == Direction::Up;

@@ -1,5 +1,5 @@
-//! Compounds evaluated by their definitions: the call by itself is a document, which is expanded
-//! down to primitives for the shapes at hand, and evaluated.
+//! Compounds evaluated by their definitions: a document with nothing but the call is expanded to
+//! primitives, with the shapes of the given tensors, and evaluated.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
-use crate::options::{From, Lower, Options};
+use crate::options::{Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{DType, Tensor};
 
-/// The most definitions that are remembered.
+/// The most expanded definitions that are kept for later calls.
 const REMEMBERED: usize = 4096;
 
 /// A call as a document of its own.
 struct Text<'c, 'a> {
     call: &'c Call<'a>,
     out: String,
-    /// The tensors that the call is given, in the order of the inputs.
+    /// The tensor arguments of the call, in the order of the inputs.
     given: Vec<TensorId>,
 }
 
@@ -31,7 +31,7 @@ impl Text<'_, '_> {
             Value::Scalar(item) => push_scalar(&mut self.out, *item),
             Value::Logical(item) => self.out.push_str(if *item { "true" } else { "false" }),
             Value::String(text) => push_string(&mut self.out, text),
-            Value::Symbol(symbol) => self.out.push_str(symbol.text()),
+            Value::Symbol(text) => self.out.push_str(text),
             Value::Integers(items) => self.items('[', ']', items, |text, item| push_int(&mut text.out, *item)),
             Value::Scalars(items) => self.items('[', ']', items, |text, item| push_scalar(&mut text.out, *item)),
             Value::Array(items) => self.items('[', ']', items, Self::value),
@@ -42,7 +42,7 @@ impl Text<'_, '_> {
                     self.given.push(*tensor);
                     self.given.len() - 1
                 });
-                // Writing into a string does not fail.
+                // Writing into a string cannot fail.
                 let _ = write!(self.out, "x{i}");
             }
         }
@@ -68,8 +68,8 @@ impl Text<'_, '_> {
         }
         let kind = graph.kind(call.operation);
         let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
-        // Tensors come first in a declaration, so these can be given by position, as the
-        // standard wants it.
+        // Tensors are the first parameters of a declaration and given by position, as the
+        // standard demands.
         arguments.sort_by_key(|(key, _)| match key {
             Key::Param(i) => *i,
             _ => u32::MAX,
@@ -107,17 +107,17 @@ fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String
     if all.len() == 1 { all.concat() } else { format!("({})", all.join(", ")) }
 }
 
-/// Tensors that a call is given, with what they hold.
+/// The tensor arguments of a call, with their values.
 type Given = Vec<(TensorId, Arc<Tensor>)>;
 
-/// The document of a call, and the tensors that it is given.
-fn document(call: &Call) -> Result<(String, Given), Fault> {
+/// The document of a call, and the inputs of its graph.
+fn document(call: &Call) -> Result<(String, Given), EvalError> {
     let mut text = Text { call, out: String::new(), given: Vec::new() };
     text.invocation();
     let mut names = Vec::new();
     let targets = targets(call.graph().outputs_of(call.operation), &mut names);
     let given = text.given.iter().map(|tensor| Ok((*tensor, call.run.tensor(*tensor)?)));
-    let given = given.collect::<Result<Vec<_>, Fault>>()?;
+    let given = given.collect::<Result<Vec<_>, EvalError>>()?;
     let mut inputs: Vec<String> = (0..given.len()).map(|i| format!("x{i}")).collect();
     let mut lines = String::new();
     for (name, (_, tensor)) in inputs.iter().zip(&given) {
@@ -137,17 +137,17 @@ fn document(call: &Call) -> Result<(String, Given), Fault> {
     Ok((whole, given))
 }
 
-fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, Fault> {
+fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, EvalError> {
     let mut known = call.run.evaluator.definitions.borrow_mut();
     if let Some(graph) = known.get(text) {
         return Ok(Arc::clone(graph));
     }
-    let from = if call.draft() { From::NnefDraft } else { From::Nnef };
-    let options = Options { from, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let dialect = Some(call.graph().dialect);
+    let options = Options { dialect, lower: Lower::All, keep_unused: false, ..Options::default() };
     let refused = |diagnostics: &crate::Diagnostics| {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));
-        Fault::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
+        EvalError::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
     };
     let parsed = crate::parse("definition", text.to_string(), &options);
     if parsed.diagnostics.has_errors() {
@@ -168,7 +168,7 @@ pub(crate) fn by_definition(call: &Call) -> Outcome {
     let graph = expanded(call, &text)?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {
         let message = format!("it is not known what `{}` computes", call.name());
-        return Err(Fault::new(crate::diagnostics::Code::NotEvaluated, message));
+        return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));
     }
     let mut inputs = FxHashMap::default();
     for (i, (_, tensor)) in given.into_iter().enumerate() {
@@ -177,6 +177,6 @@ pub(crate) fn by_definition(call: &Call) -> Outcome {
         inputs.extend(input.map(|input| (*input, tensor)));
     }
     let run = call.run.inner(&graph, &graph, inputs)?;
-    let results = run.tensors(&graph.outputs).map_err(|error| error.fault)?;
+    let results = run.tensors(&graph.outputs)?;
     Ok(results.into_iter().map(Arc::unwrap_or_clone).collect())
 }

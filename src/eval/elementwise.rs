@@ -1,23 +1,23 @@
 //! Operations that compute item by item (4.2), and casts (4.5.8).
 //!
-//! Arithmetic on integers alone gives integers; where an integer meets a scalar, it counts as one.
+//! Arithmetic on integers gives integers; an integer beside a scalar is converted to a scalar.
 
 use std::sync::Arc;
 
 use super::broadcast::{common, repeated};
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
 
 /// A function of one real number.
 type Unary = fn(f64) -> f64;
 
-/// Functions that kernels of other notations do not have, or that the text defines otherwise.
+/// Functions that the shared kernels do not have, or that the specification defines differently.
 const UNARY: &[(&str, Unary)] = &[
-    // The text says so, so halves go up, also below 0.
+    // By the definition of the specification, halves are rounded up, also below 0.
     ("round", |x| (x + 0.5).floor()),
-    // Compounds (4.2.4, 4.9.1), as their definitions have them.
+    // Compounds (4.2.4, 4.9.1), by their definitions.
     ("sqr", |x| x.powf(2.0)),
     ("sqrt", |x| x.powf(0.5)),
     ("rsqr", |x| x.powf(-2.0)),
@@ -36,7 +36,7 @@ fn sigmoid(x: f64) -> f64 {
 /// The function of an element-wise operation.
 pub(crate) fn find(name: &str) -> Option<Kernel> {
     let own = UNARY.iter().find(|(known, _)| *known == name);
-    // In 32 bits nothing is evaluated here.
+    // The evaluator computes in 64 bits only.
     own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
 }
 
@@ -57,17 +57,17 @@ pub(crate) fn elementwise(call: &Call) -> Outcome {
         }
         Some(kernel @ Kernel::Logic(_)) => computed(call, kernel, &[&*call.logicals("x")?, &*call.logicals("y")?]),
         Some(kernel @ Kernel::Not) => computed(call, kernel, &[&*call.logicals("x")?]),
-        None => Err(Fault::argument(format!("`{}` is not computed item by item", call.name()))),
+        None => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
     }
 }
 
-/// Evaluates an operation whose kernel computes what the text says.
+/// Evaluates an operation by the shared kernel.
 fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
     let shapes = operands.iter().map(|operand| operand.shape());
     let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
     call.budget().room(&shape)?;
-    let data = kernel.compute(operands, Repeat { shape: &shape, align: Align::First }).map_err(Fault::argument)?;
-    Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
+    let data = kernel.compute(operands, Repeat { shape: &shape, align: Align::First }).map_err(EvalError::argument)?;
+    Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
 /// Applies a function to the one operand of an operation.
@@ -75,44 +75,44 @@ fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
     Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
 }
 
-/// The same items.
+/// The items unchanged.
 pub(crate) fn copy(call: &Call) -> Outcome {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
 }
 
-/// A function that keeps integers integers.
+/// A function of one number that gives an integer for an integer.
 fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> Outcome {
     let x = call.tensor("x")?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
     let items: Result<Vec<i64>, _> = items.iter().map(|&item| integer(item.into()).try_into()).collect();
-    let overflow = |_| Fault::value(format!("`{}` on integers leaves the range of 64 bits", call.name()));
+    let overflow = |_| EvalError::value(format!("`{}` on integers leaves the range of 64 bits", call.name()));
     Ok(vec![Tensor::integers(x.shape(), items.map_err(overflow)?)?])
 }
 
 /// Both operands, as scalars unless both are integers.
-fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], Fault> {
+fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
     let (x, y) = (call.tensor("x")?, call.tensor("y")?);
     let integers = x.dtype() == DType::Int64 && y.dtype() == DType::Int64;
     if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
 }
 
-/// Arithmetic on scalars, or on integers whose result has to be one of 64 bits.
+/// Arithmetic on scalars, or on integers, whose result must fit into 64 bits.
 fn arithmetic(call: &Call, op: Arith) -> Outcome {
     let [x, y] = numbers(call)?;
     if x.dtype() == DType::Int64 {
         let checked = |x: i64, y: i64| {
             let exact = op.exact(x.into(), y.into()).filter(|(_, overflows)| !overflows);
             exact.and_then(|(exact, _)| i64::try_from(exact).ok()).ok_or_else(|| {
-                Fault::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
+                EvalError::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
             })
         };
         return Ok(vec![repeated(call, &x, &y, checked)?]);
     }
     let function: fn(f64, f64) -> f64 = match op {
-        // As they are defined (4.2.4): the second operand where the first one is no number.
+        // By their definition (4.2.4) they give the second operand where the first one is NaN.
         Arith::Min => |x, y| if x < y { x } else { y },
         Arith::Max => |x, y| if x > y { x } else { y },
         _ => return computed(call, Kernel::Arithmetic(op), &[&x, &y]),
@@ -120,7 +120,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
     Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
 }
 
-/// One of two values for each item (4.2.3).
+/// Chooses between the items of two operands (4.2.3).
 pub(crate) fn select(call: &Call) -> Outcome {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
@@ -128,31 +128,31 @@ pub(crate) fn select(call: &Call) -> Outcome {
     call.budget().room(&shape)?;
     if a.dtype() != b.dtype() {
         if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
-            return Err(Fault::argument(format!("`{}` chooses between logicals and numbers", call.name())));
+            return Err(EvalError::argument(format!("`{}` chooses between logicals and numbers", call.name())));
         }
         (a, b) = (call.numbers("true_value")?, call.numbers("false_value")?);
     }
     let chosen = Repeat { shape: &shape, align: Align::First }.select(&condition, &a, &b);
     let chosen = chosen.and_then(|data| Tensor::new(&shape, data));
-    chosen.map(|tensor| vec![tensor]).ok_or_else(|| Fault::shapes("a tensor is too large"))
+    chosen.map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
-/// The same values as another type: integers are cut off towards 0, logicals are 0 and 1, and all
-/// but 0 is true (4.5.8 and 3.3.7).
+/// Converts to another type: scalars are truncated to integers, logicals become 0 and 1, and every
+/// number but 0 becomes true (4.5.8 and 3.3.7).
 pub(crate) fn cast(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
-    let wanted = wanted.ok_or_else(|| Fault::argument("it is not known what type to cast to".to_string()))?;
+    let wanted = wanted.ok_or_else(|| EvalError::argument("it is not known what type to cast to".to_string()))?;
     convert(call, &input, wanted).map(|tensor| vec![tensor])
 }
 
 /// The conversion of [`cast`].
-pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, Fault> {
+pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, EvalError> {
     call.budget().room(input.shape())?;
     let whole = |item: &f64| {
         // 2^63 is the first number beyond the range, and -2^63 the last within it.
         let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
-        if fits { Ok(*item as i64) } else { Err(Fault::value(format!("{item} is no integer of 64 bits"))) }
+        if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is no integer of 64 bits"))) }
     };
     let (shape, items) = (input.shape(), input.items::<f64>());
     Ok(match (wanted, items) {

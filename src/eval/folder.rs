@@ -9,20 +9,20 @@ use crate::tensor::{DType, Tensor, TensorError};
 
 /// A folder with tensor files named after the labels of variables.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
     /// The files of a folder.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
         Folder { path: path.into() }
     }
 
-    /// The file of a label; none for labels that lead out of the folder. A backslash separates
-    /// folders where the exporter ran.
+    /// The file of a label; none for labels that lead out of the folder. Exporters on Windows
+    /// separate folders by a backslash.
     fn file(&self, label: &str) -> Option<PathBuf> {
-        // Exporters write labels that begin with a slash and files that do not.
+        // Some exporters write labels with a leading slash, but file names without it.
         let label = label.replace('\\', "/");
         let relative = PathBuf::from(format!("{}.dat", label.trim_start_matches('/')));
         let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));

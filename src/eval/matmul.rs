@@ -4,14 +4,14 @@ use ndarray::{ArrayView2, ShapeBuilder};
 
 use super::broadcast::{common, map2};
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::{Align, Matrices, Repeat};
 
-/// A product over the last two axes; the others are batches that are repeated to a common shape.
-fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Result<Tensor, Fault> {
+/// A product over the last two axes; the others are batches, which are broadcast.
+fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Result<Tensor, EvalError> {
     let rank = a.rank();
-    let wrong = || Fault::shapes(format!("`{}` of shapes {:?} and {:?}", call.name(), a.shape(), b.shape()));
+    let wrong = || EvalError::shapes(format!("`{}` of shapes {:?} and {:?}", call.name(), a.shape(), b.shape()));
     if rank < 2 || b.rank() != rank {
         return Err(wrong());
     }
@@ -40,7 +40,7 @@ fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Resu
     Ok(Tensor::of(&shape, items)?)
 }
 
-fn flag(call: &Call, names: [&str; 2]) -> Result<bool, Fault> {
+fn flag(call: &Call, names: [&str; 2]) -> Result<bool, EvalError> {
     Ok(call.flag(names[0])? || call.flag(names[1])?)
 }
 

@@ -1,20 +1,21 @@
-//! The reference evaluator: what a flat graph computes, on real tensors.
+//! The reference evaluator: computes the outputs of a flat graph.
 //!
-//! Each operation is a function of a [`Call`], which gives it its operands and attributes; one
-//! table says which. The functions follow the formulas of the specification;
-//! speed comes second. Compounds that the table does not have are evaluated by their definitions.
-//! `docs/evaluation.md` has the decisions where the text leaves something open.
+//! A table has a kernel for each operation: a function of a [`Call`], which gives it the operands and
+//! attributes. Kernels follow the formulas of the specification; speed is secondary. Compounds
+//! without a kernel are evaluated by their definitions. `docs/evaluation.md` has the decisions where
+//! the specification leaves something open.
 //!
 //! ```
-//! use nnef_flatten::eval::{Evaluator, NoVariables};
+//! use nnef_flatten::eval::Evaluator;
 //! use nnef_flatten::tensor::Tensor;
 //! use nnef_flatten::{Options, expand, parse};
+//! use std::collections::BTreeMap;
 //!
 //! let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = softmax(x, axes = [0]); }";
 //! let parsed = parse("example", text.to_string(), &Options::default());
 //! let graph = expand(&parsed.document, &Options::default()).expect("a valid document").graph;
 //! let x = Tensor::scalars(&[2], vec![0.5, 0.5])?;
-//! let outputs = Evaluator::default().run(&graph, &[("x".to_string(), x)], &NoVariables)?.outputs;
+//! let outputs = Evaluator::default().run(&graph, &[("x".to_string(), x)], &BTreeMap::new())?.outputs;
 //! assert_eq!(*outputs[0].1, Tensor::scalars(&[2], vec![0.5, 0.5])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,7 +28,7 @@ mod call;
 mod conv;
 mod definition;
 mod elementwise;
-mod fault;
+mod error;
 mod folder;
 mod matmul;
 mod pool;
@@ -47,6 +48,7 @@ mod verify;
 mod window;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -55,26 +57,25 @@ pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
 pub(crate) use call::Outcome;
-pub use fault::EvalError;
-pub use fault::Fault;
-pub use folder::Folder;
+pub use error::EvalError;
+pub(crate) use folder::Folder;
 use run::Run;
-pub use verify::{Difference, OrRandom, compare, difference, random_inputs};
+pub use verify::Difference;
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// The highest rank that operations are evaluated for.
+/// The highest rank of tensors that can be evaluated.
 pub(crate) const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
-/// Computes what an operation gives.
+/// Computes the results of an operation.
 pub(crate) type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
 
-/// Where the data of variables come from.
+/// A source of the data of variables.
 pub trait Variables {
-    /// The data under a label, for a variable of a shape and, where it is known, a type; none if
-    /// there are none. The evaluator checks both.
+    /// The data of the variable of a label; none if there are none. The variable has this shape and,
+    /// where it is known, this type: the evaluator checks both.
     ///
     /// # Errors
     ///
@@ -82,23 +83,13 @@ pub trait Variables {
     fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError>;
 }
 
-/// No data for any variable.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoVariables;
-
-impl Variables for NoVariables {
-    fn load(&self, _: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        Ok(None)
-    }
-}
-
-impl Variables for std::collections::BTreeMap<String, Tensor> {
+impl Variables for BTreeMap<String, Tensor> {
     fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         Ok(self.get(label).cloned())
     }
 }
 
-/// What an evaluation gives.
+/// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evaluation {
@@ -108,12 +99,14 @@ pub struct Evaluation {
     pub updates: Vec<(String, Arc<Tensor>)>,
 }
 
-/// Evaluates graphs: limits, and what is known of operations beyond the standard.
+/// Evaluates graphs, within limits, with kernels for the operations of the standard and further ones.
 #[derive(Default)]
 pub struct Evaluator {
     limits: Limits,
-    further: FxHashMap<String, Kernel>,
-    /// Graphs of compounds that have been expanded, by their text.
+    kernels: FxHashMap<String, Kernel>,
+    /// The seed of random data for variables that have none.
+    pub(in crate::eval) seed: Option<u64>,
+    /// Expanded definitions of compounds, by the text of their documents.
     pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
 }
 
@@ -123,7 +116,13 @@ impl Evaluator {
         Evaluator { limits, ..Evaluator::default() }
     }
 
-    /// Says what an operation of a document or vendor computes. It replaces what is known.
+    /// Gives variables that have no data random ones, which the seed and their labels decide.
+    pub fn random_variables(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Adds a kernel for an operation of a document or a vendor. It replaces a known one.
     ///
     /// ```
     /// use nnef_flatten::eval::Evaluator;
@@ -133,14 +132,14 @@ impl Evaluator {
     /// });
     /// ```
     pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> Outcome + 'static) -> Self {
-        self.further.insert(name.to_string(), Arc::new(kernel));
+        self.kernels.insert(name.to_string(), Arc::new(kernel));
         self
     }
 
-    /// What a kind of operation computes.
+    /// The kernel of a kind of operations.
     fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
         let name = graph.text_of(kind.name);
-        if let Some(kernel) = self.further.get(name) {
+        if let Some(kernel) = self.kernels.get(name) {
             return Some(Arc::clone(kernel));
         }
         let known = if kind.standard { table::standard(name) } else { vendor::operation(name) };
@@ -172,11 +171,11 @@ impl Evaluator {
     }
 }
 
-/// Finds the graph inputs that tensors are for. What has the name of an output is no input, but no
-/// mistake either: recordings hold both.
+/// Finds the graph inputs that tensors are for. Tensors with the name of an output are ignored:
+/// recordings hold inputs and outputs.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    let fail = |message: String| Err(EvalError { fault: Fault::new(Code::EvalInput, message), operation: None });
+    let fail = |message: String| Err(EvalError::new(Code::EvalInput, message));
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
         let Some(i) = names.iter().position(|input| input == name) else {

@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::reduce::greater;
 use super::window::{Border, Direction, Pair, Windows};
 use crate::tensor::Tensor;
@@ -16,7 +16,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn read(call: &Call, direction: Direction) -> Result<Self, Fault> {
+    fn read(call: &Call, direction: Direction) -> Result<Self, EvalError> {
         let mut size = call.naturals("size")?;
         let input = call.scalars_to("input", size.len())?;
         if call.draft() && size.len() < input.ndim() {
@@ -24,26 +24,29 @@ impl Pool {
         }
         if size.len() != input.ndim() || size.contains(&0) {
             let (name, rank) = (call.name(), input.ndim());
-            return Err(Fault::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
+            return Err(EvalError::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
         }
         let reference = match direction {
             Direction::Up => call.naturals("output_shape")?,
             Direction::Down => Vec::new(),
         };
         if !reference.is_empty() && reference.len() != input.ndim() {
-            return Err(Fault::shapes(format!("`output_shape` {reference:?} does not fit a rank of {}", input.ndim())));
+            return Err(EvalError::shapes(format!(
+                "`output_shape` {reference:?} does not fit a rank of {}",
+                input.ndim()
+            )));
         }
         let reference = Some(&reference[..]).filter(|reference| !reference.is_empty());
         let windows = Windows::read(call, input.shape(), &size, direction, reference)?;
         Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
     }
 
-    /// The item that a pair meets; a constant border is 0.
+    /// The input item of a pair; 0 in a constant border.
     fn item(&self, place: Option<usize>) -> f64 {
         place.map_or(0.0, |place| self.input[place])
     }
 
-    /// The item of the window that the greatest item of the input lies under, the first of several.
+    /// The window item of the pair with the greatest input item, the first of several.
     fn best(&self, pairs: &[Pair]) -> Option<Pair> {
         let ignored = self.windows.border() == Border::Ignore;
         let met = pairs.iter().filter(|(_, place)| place.is_some() || !ignored);
@@ -60,8 +63,8 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
-    // A mean that ignores the border is one of the items that there are. On the way up a window
-    // meets only every so many items in any case, so the volume is what counts.
+    // A mean with an ignored border is divided by the number of items within the input. A transposed
+    // window covers only some of the items of its size in any case, so it is divided by its volume.
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
@@ -87,17 +90,17 @@ pub(crate) fn debox(call: &Call) -> Outcome {
     summed(call, Direction::Up, call.flag("normalize")?)
 }
 
-/// A box filter that gives means.
+/// A box filter that computes means.
 pub(crate) fn avg_pool(call: &Call) -> Outcome {
     summed(call, Direction::Down, true)
 }
 
-/// The greatest items within windows, and their places there.
-fn greatest(call: &Call) -> Result<(Tensor, Tensor), Fault> {
+/// The greatest items within windows, and their indices within the window.
+fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
     pool.windows.each(call, |_, pairs| {
-        // A window that meets nothing gives what the border has.
+        // A window without any input item gives the value of the border.
         let (k, place) = pool.best(pairs).unwrap_or((0, None));
         places.push(k as i64);
         values.push(pool.item(place));
@@ -107,7 +110,7 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), Fault> {
     Ok((Tensor::scalars(&shape, values)?, Tensor::integers(&shape, places)?))
 }
 
-/// The places of the greatest items within windows.
+/// The indices of the greatest items within windows.
 pub(crate) fn argmax_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.1])
 }
@@ -117,22 +120,22 @@ pub(crate) fn max_pool(call: &Call) -> Outcome {
     Ok(vec![greatest(call)?.0])
 }
 
-/// Both.
+/// The greatest items within windows, and their indices.
 pub(crate) fn max_pool_with_index(call: &Call) -> Outcome {
     let (values, places) = greatest(call)?;
     Ok(vec![values, places])
 }
 
-fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, Fault> {
+fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalError> {
     let index = super::call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
     let (name, volume) = (call.name(), pool.windows.volume());
     if index.shape() != wanted {
         let given = index.shape();
-        return Err(Fault::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
+        return Err(EvalError::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
     }
     match index.iter().find(|&&item| usize::try_from(item).map_or(true, |item| item >= volume)) {
         None => Ok(items(&index)),
-        Some(item) => Err(Fault::value(format!("`index` of `{name}` is {item}, the window has {volume} items"))),
+        Some(item) => Err(EvalError::value(format!("`index` of `{name}` is {item}, the window has {volume} items"))),
     }
 }
 
@@ -149,7 +152,7 @@ pub(crate) fn sample(call: &Call) -> Outcome {
     Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }
 
-/// Writes at indices within windows; what meets at an item is summed up.
+/// Writes at indices within windows; items that are written several times are summed up.
 pub(crate) fn desample(call: &Call) -> Outcome {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;

@@ -1,26 +1,26 @@
 //! Reductions along axes (4.4). Reduced axes stay, with extent 1.
 //!
-//! What is no number counts as the greatest and as the least one, so that it is not lost.
+//! NaN counts as the greatest and as the least number, so that it is not lost.
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
-/// The axes of a reduction, which exist and differ, sorted.
-fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, Fault> {
+/// The axes of a reduction, sorted; each exists and is given once.
+fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     let mut axes =
         call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
     axes.sort_unstable();
     let count = axes.len();
     axes.dedup();
     if axes.len() != count {
-        return Err(Fault::shapes(format!("`{}` is given an axis twice", call.name())));
+        return Err(EvalError::shapes(format!("`{}` is given an axis twice", call.name())));
     }
     Ok(axes)
 }
 
-/// The rank that the axes of an operation ask for, which counts in the draft.
-fn rank_asked(call: &Call) -> Result<usize, Fault> {
+/// The rank that has all axes of an operation, to which shapes of the draft are extended.
+fn rank_asked(call: &Call) -> Result<usize, EvalError> {
     let last = call.ints("axes")?.into_iter().max().unwrap_or(-1);
     Ok(usize::try_from(last.saturating_add(1)).unwrap_or(0))
 }
@@ -30,13 +30,13 @@ pub(crate) fn reduce<T: Element, R: Element>(
     call: &Call,
     x: &Tensor,
     axes: &[usize],
-    f: impl Fn(&[T]) -> Result<R, Fault>,
-) -> Result<Tensor, Fault> {
+    f: impl Fn(&[T]) -> Result<R, EvalError>,
+) -> Result<Tensor, EvalError> {
     call.budget().work(x.len() as u64)?;
     let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
     let shape: Vec<usize> = x.shape().iter().enumerate().map(extent).collect();
     call.budget().room(&shape)?;
-    let items: Result<Vec<R>, Fault> = kernels::grouped(x.items().unwrap_or_default(), x.shape(), axes, f);
+    let items: Result<Vec<R>, EvalError> = kernels::grouped(x.items().unwrap_or_default(), x.shape(), axes, f);
     Ok(Tensor::of(&shape, items?)?)
 }
 
@@ -56,7 +56,7 @@ fn summed(call: &Call, normalize: bool) -> Outcome {
     if input.dtype() == DType::Int64 && !normalize {
         let total = |items: &[i64]| {
             let total = items.iter().try_fold(0i64, |total, item| total.checked_add(*item));
-            total.ok_or_else(|| Fault::value("a sum of integers leaves the range of 64 bits"))
+            total.ok_or_else(|| EvalError::value("a sum of integers leaves the range of 64 bits"))
         };
         return Ok(vec![reduce(call, &input, &axes, total)?]);
     }
@@ -70,7 +70,7 @@ fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
     volume(&axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).unwrap_or(0) as f64
 }
 
-/// Whether a number is greater; what is no number is greater than any.
+/// Whether a number is greater; NaN is greater than any number.
 pub(crate) fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
@@ -79,10 +79,10 @@ fn less(a: f64, b: f64) -> bool {
     a < b || (a.is_nan() && !b.is_nan())
 }
 
-/// The best item of each group, or its place.
+/// The best item of each group, or its index.
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> Outcome {
     fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> Outcome {
-        let none = || Fault::value("there is no greatest or least of no items");
+        let none = || EvalError::value("there is no greatest or least of no items");
         let best = |items: &[T]| kernels::best(items, better).ok_or_else(none);
         let axes = axes(call, x.rank())?;
         Ok(vec![match place {
@@ -108,12 +108,12 @@ pub(crate) fn min_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, false)
 }
 
-/// The place of the greatest item in the row-major order of the reduced axes.
+/// The index of the greatest item in the row-major order of the reduced axes.
 pub(crate) fn argmax_reduce(call: &Call) -> Outcome {
     extreme(call, greater, |a, b| a > b, true)
 }
 
-/// The place of the least item in the row-major order of the reduced axes.
+/// The index of the least item in the row-major order of the reduced axes.
 pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
     extreme(call, less, |a, b| a < b, true)
 }
@@ -139,7 +139,7 @@ pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) 
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
-        return Err(Fault::value("there is no greatest or least of no items"));
+        return Err(EvalError::value("there is no greatest or least of no items"));
     }
     let weights = kernels::softmax(x.items().unwrap_or_default(), x.shape(), axes, log);
     Ok(vec![Tensor::of(x.shape(), weights)?])

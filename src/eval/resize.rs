@@ -3,39 +3,39 @@
 use ndarray::ArrayD;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::window::{Border, advance};
 use crate::tensor::Tensor;
 
-/// How positions of the output correspond to positions of the input.
+/// The correspondence between positions of the output and of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// The first items meet.
+    /// The centres of the first items coincide.
     Asymmetric,
-    /// The edges of the first and of the last items meet.
+    /// The outer edges of the first and of the last items coincide.
     Symmetric,
-    /// The first and the last items meet.
+    /// The centres of the first and of the last items coincide.
     Aligned,
 }
 
 impl Method {
     /// The method of an operation.
-    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, EvalError> {
         Self::named(call.string("method")?)
     }
 
     /// The method of a name.
-    pub(crate) fn named(name: &str) -> Result<Self, Fault> {
+    pub(crate) fn named(name: &str) -> Result<Self, EvalError> {
         Ok(match name {
             "asymmetric" => Method::Asymmetric,
             "symmetric" => Method::Symmetric,
             "aligned" => Method::Aligned,
-            other => return Err(Fault::argument(format!("'{other}' is no interpolation method"))),
+            other => return Err(EvalError::argument(format!("'{other}' is no interpolation method"))),
         })
     }
 
-    /// The position within `extent` items, which need not be a whole number, of the `i`th of
-    /// `count` items that stand for them.
+    /// The position among `extent` input items that the `i`th of `count` output items corresponds to.
+    /// It may lie between two items.
     pub(crate) fn position(self, i: usize, count: usize, extent: f64) -> f64 {
         let (i, count) = (i as f64, count as f64);
         match self {
@@ -47,8 +47,8 @@ impl Method {
     }
 }
 
-/// Places along an axis with their weights, which sum up to 1. Items of the border count as 0
-/// where it has a constant.
+/// Indices along an axis with their weights, which sum up to 1. Items of a constant border have no
+/// index and count as 0.
 pub(crate) type Taps = [(Option<usize>, f64); 2];
 
 /// The items that a position lies between.
@@ -62,7 +62,7 @@ pub(crate) fn taps(position: f64, extent: usize, border: Border) -> Taps {
 /// The interpolated item of a plane: the product of the weights along all axes.
 pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
     let mut sum = 0.0;
-    // Each axis takes one of two items, so the bits of a number name all choices.
+    // There are two items along each axis, so the bits of a number encode a choice for all axes.
     for corner in 0..1usize << taps.len() {
         let (mut weight, mut place) = (1.0, Some(0));
         for (axis, (taps, extent)) in taps.iter().zip(extents).enumerate() {
@@ -70,7 +70,7 @@ pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f6
             weight *= part;
             place = place.zip(tap).map(|(place, tap)| place * extent + tap);
         }
-        // An item that does not count is left out, even if it is infinite.
+        // An item of weight 0 is left out, since it might be infinite.
         if weight != 0.0 {
             sum += place.map_or(0.0, |place| plane[place]) * weight;
         }
@@ -85,13 +85,13 @@ pub(crate) fn multilinear_upsample(call: &Call) -> Outcome {
     let name = call.name();
     if factor.len() + 2 != input.ndim() || input.ndim() > super::MAX_RANK || factor.contains(&0) {
         let rank = input.ndim();
-        return Err(Fault::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
+        return Err(EvalError::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
     }
     let (method, border) = (Method::read(call)?, Border::read(call)?);
     let extents = &input.shape()[2..];
     let space: Option<Vec<usize>> =
         extents.iter().zip(&factor).map(|(extent, factor)| extent.checked_mul(*factor)).collect();
-    let space = space.ok_or_else(|| Fault::shapes(format!("`{name}` makes extents that are too large")))?;
+    let space = space.ok_or_else(|| EvalError::shapes(format!("`{name}` makes extents that are too large")))?;
     let shape: Vec<usize> = input.shape()[..2].iter().chain(&space).copied().collect();
     let along =
         |axis: usize, i: usize| taps(method.position(i, space[axis], extents[axis] as f64), extents[axis], border);
@@ -106,7 +106,7 @@ fn resample(
     input: &ArrayD<f64>,
     shape: &[usize],
     at: impl Fn(&[usize]) -> Vec<Taps>,
-) -> Result<Vec<f64>, Fault> {
+) -> Result<Vec<f64>, EvalError> {
     let count = call.budget().room(shape)?;
     call.budget().product(count, 1 << (shape.len() - 2).min(40))?;
     let extents = &input.shape()[2..];

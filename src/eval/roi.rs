@@ -1,17 +1,17 @@
 //! Regions of interest (4.6).
 //!
-//! A row of `rois` has the first corner and then the second, both in the order of the axes. The
-//! second corner is beyond the region. What lies outside of the input is 0, as for pooling with
-//! its default border.
+//! A row of `rois` has the first corner of a region and then the second, both in the order of the
+//! axes. The second corner does not belong to the region. Items outside of the input are 0, as for
+//! pooling with its default border.
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::reduce::greater;
 use super::resize::{Method, Taps, interpolate, taps};
 use super::window::{Border, advance};
 use crate::tensor::{Tensor, volume};
 
-/// The regions, and the input that they lie in.
+/// The regions of an operation, and the input that they lie in.
 struct Regions {
     items: Vec<f64>,
     channels: usize,
@@ -24,7 +24,7 @@ struct Regions {
 }
 
 impl Regions {
-    fn read(call: &Call, size: Vec<usize>) -> Result<Self, Fault> {
+    fn read(call: &Call, size: Vec<usize>) -> Result<Self, EvalError> {
         let name = call.name();
         let (input, rois, batch) = (call.scalars("input")?, call.scalars("rois")?, call.integers("batch_index")?);
         let spatial = size.len();
@@ -38,16 +38,16 @@ impl Regions {
             let (input, rois, batch) = (input.shape(), rois.shape(), batch.shape());
             let message =
                 format!("`{name}` of shape {input:?} with `rois` {rois:?}, `batch_index` {batch:?} and size {size:?}");
-            return Err(Fault::shapes(message));
+            return Err(EvalError::shapes(message));
         }
         let rois: Vec<f64> = rois.iter().copied().collect();
         if let Some(corner) = rois.iter().find(|corner| corner.is_nan() || corner.abs() > 1e12) {
-            return Err(Fault::value(format!("a region of `{name}` has the coordinate {corner}")));
+            return Err(EvalError::value(format!("a region of `{name}` has the coordinate {corner}")));
         }
         let corner = |row: &[f64]| (row[..spatial].to_vec(), row[spatial..].to_vec());
         let within = |item: &i64| {
             let found = usize::try_from(*item).ok().filter(|&item| item < input.shape()[0]);
-            found.ok_or_else(|| Fault::value(format!("`batch_index` {item} of `{name}` is no batch of the input")))
+            found.ok_or_else(|| EvalError::value(format!("`batch_index` {item} of `{name}` is no batch of the input")))
         };
         Ok(Regions {
             channels: input.shape()[1],
@@ -63,7 +63,7 @@ impl Regions {
         [self.batches.len(), self.channels].into_iter().chain(self.size.iter().copied()).collect()
     }
 
-    /// The items of a channel of the batch that a region lies in.
+    /// The items of a channel, in the batch of a region.
     fn plane(&self, region: usize, channel: usize) -> &[f64] {
         let plane: usize = self.extents.iter().product();
         let first = (self.batches[region] * self.channels + channel) * plane;
@@ -71,7 +71,7 @@ impl Regions {
     }
 
     /// Computes each item of the result from the region, its channel and its index.
-    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, Fault>) -> Outcome {
+    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, EvalError>) -> Outcome {
         let shape = self.shape();
         let count = call.budget().room(&shape)?;
         let mut output = Vec::with_capacity(count);
@@ -84,12 +84,12 @@ impl Regions {
     }
 }
 
-/// Divides regions into cells and pools each.
+/// Divides regions into cells and pools each of them.
 fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
         let (from, to) = &regions.corners[region];
-        // The cells of an axis: where they begin, and how long they are.
+        // The cells along an axis: start and length.
         let cell = |axis: usize| {
             let (first, last) = ((from[axis] + 0.5).floor(), (to[axis] + 0.5).floor());
             let (extent, cells) = ((last - first).max(0.0), regions.size[axis] as f64);
@@ -134,7 +134,7 @@ pub(crate) fn max_roi_pool(call: &Call) -> Outcome {
     pool(call, greatest)
 }
 
-/// The interpolated item of a region at an index among `size` ones.
+/// The interpolated item of a region at an index of the result, which has shape `size`.
 fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, index: &[usize], size: &[usize]) -> f64 {
     let (from, to) = &regions.corners[region];
     let along = |axis: usize| {
@@ -145,7 +145,7 @@ fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, ind
     interpolate(regions.plane(region, channel), &regions.extents, &taps)
 }
 
-/// Regions brought to one size by interpolation.
+/// Resampling of regions to one size by interpolation.
 pub(crate) fn roi_resample(call: &Call) -> Outcome {
     let method = Method::read(call)?;
     let regions = Regions::read(call, call.naturals("output_size")?)?;
@@ -162,7 +162,7 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
     let method = Method::named(call.string("resize_method")?)?;
     let fine: Option<Vec<usize>> = size.iter().zip(&rate).map(|(size, rate)| size.checked_mul(*rate)).collect();
     let (Some(fine), true) = (fine, rate.len() == size.len() && !rate.contains(&0)) else {
-        return Err(Fault::shapes(format!("`sampling_rate` {rate:?} does not fit `output_size` {size:?}")));
+        return Err(EvalError::shapes(format!("`sampling_rate` {rate:?} does not fit `output_size` {size:?}")));
     };
     let regions = Regions::read(call, size)?;
     regions.each(call, |region, channel, index| {

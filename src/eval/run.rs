@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 
 use super::budget::Budget;
 use super::call::Call;
-use super::fault::{EvalError, Fault};
+use super::error::EvalError;
 use super::{Evaluator, Kernel, Variables};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
 use crate::tensor::Tensor;
 
-/// The most evaluations within each other.
+/// The deepest nesting of evaluations.
 const MAX_DEPTH: u32 = 32;
 
-/// The state of an evaluation: what has been computed of a graph.
+/// The state of an evaluation of a graph: the tensors that have been computed.
 pub(crate) struct Run<'a> {
     pub(super) graph: &'a Graph,
     pub(super) evaluator: &'a Evaluator,
@@ -25,7 +25,7 @@ pub(crate) struct Run<'a> {
     /// The graph whose fragments operations refer to by name.
     pub(super) outer: &'a Graph,
     pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
-    /// How many evaluations this one is within.
+    /// The number of evaluations around this one.
     depth: u32,
     values: RefCell<Vec<Option<Arc<Tensor>>>>,
     pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
@@ -44,29 +44,29 @@ impl<'a> Run<'a> {
         Run { graph, evaluator, budget, variables, outer, inputs, depth: 0, values, updates: RefCell::default() }
     }
 
-    /// The evaluation of a graph that an operation of this one stands for.
+    /// A nested evaluation: of a graph that an operation of this graph stands for.
     ///
     /// # Errors
     ///
-    /// There are too many within each other, as where the body of a scan runs itself.
+    /// The nesting is too deep, as where the body of a scan runs itself.
     pub(super) fn inner<'b>(
         &'b self,
         graph: &'b Graph,
         outer: &'b Graph,
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
-    ) -> Result<Run<'b>, Fault> {
+    ) -> Result<Run<'b>, EvalError> {
         if self.depth >= MAX_DEPTH {
-            return Err(Fault::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
+            return Err(EvalError::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
         }
         let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
         Ok(Run { depth: self.depth + 1, ..run })
     }
 
     /// A tensor that has been computed.
-    pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, Fault> {
+    pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, EvalError> {
         let values = self.values.borrow();
         let value = values.get(tensor.index()).cloned().flatten();
-        value.ok_or_else(|| Fault::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
+        value.ok_or_else(|| EvalError::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
     }
 
     fn store(&self, tensor: TensorId, value: Arc<Tensor>) {
@@ -76,14 +76,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Forgets a tensor that nothing will ask for.
+    /// Drops a tensor that no later operation uses.
     fn forget(&self, tensor: TensorId) {
         if let Some(value) = self.values.borrow_mut().get_mut(tensor.index()).and_then(Option::take) {
             self.budget.release(value.len());
         }
     }
 
-    /// Evaluates all operations. The values of tensors, in order.
+    /// Evaluates all operations, and gives the values of the wanted tensors in order.
     pub(super) fn tensors(&self, wanted: &[TensorId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
         let graph = self.graph;
         for (tensor, value) in &self.inputs {
@@ -96,29 +96,28 @@ impl<'a> Run<'a> {
         for (i, operation) in graph.operations.iter().enumerate() {
             let id = OperationId::at(i);
             self.step(operation, kernels[graph.kind_id(operation).index()].as_ref())
-                .map_err(|fault| EvalError { fault, operation: Some(id) })?;
+                .map_err(|error| EvalError { operation: Some(id), ..error })?;
             last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
         }
-        let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>();
-        let all = all.map_err(|fault| EvalError { fault, operation: None })?;
-        // What is left, the results among it, no longer counts.
+        let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>()?;
+        // The tensors that are left, results included, no longer count against the limits.
         (0..graph.tensors.len()).for_each(|i| self.forget(TensorId(i as u32)));
         Ok(all)
     }
 
     /// Evaluates one operation.
-    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), Fault> {
+    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), EvalError> {
         let call = Call { run: self, operation };
         self.budget.work(1)?;
         let Some(kernel) = kernel else {
             let message = format!("it is not known what `{}` computes", call.name());
-            return Err(Fault::new(Code::NotEvaluated, message));
+            return Err(EvalError::new(Code::NotEvaluated, message));
         };
         let results = kernel(&call)?;
         let outputs = call.outputs();
         if results.len() != outputs.len() {
             let (name, given, wanted) = (call.name(), results.len(), outputs.len());
-            return Err(Fault::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
+            return Err(EvalError::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
         }
         for (tensor, value) in outputs.into_iter().zip(results) {
             self.store(tensor, Arc::new(value));
@@ -127,7 +126,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The tensors of which an operation is the last to ask, or which nothing asks for.
+/// For each operation, the tensors that no later one uses.
 fn last_uses(graph: &Graph, wanted: &[TensorId]) -> FxHashMap<OperationId, Vec<TensorId>> {
     let mut last: Vec<Option<OperationId>> = graph.tensors.iter().map(|tensor| tensor.producer).collect();
     for (i, operation) in graph.operations.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! `tract_core_scan`: a fragment that is run once for each step along an axis. What its arguments
-//! say is in [`crate::graph::scan`].
+//! `tract_core_scan`: a fragment that is run once for each step along an axis.
+//! [`crate::graph::scan`] describes the arguments.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::sections::concatenated;
 use crate::diagnostics::Code;
 use crate::graph::scan::{self, Scan};
 use crate::graph::{Graph, KeptFragment, TensorId, Value};
 use crate::tensor::Tensor;
 
-/// An input that steps see in sections.
+/// An input that is divided into sections, one for each step.
 struct Scanned {
     input: TensorId,
     tensor: Arc<Tensor>,
@@ -21,14 +21,14 @@ struct Scanned {
     chunk: i64,
 }
 
-/// Something that steps hand on.
+/// A recurrence: a value that one step passes to the next.
 struct State {
     input: TensorId,
     value: Arc<Tensor>,
     result: usize,
 }
 
-/// What is collected from a result.
+/// An output, collected from a result of the body.
 struct Collected {
     result: usize,
     of: scan::Collected,
@@ -36,52 +36,52 @@ struct Collected {
 }
 
 /// The flat body.
-fn body<'a>(call: &Call<'a>, name: &str) -> Result<&'a Graph, Fault> {
+fn body<'a>(call: &Call<'a>, name: &str) -> Result<&'a Graph, EvalError> {
     let found = call.run.outer.fragments.iter().find_map(|fragment| match fragment {
         KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
         _ => None,
     });
-    found.ok_or_else(|| Fault::new(Code::NotEvaluated, format!("the body `{name}` of a scan is not flat")))
+    found.ok_or_else(|| EvalError::new(Code::NotEvaluated, format!("the body `{name}` of a scan is not flat")))
 }
 
-fn input(body: &Graph, name: &str) -> Result<TensorId, Fault> {
+fn input(body: &Graph, name: &str) -> Result<TensorId, EvalError> {
     let found = body.inputs.iter().find(|input| scan::is_named(name, &body.tensor_name(**input)));
-    found.copied().ok_or_else(|| Fault::argument(format!("the body of a scan has no parameter `{name}`")))
+    found.copied().ok_or_else(|| EvalError::argument(format!("the body of a scan has no parameter `{name}`")))
 }
 
-fn result(body: &Graph, name: &str) -> Result<usize, Fault> {
+fn result(body: &Graph, name: &str) -> Result<usize, EvalError> {
     let found = body.outputs.iter().position(|output| scan::is_named(name, &body.tensor_name(*output)));
-    found.ok_or_else(|| Fault::argument(format!("the body of a scan has no result `{name}`")))
+    found.ok_or_else(|| EvalError::argument(format!("the body of a scan has no result `{name}`")))
 }
 
-fn scanned(call: &Call, body: &Graph, of: &scan::Scanned<Value>) -> Result<Scanned, Fault> {
+fn scanned(call: &Call, body: &Graph, of: &scan::Scanned<Value>) -> Result<Scanned, EvalError> {
     let tensor = call.tensor_of(&of.tensor)?;
     call.check_axis(of.axis as i64, tensor.rank())?;
     Ok(Scanned { input: input(body, &of.param)?, tensor, axis: of.axis, chunk: of.chunk })
 }
 
-fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<State, Fault> {
+fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<State, EvalError> {
     let value = call.tensor_of(&of.initial)?;
     Ok(State { input: input(body, &of.param)?, value, result: result(body, &of.result)? })
 }
 
 /// Runs the body for each step.
 pub(crate) fn scan(call: &Call) -> Outcome {
-    let of = Scan::read(|place, name| call.value_at(place, name)).map_err(Fault::argument)?;
+    let of = Scan::read(|place, name| call.value_at(place, name)).map_err(EvalError::argument)?;
     let body = body(call, &of.body)?;
     if of.skip != 0 {
-        return Err(Fault::new(Code::NotEvaluated, "a scan that skips steps is not evaluated"));
+        return Err(EvalError::new(Code::NotEvaluated, "a scan that skips steps is not evaluated"));
     }
     let scanned: Vec<Scanned> = of.scanned.iter().map(|of| scanned(call, body, of)).collect::<Result<_, _>>()?;
     let mut states: Vec<State> = of.states.iter().map(|of| state(call, body, of)).collect::<Result<_, _>>()?;
     let collect = |of: scan::Collected| Ok(Collected { result: result(body, &of.result)?, of, parts: Vec::new() });
-    let mut outputs: Vec<Collected> = of.outputs.iter().cloned().map(collect).collect::<Result<_, Fault>>()?;
+    let mut outputs: Vec<Collected> = of.outputs.iter().cloned().map(collect).collect::<Result<_, EvalError>>()?;
     let mut whole = FxHashMap::default();
     for (param, tensor) in &of.full {
         whole.insert(input(body, param)?, call.tensor_of(tensor)?);
     }
     let extents: Vec<usize> = scanned.iter().map(|scanned| scanned.tensor.shape()[scanned.axis]).collect();
-    let count = scan::steps(&of.scanned, &extents).map_err(Fault::shapes)?;
+    let count = scan::steps(&of.scanned, &extents).map_err(EvalError::shapes)?;
     for step in 0..count {
         let mut inputs = whole.clone();
         inputs.extend(states.iter().map(|state| (state.input, Arc::clone(&state.value))));
@@ -92,7 +92,7 @@ pub(crate) fn scan(call: &Call) -> Outcome {
             inputs.insert(scanned.input, Arc::new(part));
         }
         let run = call.run.inner(body, call.run.outer, inputs)?;
-        let results = run.tensors(&body.outputs).map_err(|error| error.fault)?;
+        let results = run.tensors(&body.outputs)?;
         for state in &mut states {
             state.value = Arc::clone(&results[state.result]);
         }

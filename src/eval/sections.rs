@@ -1,55 +1,55 @@
-//! Tensors put together and taken apart along an axis (4.5.3).
+//! Concatenating and splitting tensors along an axis (4.5.3).
 
 use std::borrow::Borrow;
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
-/// Tensors of one type: integers become scalars where they stand beside some.
-fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, Fault> {
+/// Tensors of one type: integers become scalars if any of the tensors has scalars.
+fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
     let types = || parts.iter().map(|part| part.borrow().dtype());
     let logical = types().filter(|of| *of == DType::Bool).count();
     if logical != 0 && logical != parts.len() {
-        return Err(Fault::argument("logicals and numbers cannot be put into one tensor"));
+        return Err(EvalError::argument("logicals and numbers cannot be put into one tensor"));
     }
     let mixed = types().any(|of| of == DType::Float64) && types().any(|of| of == DType::Int64);
     let convert = |part: &T| match (mixed, part.borrow()) {
-        (true, part) => part.clone().into_type(DType::Float64).map_err(Fault::from),
+        (true, part) => part.clone().into_type(DType::Float64).map_err(EvalError::from),
         (false, part) => Ok(part.clone()),
     };
     parts.iter().map(convert).collect()
 }
 
-/// Puts tensors together along an axis that they have.
-pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+/// Concatenates tensors along an axis that they have.
+pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     let parts = unified(parts)?;
     if parts.is_empty() {
-        return Err(Fault::shapes("there are no tensors to put together"));
+        return Err(EvalError::shapes("there are no tensors to put together"));
     }
     Tensor::joined(&parts.iter().collect::<Vec<_>>(), axis).ok_or_else(|| {
         let shapes: Vec<_> = parts.iter().take(8).map(Tensor::shape).collect();
-        Fault::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
+        EvalError::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
     })
 }
 
-/// Puts tensors of one shape together along a new axis.
-pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, Fault> {
+/// Stacks tensors of one shape along a new axis.
+pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
-        return Err(Fault::shapes("tensors of different shapes cannot be stacked"));
+        return Err(EvalError::shapes("tensors of different shapes cannot be stacked"));
     }
     concatenated(&parts.iter().map(|part| part.unsqueezed(axis)).collect::<Vec<_>>(), axis)
 }
 
-/// The operands, whose items fit into the limits together.
-fn operands(call: &Call) -> Result<Vec<Tensor>, Fault> {
+/// The operands, after checking that the limits allow a result with all their items.
+fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     let parts = call.tensors("values")?;
     let count = parts.iter().map(|part| part.len()).fold(0usize, usize::saturating_add);
     call.budget().room(&[count])?;
     unified(&parts.iter().map(|part| Tensor::clone(part)).collect::<Vec<_>>())
 }
 
-/// Along an axis that the tensors have.
+/// Concatenation along an axis that the tensors have.
 pub(crate) fn concat(call: &Call) -> Outcome {
     let mut parts = operands(call)?;
     let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
@@ -62,7 +62,7 @@ pub(crate) fn concat(call: &Call) -> Outcome {
     Ok(vec![concatenated(&parts, axis)?])
 }
 
-/// Along a new axis.
+/// Stacking along a new axis.
 pub(crate) fn stack(call: &Call) -> Outcome {
     let parts = operands(call)?;
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
@@ -78,7 +78,7 @@ pub(crate) fn split(call: &Call) -> Outcome {
     let extent = value.shape()[axis];
     let total = ratios.iter().try_fold(0usize, |total, ratio| total.checked_add(*ratio)).filter(|&total| total > 0);
     let Some(total) = total.filter(|total| extent % total == 0 && !ratios.contains(&0)) else {
-        return Err(Fault::shapes(format!("an extent of {extent} cannot be split as {ratios:?}")));
+        return Err(EvalError::shapes(format!("an extent of {extent} cannot be split as {ratios:?}")));
     };
     call.budget().work(value.len() as u64)?;
     let mut first = 0;
@@ -90,7 +90,7 @@ pub(crate) fn split(call: &Call) -> Outcome {
     Ok(ratios.iter().map(|ratio| part(*ratio)).collect())
 }
 
-/// The tensors along an axis, without it.
+/// The slices along an axis, without that axis.
 pub(crate) fn unstack(call: &Call) -> Outcome {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;

@@ -1,22 +1,22 @@
 //! Parts and repetitions of one tensor: slice, pad, tile, gather (4.5.4 to 4.5.7).
 //!
-//! All of them take items of the input, so they share one function: for each axis, which places
-//! are taken.
+//! All of them copy items of the input, so they share one function, which gets the indices to be
+//! copied along each axis.
 
 use super::call::{Call, Outcome};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::window::Border;
 use crate::tensor::{DType, Tensor};
 
-/// The items at given places of each axis; none stands for `fill`.
-fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, Fault> {
+/// The items at given indices of each axis; no index stands for `fill`.
+fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, EvalError> {
     let shape: Vec<usize> = places.iter().map(Vec::len).collect();
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
     Ok(input.taken(places, fill))
 }
 
-/// The places from one to another; `None` where they lie against the stride.
+/// The indices of a range; `None` where its end is before its begin.
 fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
     let extent = i64::try_from(extent).ok()?;
     // For positive strides an end of 0 means the extent itself: a range up to 0 would be empty.
@@ -39,7 +39,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
     let stride = call.ints("stride")?;
     let name = call.name();
     if begin.len() != axes.len() || end.len() != axes.len() || (!stride.is_empty() && stride.len() != axes.len()) {
-        return Err(Fault::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
+        return Err(EvalError::shapes(format!("`axes`, `begin`, `end` and `stride` of `{name}` differ in length")));
     }
     let mut places = input.places();
     for (i, axis) in axes.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
         let found = if stride == 0 { None } else { range(begin[i], end[i], stride, extent) };
         places[axis] = found.ok_or_else(|| {
             let (begin, end) = (begin[i], end[i]);
-            Fault::shapes(format!(
+            EvalError::shapes(format!(
                 "axis {axis} of extent {extent} has nothing from {begin} to {end} in steps of {stride}"
             ))
         })?;
@@ -57,14 +57,14 @@ pub(crate) fn slice(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items around, or fewer where the padding is negative.
+/// Adds items around the input; negative padding removes items.
 pub(crate) fn pad(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let padding = call.pairs("padding")?;
     let (border, fill) = (Border::read(call)?, call.number("value")?);
     if padding.len() != input.rank() {
         let (count, rank) = (padding.len(), input.rank());
-        return Err(Fault::shapes(format!("`padding` has {count} items, the input has rank {rank}")));
+        return Err(EvalError::shapes(format!("`padding` has {count} items, the input has rank {rank}")));
     }
     let extents: Option<Vec<usize>> = padding
         .iter()
@@ -74,8 +74,8 @@ pub(crate) fn pad(call: &Call) -> Outcome {
             usize::try_from(extent).ok()
         })
         .collect();
-    let extents = extents.ok_or_else(|| Fault::shapes(format!("the padding {padding:?} leaves no items")))?;
-    // Before the places are listed, which take as much room.
+    let extents = extents.ok_or_else(|| EvalError::shapes(format!("the padding {padding:?} leaves no items")))?;
+    // Checked before the indices are listed, which take as much memory.
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
         .iter()
@@ -88,7 +88,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, fill)?])
 }
 
-/// The items several times.
+/// Repeats the input along each axis.
 pub(crate) fn tile(call: &Call) -> Outcome {
     let input = call.tensor("input")?;
     let repeats = call.naturals("repeats")?;
@@ -96,7 +96,7 @@ pub(crate) fn tile(call: &Call) -> Outcome {
         repeats.iter().zip(input.shape()).map(|(repeats, extent)| repeats.checked_mul(*extent)).collect();
     let Some(extents) = extents.filter(|_| repeats.len() == input.rank() && !repeats.contains(&0)) else {
         let shape = input.shape();
-        return Err(Fault::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
+        return Err(EvalError::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
     };
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
@@ -107,19 +107,19 @@ pub(crate) fn tile(call: &Call) -> Outcome {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items at indices along an axis, whose place the axes of the indices take. Negative indices count
-/// from the end for vendors only, so they are refused here.
+/// Items at indices along an axis, which the axes of the indices replace. Negative indices, which
+/// count from the end, are allowed for vendor operations only and refused here.
 pub(crate) fn gather(call: &Call) -> Outcome {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];
-    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| Fault::value(error.0))?;
+    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?;
     let mut shape = input.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
     let found = input.gathered(&indices, axis, false);
-    let outside = |index| Fault::value(format!("index {index} is not within an extent of {extent}"));
+    let outside = |index| EvalError::value(format!("index {index} is not within an extent of {extent}"));
     Ok(vec![found.map_err(outside)?])
 }
 

@@ -1,14 +1,15 @@
-//! Where tensors come from: inputs, constants, variables, and their updates (4.1, 4.8).
+//! Inputs, constants, variables, and updates of variables (4.1, 4.8).
 
 use std::sync::Arc;
 
 use super::call::{Call, Outcome, element_type, generate};
-use super::fault::Fault;
+use super::error::EvalError;
+use super::verify::random_variable;
 use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// Whether extents are what a shape asks for. In the draft trailing extents of 1 may be missing.
+/// Whether extents match a declared shape. In the draft trailing extents of 1 may be missing.
 fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     let rank = if call.draft() { given.len().max(wanted.len()) } else { wanted.len() };
     let fits = |axis: usize| {
@@ -20,13 +21,13 @@ fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
 }
 
 /// The tensor that a source gives.
-fn output(call: &Call) -> Result<TensorId, Fault> {
-    let missing = || Fault::argument(format!("`{}` gives no tensor", call.name()));
+fn output(call: &Call) -> Result<TensorId, EvalError> {
+    let missing = || EvalError::argument(format!("`{}` gives no tensor", call.name()));
     call.outputs().first().copied().ok_or_else(missing)
 }
 
-/// The type of a source's items, where it is known: from the declaration, or from what tract's
-/// writers say.
+/// The type of a source's items, where it is known: from the declaration, or from an attribute of
+/// tract's operations.
 pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     let tensor = &graph.tensors[output.index()];
     let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
@@ -41,13 +42,13 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     }
 }
 
-/// Checks what is given for a source, and converts it to the type of the source.
+/// Checks the tensor that is given for a source, and converts it to the type of the source.
 fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
     let output = output(call)?;
     let shape = call.graph().shape(output);
     if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
         let given = tensor.shape();
-        return Err(Fault::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));
+        return Err(EvalError::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));
     }
     call.budget().room(tensor.shape())?;
     let tensor = match source_type(call.graph(), output) {
@@ -58,7 +59,7 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
                 Ok(tensor) if !mixed || given != DType::Bool => tensor,
                 _ => {
                     let (given, wanted) = (given.keyword(), wanted.keyword());
-                    return Err(Fault::new(code, format!("{what} holds {wanted} items, {given} items are given")));
+                    return Err(EvalError::new(code, format!("{what} holds {wanted} items, {given} items are given")));
                 }
             }
         }
@@ -73,11 +74,11 @@ pub(crate) fn external(call: &Call) -> Outcome {
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
-        // Nothing asks for it: it is there because NNEF demands an input.
+        // An input that is not used is there only because NNEF demands one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
         None => {
             let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
-            Err(Fault::new(Code::EvalInput, message))
+            Err(EvalError::new(Code::EvalInput, message))
         }
     }
 }
@@ -91,7 +92,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
     used
 }
 
-/// A tensor of values that the document has.
+/// A tensor whose values are in the document.
 pub(crate) fn constant(call: &Call) -> Outcome {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
@@ -107,7 +108,7 @@ pub(crate) fn constant(call: &Call) -> Outcome {
                 Some(items) => filled(call, &shape, count, &items)?,
                 None => {
                     let number = |item: &Value| Ok(call.tensor_of(item)?.to_scalars().first().copied().unwrap_or(0.0));
-                    let items: Vec<f64> = items.iter().map(number).collect::<Result<_, Fault>>()?;
+                    let items: Vec<f64> = items.iter().map(number).collect::<Result<_, EvalError>>()?;
                     filled(call, &shape, count, &items)?
                 }
             }
@@ -115,34 +116,39 @@ pub(crate) fn constant(call: &Call) -> Outcome {
         Some(value) => {
             filled(call, &shape, count, &[call.tensor_of(value)?.to_scalars().first().copied().unwrap_or(0.0)])?
         }
-        None => return Err(Fault::argument("a constant has no value")),
+        None => return Err(EvalError::argument("a constant has no value")),
     };
     // Integers may stand for scalars; the type argument decides.
     let wanted = call.graph().tensors[output(call)?.index()].dtype.and_then(element_type);
     Ok(vec![match wanted {
-        Some(wanted) => tensor.into_type(wanted).map_err(|error| Fault::value(error.0))?,
+        Some(wanted) => tensor.into_type(wanted).map_err(|error| EvalError::value(error.0))?,
         None => tensor,
     }])
 }
 
-fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<Tensor, Fault> {
+fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<Tensor, EvalError> {
     match items {
         [item] => generate(shape, |_| *item),
         items if items.len() == count => generate(shape, |i| items[i]),
         items => {
             let (name, given) = (call.name(), items.len());
-            Err(Fault::shapes(format!("`{name}` of shape {shape:?} has {count} items, {given} values are given")))
+            Err(EvalError::shapes(format!("`{name}` of shape {shape:?} has {count} items, {given} values are given")))
         }
     }
 }
 
-/// A variable, whose data lie outside of the document.
+/// A variable, whose data are not in the document.
 pub(crate) fn variable(call: &Call) -> Outcome {
     let label = call.string("label")?;
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
-    let fail = |message: String| Err(Fault::new(Code::EvalVariable, message));
-    match call.run.variables.load(label, &shape, source_type(call.graph(), output(call)?)) {
+    let fail = |message: String| Err(EvalError::new(Code::EvalVariable, message));
+    let of = source_type(call.graph(), output(call)?);
+    let data = call.run.variables.load(label, &shape, of).and_then(|data| match call.run.evaluator.seed {
+        Some(seed) if data.is_none() => random_variable(label, &shape, of, seed).map(Some),
+        _ => Ok(data),
+    });
+    match data {
         Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
         Ok(None) => fail(format!("there are no data for variable '{label}'")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),
@@ -154,7 +160,7 @@ pub(crate) fn update(call: &Call) -> Outcome {
     let (old, new) = (call.tensor("variable")?, call.tensor("value")?);
     if old.shape() != new.shape() {
         let (old, new) = (old.shape(), new.shape());
-        return Err(Fault::shapes(format!("a variable of shape {old:?} cannot be updated with shape {new:?}")));
+        return Err(EvalError::shapes(format!("a variable of shape {old:?} cannot be updated with shape {new:?}")));
     }
     let graph = call.graph();
     if let Some(Value::Tensor(variable)) = call.value("variable")

@@ -6,8 +6,8 @@ use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, secti
 /// A function that evaluates an operation.
 pub(crate) type Function = fn(&Call) -> Outcome;
 
-/// What the standard operations compute that are more than a function of items. Compounds that
-/// nothing here computes are evaluated by their definitions.
+/// The kernels of standard operations, except for element-wise functions. Compounds without a kernel
+/// are evaluated by their definitions.
 pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     // Sources, 4.1 and 4.8.
     ("external", sources::external),
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     ("linear", matmul::linear),
 ];
 
-/// What a standard operation computes, if the table says so.
+/// The kernel of a standard operation, if there is one.
 pub(crate) fn standard(name: &str) -> Option<Function> {
     let row = OPERATIONS.iter().find(|(known, _)| *known == name);
     let known = || elementwise::find(name).map(|_| elementwise::elementwise as Function);

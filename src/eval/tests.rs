@@ -1,6 +1,8 @@
-//! Operations on small tensors, with results worked out by hand; failures; limits.
+//! Operations on small tensors, with results computed by hand; failures; limits.
 
-use super::{EvalError, Evaluation, Evaluator, Limits, NoVariables};
+use std::collections::BTreeMap;
+
+use super::{EvalError, Evaluation, Evaluator, Limits};
 use crate::diagnostics::Code;
 use crate::graph::Graph;
 use crate::tensor::{DType, Tensor, json};
@@ -29,7 +31,7 @@ fn try_run(given: &str, body: &str, outputs: &str, limits: Limits) -> Result<Eva
     let (inputs, externals) = inputs(given);
     let names: Vec<&str> = inputs.iter().map(|(name, _)| name.as_str()).collect();
     let text = format!("version 1.0;\ngraph G( {} ) -> ( {outputs} )\n{{\n{externals}{body}\n}}\n", names.join(", "));
-    Evaluator::with_limits(limits).run(&graph(&text, &Options::default()), &inputs, &NoVariables)
+    Evaluator::with_limits(limits).run(&graph(&text, &Options::default()), &inputs, &BTreeMap::new())
 }
 
 fn run(given: &str, body: &str) -> Tensor {
@@ -38,18 +40,18 @@ fn run(given: &str, body: &str) -> Tensor {
     Tensor::clone(&evaluation.outputs[0].1)
 }
 
-/// A body on inputs gives an output, all as JSON.
+/// Checks that a body gives an output for inputs, all as JSON.
 fn check(given: &str, body: &str, wanted: &str) {
     let found = run(given, body);
     let wanted = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
     let wanted = if found.dtype() == DType::Float64 { wanted.into_type(DType::Float64).unwrap() } else { wanted };
-    let apart = super::difference(&found, &wanted);
+    let apart = found.difference(&wanted);
     assert!(apart.is_some_and(|apart| apart < 1e-9), "{body}\nis {found:?}\nnot {wanted:?}");
 }
 
 fn fails(given: &str, body: &str, code: Code) {
     let found = try_run(given, body, "y", Limits { max_items: 1 << 20, max_work: 1 << 24 });
-    assert_eq!(found.map_err(|error| error.fault.code).err(), Some(code), "{body}");
+    assert_eq!(found.map_err(|error| error.code).err(), Some(code), "{body}");
 }
 
 #[test]
@@ -151,9 +153,9 @@ fn variables_are_read_and_updated() {
     let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
     let mut variables = std::collections::BTreeMap::default();
     let run = |variables: &_| Evaluator::default().run(&graph, &x, variables);
-    assert_eq!(run(&variables).unwrap_err().fault.code, Code::EvalVariable);
+    assert_eq!(run(&variables).unwrap_err().code, Code::EvalVariable);
     variables.insert("v".to_string(), Tensor::scalars(&[1, 2], vec![5.0, 5.0]).unwrap());
-    assert_eq!(run(&variables).unwrap_err().fault.code, Code::EvalVariable);
+    assert_eq!(run(&variables).unwrap_err().code, Code::EvalVariable);
     variables.insert("v".to_string(), Tensor::integers(&[2], vec![5, 5]).unwrap());
     let evaluation = run(&variables).unwrap();
     assert_eq!(evaluation.updates[0].0, "v");
@@ -165,8 +167,8 @@ fn inputs_have_to_fit() {
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = exp(x); }";
     let graph = graph(text, &Options::default());
     let run = |given: &str| {
-        let found = Evaluator::default().run(&graph, &json::read(given).unwrap(), &NoVariables);
-        found.map_err(|error| (error.fault.code, error.diagnostic(&graph).message))
+        let found = Evaluator::default().run(&graph, &json::read(given).unwrap(), &BTreeMap::new());
+        found.map_err(|error| (error.code, error.diagnostic(&graph).message))
     };
     assert!(run(r#"{"x": [0, 1]}"#).is_ok());
     for given in ["{}", r#"{"x": [1.0]}"#, r#"{"x": [[1.0, 2.0]]}"#, r#"{"x": [true, false]}"#, r#"{"z": [1.0]}"#] {
@@ -192,7 +194,7 @@ fn limits_are_kept() {
 #[test]
 fn operands_that_do_not_fit_are_refused() {
     let given = r#"{"a": [[1.0, 2.0]], "b": [1.0], "i": [5]}"#;
-    // Shapes of vendors' results are not known while expanding, so the evaluator meets them.
+    // Shapes of results of vendor operations are not known while expanding, so the evaluator checks them.
     for (call, code) in [
         ("concat([t, u], axis = 1)", Code::EvalShapes),
         ("stack([t, u], axis = 2)", Code::EvalShapes),
@@ -207,7 +209,7 @@ fn operands_that_do_not_fit_are_refused() {
     ] {
         fails(given, &format!("t = erf(a); u = erf(b); y = {call};"), code);
     }
-    // All items are cut off at one end, and as many are added at the other.
+    // All items are removed at one end, and as many are added at the other.
     let far = "t = erf(a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
     check(given, far, "[[0, 0]]");
 }
@@ -222,8 +224,8 @@ fn a_scan_that_runs_itself_is_refused() {
     let parsed = parse("test", text.to_string(), &Options::default());
     let Ok(expansion) = expand(&parsed.document, &Options::default()) else { return };
     let x = [("x".to_string(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())];
-    let found = Evaluator::default().run(&expansion.graph, &x, &NoVariables);
-    assert_eq!(found.unwrap_err().fault.code, Code::EvalWork);
+    let found = Evaluator::default().run(&expansion.graph, &x, &BTreeMap::new());
+    assert_eq!(found.unwrap_err().code, Code::EvalWork);
 }
 
 #[test]
@@ -237,7 +239,7 @@ fn unknown_operations_are_told() {
     };
     let evaluator = Evaluator::default().operation("vendor_thing", twice);
     let x = [("x".to_string(), Tensor::scalars(&[1], vec![4.0]).unwrap())];
-    let found = evaluator.run(&graph, &x, &NoVariables).unwrap();
+    let found = evaluator.run(&graph, &x, &BTreeMap::new()).unwrap();
     assert_eq!(*found.outputs[0].1, Tensor::scalars(&[1], vec![8.0]).unwrap());
 }
 
@@ -249,7 +251,7 @@ fn drafts_are_evaluated_as_they_are() {
             y = matmul(x, x, trB = true) z = linear_quantize(t, 0.0, 8.0, bits = 3) }";
     let x = Tensor::scalars(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
     let graph = graph(text, &options);
-    let found = Evaluator::default().run(&graph, &[("x".to_string(), x)], &NoVariables).unwrap();
+    let found = Evaluator::default().run(&graph, &[("x".to_string(), x)], &BTreeMap::new()).unwrap();
     assert_eq!(*found.outputs[0].1, Tensor::scalars(&[2, 2], vec![14.0, 32.0, 32.0, 77.0]).unwrap());
     assert_eq!(found.outputs[1].1.shape(), [3, 2]);
 }

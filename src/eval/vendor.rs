@@ -1,16 +1,16 @@
-//! Operations that exporters write and no document declares: tract's, and those that Khronos'
-//! converters name after an operation of ONNX, with a number for each variant: `erf_v1`.
+//! Vendor operations, which exporters write without declarations: those of tract, and those of
+//! Khronos' converters, named after an operation of ONNX and a number for the variant: `erf_v1`.
 
 use std::sync::Arc;
 
 use super::broadcast::map2;
 use super::call::{Call, Outcome, as_scalars};
-use super::fault::Fault;
+use super::error::EvalError;
 use super::table::Function;
 use super::{reduce, scan, sources};
 use crate::tensor::Tensor;
 
-/// What is known of vendors' operations.
+/// The kernels of vendor operations.
 const VENDOR: &[(&str, Function)] = &[
     ("tract_core_external", sources::external),
     ("tract_core_erf", erf),
@@ -22,7 +22,7 @@ const VENDOR: &[(&str, Function)] = &[
     ("mean_variance_normalization", mean_variance_normalization),
 ];
 
-/// What an operation that is not of the standard computes.
+/// The kernel of a vendor operation, if there is one.
 pub(crate) fn operation(name: &str) -> Option<Function> {
     let find = |name: &str| VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
     find(name).or_else(|| {
@@ -33,14 +33,14 @@ pub(crate) fn operation(name: &str) -> Option<Function> {
 }
 
 /// The operand at a position, whatever its name.
-fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Fault> {
+fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, EvalError> {
     let value = call.value_at(position, name);
-    let value = value.ok_or_else(|| Fault::argument(format!("`{}` has no argument `{name}`", call.name())))?;
+    let value = value.ok_or_else(|| EvalError::argument(format!("`{}` has no argument `{name}`", call.name())))?;
     as_scalars(call.tensor_of(&value)?)
 }
 
-/// A number that may be left out.
-fn number(call: &Call, name: &str, default: f64) -> Result<f64, Fault> {
+/// An optional number.
+fn number(call: &Call, name: &str, default: f64) -> Result<f64, EvalError> {
     if call.value(name).is_some() { call.number(name) } else { Ok(default) }
 }
 
@@ -77,7 +77,7 @@ fn error_function(x: f64) -> f64 {
 
 fn along(call: &Call, log: bool) -> Outcome {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
-    let axes = call.value_at(1, "axes").ok_or_else(|| Fault::argument(format!("`{}` has no axes", call.name())))?;
+    let axes = call.value_at(1, "axes").ok_or_else(|| EvalError::argument(format!("`{}` has no axes", call.name())))?;
     let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.rank()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
     reduce::softmax_along(call, &x, &axes, log)
@@ -91,7 +91,7 @@ fn log_softmax(call: &Call) -> Outcome {
     along(call, true)
 }
 
-/// `HardSigmoid` of ONNX, whose beta is not written where it has its default.
+/// `HardSigmoid` of ONNX; beta is optional.
 fn hard_sigmoid(call: &Call) -> Outcome {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, "alpha", 0.2)?;
@@ -104,7 +104,7 @@ fn mean_variance_normalization(call: &Call) -> Outcome {
     let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
     let axes = call.naturals("axes")?;
     if axes.iter().any(|&axis| axis >= x.rank()) {
-        return Err(Fault::shapes(format!("`{}` has no axes {axes:?}", call.name())));
+        return Err(EvalError::shapes(format!("`{}` has no axes {axes:?}", call.name())));
     }
     let epsilon = number(call, "epsilon", 1e-5)?;
     let mean = |items: &[f64]| Ok(items.iter().sum::<f64>() / items.len().max(1) as f64);

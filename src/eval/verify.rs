@@ -1,18 +1,17 @@
-//! Comparison of two graphs by what they compute.
+//! Comparison of the outputs of two graphs.
 
 use super::sources::source_type;
 use super::{EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::eval::Fault;
 use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// Random numbers that are the same for the same seed everywhere (splitmix64).
+/// Random numbers that depend on the seed only, not on the machine (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// The random numbers of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -30,8 +29,8 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A tensor of random items: scalars from -1 to 1, integers 0 and 1, which are indices that
-    /// most tensors have, logicals.
+    /// A tensor of random items: scalars from -1 to 1, logicals, or integers 0 and 1, which are valid
+    /// indices for most tensors.
     ///
     /// # Errors
     ///
@@ -51,121 +50,120 @@ impl Random {
     }
 }
 
-/// The given inputs of a graph, and random ones for the others.
-///
-/// # Errors
-///
-/// The shape of an input that is not given is not known.
-pub fn random_inputs(graph: &Graph, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
-    let mut inputs = given.to_vec();
-    for (i, input) in graph.inputs.iter().enumerate() {
-        let name = graph.tensor_name(*input);
-        if inputs.iter().any(|(given, _)| *given == name) {
-            continue;
+impl Graph {
+    /// The given inputs of the graph, and random ones for the others.
+    ///
+    /// # Errors
+    ///
+    /// The shape of an input that is not given is not known.
+    pub fn random_inputs(&self, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
+        let mut inputs = given.to_vec();
+        for (i, input) in self.inputs.iter().enumerate() {
+            let name = self.tensor_name(*input);
+            if inputs.iter().any(|(given, _)| *given == name) {
+                continue;
+            }
+            let operation = self.tensors[input.index()].producer;
+            let fail = |message: String| EvalError { operation, ..EvalError::new(Code::EvalInput, message) };
+            let known = self.shape(*input).and_then(|shape| extents(shape.extents()));
+            let unknown = || fail(format!("the shape of input `{name}` is not known: give the input"));
+            let shape = known.ok_or_else(unknown)?;
+            // Each input has its own sequence, so that it does not depend on the other inputs.
+            let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
+            let made = random.tensor(source_type(self, *input).unwrap_or(DType::Float64), &shape);
+            inputs.push((name, made.map_err(|error| fail(error.0))?));
         }
-        let tensor = &graph.tensors[input.index()];
-        let known = graph.shape(*input).and_then(|shape| extents(shape.extents()));
-        let fail =
-            |message: String| EvalError { fault: Fault::new(Code::EvalInput, message), operation: tensor.producer };
-        let shape = known.ok_or_else(|| fail(format!("the shape of input `{name}` is not known: give the input")))?;
-        // Each input has its own sequence, whatever inputs there are beside it.
-        let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
-        let made = random.tensor(source_type(graph, *input).unwrap_or(DType::Float64), &shape);
-        inputs.push((name, made.map_err(|error| fail(error.0))?));
+        Ok(inputs)
     }
-    Ok(inputs)
 }
 
 fn extents(shape: &[Extent]) -> Option<Vec<usize>> {
     shape.iter().map(|extent| usize::try_from(extent.known()?).ok()).collect()
 }
 
-/// Variables from somewhere, and random data for those that it has none for.
-pub struct OrRandom<'a> {
-    /// Where data come from in the first place.
-    pub variables: &'a dyn Variables,
-    /// The seed of the others.
-    pub seed: u64,
+/// Random data of a variable. They depend on the label, not on the order in which variables are
+/// loaded: both graphs of a comparison get the same.
+pub(super) fn random_variable(
+    label: &str,
+    shape: &[usize],
+    of: Option<DType>,
+    seed: u64,
+) -> Result<Tensor, TensorError> {
+    let seed = label.bytes().fold(seed, |seed, byte| seed.wrapping_mul(0x100_0193) ^ u64::from(byte));
+    Random::new(seed).tensor(of.unwrap_or(DType::Float64), shape)
 }
 
-impl Variables for OrRandom<'_> {
-    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        if let Some(tensor) = self.variables.load(label, shape, of)? {
-            return Ok(Some(tensor));
-        }
-        // The label decides, so that both graphs get the same data in whatever order they ask.
-        let seed = label.bytes().fold(self.seed, |seed, byte| seed.wrapping_mul(0x100_0193) ^ u64::from(byte));
-        Random::new(seed).tensor(of.unwrap_or(DType::Float64), shape).map(Some)
-    }
-}
-
-/// How far two graphs are apart.
+/// The largest difference between the outputs of two graphs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
     /// The largest difference of two numbers, measured against the larger one where it is above 1.
     pub largest: f64,
-    /// The output where it is.
+    /// The output with this difference.
     pub output: String,
     /// The number of items compared.
     pub items: usize,
 }
 
-/// How far two tensors are apart: none where their shapes or types differ.
-pub fn difference(a: &Tensor, b: &Tensor) -> Option<f64> {
-    if a.shape() != b.shape() || a.dtype() != b.dtype() {
-        return None;
+impl Tensor {
+    /// The largest difference of two items, measured against the larger one where it is above 1;
+    /// none where the shapes or types of the tensors differ.
+    pub fn difference(&self, other: &Tensor) -> Option<f64> {
+        if self.shape() != other.shape() || self.dtype() != other.dtype() {
+            return None;
+        }
+        let difference = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
+            true => 0.0,
+            false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),
+            false => f64::INFINITY,
+        };
+        Some(self.to_scalars().iter().zip(other.to_scalars().iter()).map(difference).fold(0.0, f64::max))
     }
-    let apart = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
-        true => 0.0,
-        false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),
-        false => f64::INFINITY,
-    };
-    Some(a.to_scalars().iter().zip(b.to_scalars().iter()).map(apart).fold(0.0, f64::max))
 }
 
-/// Evaluates two graphs on the same inputs and compares their outputs.
-///
-/// # Errors
-///
-/// One of the graphs cannot be evaluated, or an output differs in shape or type.
-pub fn compare(
-    evaluator: &Evaluator,
-    graphs: [&Graph; 2],
-    inputs: &[(String, Tensor)],
-    variables: &dyn Variables,
-) -> Result<Difference, Box<Diagnostic>> {
-    let fail = |message: String| {
-        let fault = Fault::new(Code::VerifyDifference, message);
-        Err(Box::new(EvalError { fault, operation: None }.diagnostic(graphs[0])))
-    };
-    let run = |graph: &Graph, inputs: &[(String, Tensor)]| {
-        let outputs = evaluator.run(graph, inputs, variables).map(|evaluation| evaluation.outputs);
-        outputs.map_err(|error| Box::new(error.diagnostic(graph)))
-    };
-    // Names can change when a document is migrated, so the inputs go by their places.
-    let [source, flat] = graphs;
-    let name_in_flat = |name: &String| {
-        let place = source.inputs.iter().position(|input| source.tensor_name(*input) == *name);
-        place.and_then(|i| flat.inputs.get(i)).map_or_else(|| name.clone(), |input| flat.tensor_name(*input))
-    };
-    let first = run(source, inputs)?;
-    let renamed: Vec<(String, Tensor)> =
-        inputs.iter().map(|(name, tensor)| (name_in_flat(name), tensor.clone())).collect();
-    let second = run(flat, &renamed)?;
-    if first.len() != second.len() {
-        return fail(format!("there are {} outputs, the source has {}", second.len(), first.len()));
-    }
-    let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
-    for ((name, wanted), (_, found)) in first.iter().zip(&second) {
-        let Some(apart) = difference(wanted, found) else {
-            let tell = |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype().keyword(), tensor.shape());
-            return fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
+impl Evaluator {
+    /// Evaluates two graphs on the same inputs and compares their outputs.
+    ///
+    /// # Errors
+    ///
+    /// One of the graphs cannot be evaluated, or an output differs in shape or type.
+    pub fn compare(
+        &self,
+        graphs: [&Graph; 2],
+        inputs: &[(String, Tensor)],
+        variables: &dyn Variables,
+    ) -> Result<Difference, Box<Diagnostic>> {
+        let fail =
+            |message: String| Err(Box::new(EvalError::new(Code::VerifyDifference, message).diagnostic(graphs[0])));
+        let run = |graph: &Graph, inputs: &[(String, Tensor)]| {
+            let outputs = self.run(graph, inputs, variables).map(|evaluation| evaluation.outputs);
+            outputs.map_err(|error| Box::new(error.diagnostic(graph)))
         };
-        largest.items += wanted.len();
-        if largest.output.is_empty() || apart > largest.largest {
-            (largest.largest, largest.output) = (apart, name.clone());
+        // Names can change when a document is migrated, so inputs are matched by position.
+        let [source, flat] = graphs;
+        let name_in_flat = |name: &String| {
+            let place = source.inputs.iter().position(|input| source.tensor_name(*input) == *name);
+            place.and_then(|i| flat.inputs.get(i)).map_or_else(|| name.clone(), |input| flat.tensor_name(*input))
+        };
+        let first = run(source, inputs)?;
+        let renamed: Vec<(String, Tensor)> =
+            inputs.iter().map(|(name, tensor)| (name_in_flat(name), tensor.clone())).collect();
+        let second = run(flat, &renamed)?;
+        if first.len() != second.len() {
+            return fail(format!("there are {} outputs, the source has {}", second.len(), first.len()));
         }
+        let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
+        for ((name, wanted), (_, found)) in first.iter().zip(&second) {
+            let Some(apart) = wanted.difference(found) else {
+                let tell =
+                    |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype().keyword(), tensor.shape());
+                return fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
+            };
+            largest.items += wanted.len();
+            if largest.output.is_empty() || apart > largest.largest {
+                (largest.largest, largest.output) = (apart, name.clone());
+            }
+        }
+        Ok(largest)
     }
-    Ok(largest)
 }

@@ -1,44 +1,44 @@
-//! Sliding windows (4.3): which items a window meets at each position.
+//! Sliding windows (4.3): the items that a window covers at each position.
 //!
 //! All operations of the family are sums, maxima or choices over the same pairs: an item of the
-//! window, and the item of the input that it lies on. [`Windows::each`] enumerates these pairs for
-//! every position of the output, so that the operations only say what is done with them.
+//! window, and the item of the input below it. [`Windows::each`] enumerates these pairs for every
+//! position of the output, and each operation computes an output item from them.
 
 use super::call::Call;
-use super::fault::Fault;
+use super::error::EvalError;
 use crate::tensor::volume;
 
-/// What lies around a tensor.
+/// The border: values outside of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Border {
-    /// Nothing.
+    /// No values: windows are cut at the edge.
     Ignore,
     /// A constant.
     Constant,
     /// The items at the edge.
     Replicate,
-    /// The items as in a mirror at the edge item.
+    /// The items mirrored at the edge item.
     Reflect,
-    /// The items as in a mirror behind the edge item.
+    /// The items mirrored behind the edge item.
     ReflectEven,
 }
 
 impl Border {
     /// The border of an operation.
-    pub(crate) fn read(call: &Call) -> Result<Self, Fault> {
+    pub(crate) fn read(call: &Call) -> Result<Self, EvalError> {
         Ok(match call.string("border")? {
             "ignore" => Border::Ignore,
             "constant" => Border::Constant,
             "replicate" => Border::Replicate,
             "reflect" => Border::Reflect,
             "reflect-even" => Border::ReflectEven,
-            other => return Err(Fault::argument(format!("'{other}' is no border mode"))),
+            other => return Err(EvalError::argument(format!("'{other}' is no border mode"))),
         })
     }
 
-    /// The place of the item that stands at `i` along an axis; none where the border has it.
+    /// The index of the item at position `i` along an axis; none where the border gives the value.
     ///
-    /// A mirror reflects as often as it takes, where the text has one reflection only.
+    /// Positions far outside are mirrored repeatedly; the specification has one reflection only.
     pub(crate) fn place(self, i: i64, extent: usize) -> Option<usize> {
         if extent == 0 {
             return None;
@@ -65,7 +65,7 @@ impl Border {
     }
 }
 
-/// Whether windows lead to the smaller space or back.
+/// Whether windows lead to the smaller space or to the larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From the up-scaled to the down-scaled space: `conv`, `box`, …
@@ -93,25 +93,25 @@ pub(crate) struct Windows {
     border: Border,
 }
 
-/// An item of the window, and the item of the input that it lies on, by their places in row-major
-/// order; none where only a constant border or nothing is there.
+/// The row-major indices of an item of the window and of the input item below it; the latter is none
+/// where the border gives the value, or there is none.
 pub(crate) type Pair = (usize, Option<usize>);
 
 impl Windows {
-    /// Reads the parameters of an operation whose windows of a size lie over an input, and finds
-    /// the extents of the output. `reference` is the shape that an up-scaling arrives at.
+    /// Reads the parameters of an operation with windows of a size over an input, and computes the
+    /// extents of the output. `reference` is the output shape of an up-scaling operation, if given.
     pub(crate) fn read(
         call: &Call,
         input: &[usize],
         size: &[usize],
         direction: Direction,
         reference: Option<&[usize]>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, EvalError> {
         let (stride, dilation, padding) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
         for (name, length) in [("stride", stride.len()), ("dilation", dilation.len()), ("padding", padding.len())] {
             if length != 0 && length != input.len() && !(call.draft() && length < input.len()) {
                 let (of, axes) = (call.name(), input.len());
-                return Err(Fault::shapes(format!(
+                return Err(EvalError::shapes(format!(
                     "`{name}` of `{of}` has {length} items, the window has {axes} axes"
                 )));
             }
@@ -119,14 +119,16 @@ impl Windows {
         let axis = |i: usize| {
             let step = |items: &[i64], name: &str| match items.get(i).copied().unwrap_or(1) {
                 step if step >= 1 => Ok(step),
-                step => Err(Fault::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name()))),
+                step => {
+                    Err(EvalError::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name())))
+                }
             };
             let steps = (step(&stride, "stride")?, step(&dilation, "dilation")?);
             let reference = reference.map(|reference| reference[i]);
             let found = axis_window(input[i], size[i], steps, padding.get(i).copied(), direction, reference);
             found.ok_or_else(|| {
                 let (name, window, extent) = (call.name(), size[i], input[i]);
-                Fault::shapes(format!("a window of {window} items of `{name}` does not fit an extent of {extent}"))
+                EvalError::shapes(format!("a window of {window} items of `{name}` does not fit an extent of {extent}"))
             })
         };
         let axes = (0..input.len()).map(axis).collect::<Result<_, _>>()?;
@@ -148,12 +150,12 @@ impl Windows {
         self.direction
     }
 
-    /// What lies around the input.
+    /// The border of the input.
     pub(crate) fn border(&self) -> Border {
         self.border
     }
 
-    /// The items along one axis that a window meets at a position of the output.
+    /// The items along one axis that a window covers at a position of the output.
     fn along(&self, axis: &AxisWindow, at: usize) -> Vec<Pair> {
         let at = at as i64;
         let item = |k: usize| {
@@ -173,17 +175,17 @@ impl Windows {
         (0..axis.size).filter_map(item).collect()
     }
 
-    /// Calls a function for each position of the output, in row-major order, with the pairs that
-    /// the window meets there, in row-major order of the window.
+    /// Calls a function for each position of the output, in row-major order, with the pairs of the
+    /// window there, in row-major order of the window.
     ///
     /// # Errors
     ///
-    /// It would take too many steps or too much memory; what the function refuses.
+    /// It would take too many steps or too much memory, or the function failed.
     pub(crate) fn each(
         &self,
         call: &Call,
-        mut f: impl FnMut(usize, &[Pair]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut f: impl FnMut(usize, &[Pair]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
         let output = self.output();
         let count = call.budget().room(&output)?;
         let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.size).collect();
@@ -221,7 +223,8 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) {
     }
 }
 
-/// The window along an axis: extents and automatic padding as in 4.3. None where nothing fits.
+/// The window along an axis: extents and automatic padding as in 4.3. None where the window does not
+/// fit.
 fn axis_window(
     input: usize,
     size: usize,
@@ -232,7 +235,7 @@ fn axis_window(
 ) -> Option<AxisWindow> {
     let extent = i64::try_from(input).ok()?;
     let covered = i64::try_from(size).ok()?.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?;
-    // The automatic padding makes of the extent X the extent ceil(X / stride).
+    // With automatic padding the extent X becomes ceil(X / stride).
     let automatic = |up: i64| {
         let down = up.checked_add(stride - 1)? / stride;
         let total = (down - 1).checked_mul(stride)?.checked_add(covered)?.checked_sub(up)?.max(0);
@@ -260,7 +263,7 @@ fn axis_window(
         Some(reference) => reference,
         None => usize::try_from(output).ok()?,
     };
-    // Positions are computed without further checks: nothing may be so far out that it overflows.
+    // Positions are computed without further checks, so the extents are bounded to rule out overflow.
     let farthest = (output as i64).checked_mul(stride)?.checked_add(covered)?.checked_add(before.checked_abs()?)?;
     (farthest < i64::MAX / 4).then_some(AxisWindow { input, output, size, stride, dilation, before })
 }

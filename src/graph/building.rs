@@ -1,10 +1,10 @@
-//! How a graph grows: the one way for all who make operations.
+//! Adding operations to a graph: the one way, whatever makes them.
 //!
-//! The arguments of an operation are pushed one after the other, each as a word. A signature tells
-//! for which parameters they are; operations of one site share it ([`Graph::signature`]). Then the
+//! First the arguments of the operation are pushed one after the other. A signature tells which
+//! parameters they are for; all operations of a call site share it ([`Graph::signature`]). Then the
 //! operation is finished: with one new tensor as result ([`Graph::add_single`]), or with tensors that
-//! were added before ([`Graph::finish_operation`]). [`Graph::add_operation`] does all of this for who
-//! has the arguments at hand.
+//! were added before ([`Graph::finish_operation`]). [`Graph::add_operation`] does all of this for
+//! callers that have all arguments at once.
 
 use smallvec::SmallVec;
 
@@ -18,11 +18,11 @@ use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
 
-/// The shape that the arguments of an operation have in common, as far as they are known.
+/// The shape that all arguments of an operation have, if there is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Common {
     shape: Option<ShapeId>,
-    /// Whether there are arguments of other shapes, or of none that is known.
+    /// Whether some argument has another shape, or one that is not known.
     differs: bool,
 }
 
@@ -48,7 +48,7 @@ impl Graph {
         KindId(self.kinds.len() as u32 - 1)
     }
 
-    /// Adds a tensor, which no operation makes yet.
+    /// Adds a tensor, which is not yet the result of an operation.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         room::push(&mut self.tensors, Tensor { name, dtype, shape: None, producer: None });
         TensorId(self.tensors.len() as u32 - 1)
@@ -73,44 +73,44 @@ impl Graph {
         self.finish_operation(signature, dtype, source)
     }
 
-    /// The signature of operations of a kind that are given these parameters and have so many
+    /// The signature of operations of a kind with arguments for these parameters and a number of
     /// results.
     pub(crate) fn signature(&mut self, kind: KindId, keys: &[Key], results: usize) -> SignatureId {
         self.signatures.intern(kind, keys, results as u32)
     }
 
-    /// Adds a tensor to the arguments of the operation that is finished next, and to those of
-    /// which a shape is wanted that they have in common.
+    /// Adds a tensor to the arguments of the operation that is finished next, and its shape to the
+    /// common one.
     #[inline]
     pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId, common: &mut Common) {
         common.add(self.tensors[tensor.index()].shape);
         self.packed.push_tensor(tensor);
     }
 
-    /// The same for a value that is no tensor.
+    /// The same for any value.
     pub(crate) fn push_operand(&mut self, value: Value, common: &mut Common) -> Kept {
         self.join(Operand::from(&value), common);
         self.packed.push_value(value)
     }
 
-    /// Adds an array of tensors, of one at least, to the arguments of the operation that is finished next.
+    /// Adds an array of at least one tensor to the arguments of the operation that is finished next.
     pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) {
         let kept = self.packed.keep_tensors(tensors);
         self.packed.push_again(kept);
     }
 
-    /// Keeps a value that is to be an argument.
+    /// Stores a value that is to be an argument.
     pub(crate) fn keep(&mut self, value: Value) -> Kept {
         self.packed.keep(value)
     }
 
-    /// Adds a value that the graph has to the arguments of the operation that is finished next.
+    /// Adds a stored value to the arguments of the operation that is finished next.
     #[inline]
     pub(crate) fn push_kept(&mut self, kept: Kept) {
         self.packed.push_again(kept);
     }
 
-    /// Adds a result to the operation that is finished next, behind its arguments.
+    /// Adds a result to the operation that is finished next.
     pub(crate) fn push_output(&mut self, output: Output) {
         self.packed.push_output(output);
     }
@@ -119,14 +119,14 @@ impl Graph {
     fn join(&self, operand: Operand, common: &mut Common) {
         match operand {
             Operand::Tensor(tensor) => common.add(self.tensors[tensor.index()].shape),
-            // Numbers have none, and go with any.
+            // Numbers are broadcast to any shape.
             Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
             Operand::Tensors(_) | Operand::Value(_) => common.add(None),
         }
     }
 
-    /// Adds an operation of the arguments and results that were pushed, as many as its signature
-    /// says.
+    /// Adds an operation. Its arguments and results are those that were pushed last, as many as its
+    /// signature says.
     pub(crate) fn finish_operation(
         &mut self,
         signature: SignatureId,
@@ -143,8 +143,8 @@ impl Graph {
         id
     }
 
-    /// Adds an operation with one tensor as result, which it adds as well. Its arguments were pushed,
-    /// as many as its signature says.
+    /// Adds an operation and the one tensor that is its result. Its arguments are those that were
+    /// pushed last, as many as its signature says.
     #[inline]
     pub(crate) fn add_single(
         &mut self,
@@ -161,19 +161,6 @@ impl Graph {
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)
-    }
-
-    /// Gives the one result of an operation the shape that all its tensors have; false where they
-    /// differ, or where it is not known at once that they do not.
-    pub(crate) fn share_shape(&mut self, operation: OperationId) -> bool {
-        let operation = &self.operations[operation.index()];
-        let mut common = Common::default();
-        self.operands_of(operation).for_each(|operand| self.join(operand, &mut common));
-        let (Some(shape), Some(Output::Tensor(&result))) = (common.shape(), self.outputs_of(operation).next()) else {
-            return false;
-        };
-        self.tensors[result.index()].shape = Some(shape);
-        true
     }
 
     /// Gives the results of an operation their shapes.
@@ -196,13 +183,13 @@ impl Graph {
         self.tensors[tensor.index()].shape = shape.map(|shape| self.shapes.intern(shape));
     }
 
-    /// Adds a place that calls a fragment.
+    /// Adds a place of the source that calls a fragment, and gives its index.
     pub(crate) fn add_call_place(&mut self, fragment: Name, at: Location) -> u32 {
         self.call_places.push((fragment, at));
         self.call_places.len() as u32 - 1
     }
 
-    /// Adds a call from such a place.
+    /// Adds a call at such a place, made within the call `parent`.
     #[inline]
     pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
         room::push(&mut self.origins, (parent, place));

@@ -1,4 +1,4 @@
-//! The flat graph: operations on tensors, in an order in which they can be computed.
+//! The flat graph: operations on tensors, each after those whose results it uses.
 
 mod building;
 pub(crate) mod names;
@@ -14,7 +14,8 @@ mod shape_table;
 pub(crate) mod shapes;
 pub(crate) mod standard;
 pub(crate) mod stats;
-pub(crate) mod symbolic;
+#[cfg(test)]
+mod tests;
 pub(crate) mod value;
 mod verify;
 mod walk;
@@ -35,14 +36,13 @@ pub(crate) use shape_table::ShapeId;
 use shape_table::ShapeTable;
 pub use shapes::Extent;
 pub use shapes::Shape;
-pub use symbolic::Symbolic;
 pub use value::Value;
 
 /// Identifies a tensor of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TensorId(pub(crate) u32);
 
-/// Identifies an operation of a [`Graph`]. An `Option` of it takes no more than it does.
+/// Identifies an operation of a [`Graph`]. An `Option` of it has the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct OperationId(NonZeroU32);
 
@@ -63,12 +63,12 @@ impl OperationId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct KindId(pub(crate) u32);
 
-/// Identifies a chain of calls through which operations came about.
+/// Identifies the innermost of the nested calls that an operation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OriginId(pub(crate) u32);
 
 impl OriginId {
-    /// No call: the operation stands in the graph's own body.
+    /// No call: the operation is written in the body of the graph.
     pub(crate) const NONE: OriginId = OriginId(u32::MAX);
 }
 
@@ -92,28 +92,28 @@ pub(crate) struct Tensor {
     pub(crate) name: NameId,
     /// The type of its elements, where known.
     pub(crate) dtype: Option<Primitive>,
-    /// Its extents, where their number is known: [`Graph::shape`] has them.
+    /// Its shape, where the rank is known; see [`Graph::shape`].
     pub(crate) shape: Option<ShapeId>,
-    /// The operation that makes it.
+    /// The operation whose result it is; none for an input of a kept fragment.
     pub(crate) producer: Option<OperationId>,
 }
 
 const _: () = assert!(size_of::<Tensor>() == 16);
 
-/// What an operation is: its name and signature.
+/// A kind of operations: their name, parameters and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     /// The name of the operation.
     pub(crate) name: Name,
-    /// Its parameters; none are known of an operation that is not declared.
+    /// Its parameters; those of an operation that is not declared are not known.
     pub(crate) params: Vec<KindParam>,
     /// The names of its results.
     pub(crate) results: Vec<Name>,
-    /// Whether it is declared at all.
+    /// Whether it is declared: by the standard library, the document or another library.
     pub(crate) declared: bool,
     /// Whether it belongs to the standard library.
     pub(crate) standard: bool,
-    /// Whether it is generic.
+    /// Whether its declaration is generic, so that calls have a type argument.
     pub(crate) generic: bool,
 }
 
@@ -128,18 +128,18 @@ pub(crate) struct KindParam {
     pub(crate) default: Option<Value>,
 }
 
-/// For which parameter an argument is.
+/// The parameter that an argument is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     /// A parameter of the kind.
     Param(u32),
-    /// The next position of an operation that is not declared.
+    /// An argument by position of an operation that is not declared.
     Positional,
-    /// A name of an operation that is not declared.
+    /// An argument by name of an operation that is not declared.
     Named(Name),
 }
 
-/// An argument to be given to an operation; parameters without one have their default.
+/// An argument of a new operation; parameters without an argument have their default.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Argument {
     /// The parameter.
@@ -148,20 +148,20 @@ pub(crate) struct Argument {
     pub(crate) value: Value,
 }
 
-/// The value of an argument. Tensors, which are most arguments, are not kept as [`Value`]s.
+/// The value of an argument. Tensors, which are most arguments, are not stored as [`Value`]s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Operand<'g> {
     /// A tensor.
     Tensor(TensorId),
-    /// An array of tensors, of one at least.
+    /// An array of at least one tensor.
     Tensors(&'g [TensorId]),
     /// Anything else.
     Value(&'g Value),
 }
 
 impl<'g> Operand<'g> {
-    /// The value, if it is no tensor and no array of tensors.
+    /// The value, unless it is a tensor or an array of tensors.
     pub fn value(self) -> Option<&'g Value> {
         match self {
             Operand::Tensor(_) | Operand::Tensors(_) => None,
@@ -169,7 +169,7 @@ impl<'g> Operand<'g> {
         }
     }
 
-    /// The value, on its own.
+    /// The value, whether it is a tensor or not.
     pub fn to_value(self) -> Value {
         match self {
             Operand::Tensor(tensor) => Value::Tensor(tensor),
@@ -216,14 +216,14 @@ impl<'g> Output<'g> {
     }
 }
 
-/// A call on the way from the graph to an operation.
+/// One of the nested calls of fragments that an operation comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     /// The call around this one.
     pub(crate) parent: OriginId,
     /// The fragment that was called.
     pub(crate) fragment: Name,
-    /// Where.
+    /// The place of the call.
     pub(crate) at: Location,
 }
 
@@ -231,9 +231,9 @@ pub(crate) struct Origin {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum KeptFragment {
-    /// As it was written.
+    /// The text of its declaration, unchanged.
     Verbatim(String),
-    /// Flattened: what stands before its body, and the body.
+    /// Flattened: the text of its declaration up to the body, and the body as a graph.
     Flat(String, Box<Graph>),
 }
 
@@ -258,14 +258,15 @@ pub struct Graph {
     shapes: ShapeTable,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
-    /// The calls through which operations came about: each with the call around it.
+    /// The calls that operations come from: the call around each, and its place in `call_places`.
     origins: Vec<(OriginId, u32)>,
-    /// The places of these calls. Many calls stand in one place: that of a fragment called often.
+    /// The called fragments and the places of the calls. A place in a fragment is shared by all calls
+    /// that are made while the fragment is expanded again and again.
     call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
     /// The comments at the head of the document, line by line; empty lines among them.
     pub(crate) comments: Vec<String>,
-    /// What stood between `extension` and `;` in the directives that the output keeps.
+    /// The text between `extension` and `;` of each directive that the output keeps.
     pub(crate) extensions: Vec<String>,
     /// The fragments that the output keeps.
     pub(crate) fragments: Vec<KeptFragment>,
@@ -299,14 +300,14 @@ impl Graph {
         self.origins.len()
     }
 
-    /// A call through which operations came about; none for [`OriginId::NONE`].
+    /// A call that operations come from; none for [`OriginId::NONE`].
     pub(crate) fn origin(&self, id: OriginId) -> Option<Origin> {
         let (parent, place) = *self.origins.get(id.index())?;
         let (fragment, at) = self.call_places[place as usize];
         Some(Origin { parent, fragment, at })
     }
 
-    /// The table of names, to add some.
+    /// The table of names, for adding names.
     pub(crate) fn symbols_mut(&mut self) -> &mut Names {
         Arc::make_mut(&mut self.symbols)
     }
@@ -321,7 +322,7 @@ impl Graph {
         taken
     }
 
-    /// Keeps the operations that are marked, and the tensors that `renumber` has new numbers for.
+    /// Keeps the operations marked in `needed`, and the tensors that have a new number in `renumber`.
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
         let old = std::mem::take(&mut self.operations);
@@ -348,7 +349,7 @@ impl Graph {
         self.names.resolve(&self.symbols);
     }
 
-    /// The arguments that an operation was given, each with what it is for.
+    /// The arguments that an operation was given, each with its parameter.
     pub(crate) fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
         let keys = self.signatures.keys(operation.signature());
         let operands = operation.operands..operation.operands + keys.len() as u32;
@@ -366,7 +367,7 @@ impl Graph {
         self.packed.operand(operation.operands + i as u32)
     }
 
-    /// For what the arguments of an operation are.
+    /// The parameters of the arguments that an operation was given.
     pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
         self.signatures.keys(operation.signature())
     }
@@ -376,37 +377,37 @@ impl Graph {
         self.packed.outputs(self.results_of(operation))
     }
 
-    /// The words of the results of an operation.
+    /// The results of an operation in packed form.
     #[inline]
     fn results_of<'g>(&'g self, operation: &'g Operation) -> &'g [TensorId] {
         let (_, _, count) = self.signatures.counts(operation.signature());
         self.packed.results(&operation.result, count)
     }
 
-    /// Calls a function with all tensors that an operation gives.
+    /// Calls a function with each tensor among the results of an operation.
     #[inline]
     fn each_result(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
         self.packed.each_result(self.results_of(operation), &mut f);
     }
 
-    /// Calls a function with all tensors among the arguments of an operation.
+    /// Calls a function with each tensor among the arguments of an operation.
     #[inline]
     fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
         let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.each_operand_tensor(operation.operands..operation.operands + count, &mut f);
     }
 
-    /// All tensors that an operation gives.
+    /// All tensors among the results of an operation.
     pub fn tensors_of<'g>(&'g self, operation: &'g Operation) -> impl Iterator<Item = TensorId> + Clone {
         self.outputs_of(operation).flat_map(Output::tensors).copied()
     }
 
-    /// The extents of a tensor, where their number is known.
+    /// The shape of a tensor, where its rank is known.
     pub fn shape(&self, tensor: TensorId) -> Option<&Shape> {
         self.shapes.get(self.tensors[tensor.index()].shape?)
     }
 
-    /// The number of an operation's kind.
+    /// Identifies the kind of an operation.
     #[inline]
     pub(crate) fn kind_id(&self, operation: &Operation) -> KindId {
         self.signatures.counts(operation.signature()).0
@@ -422,7 +423,7 @@ impl Graph {
         self.symbols.text(self.kind(operation).name)
     }
 
-    /// Spells names of tensors one after the other into one text.
+    /// Writes names of tensors into a text.
     pub(crate) fn speller(&self) -> Speller<'_> {
         Speller::new(&self.names, &self.symbols)
     }
@@ -444,7 +445,7 @@ impl Graph {
         self.argument_named(operation, self.symbols.get(name)?)
     }
 
-    /// The same by a name of the graph's table.
+    /// The same by an entry of the graph's table of names.
     pub(crate) fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
         let kind = self.kind(operation);
         let named = |(key, _): &(Key, Operand)| match key {
@@ -457,7 +458,7 @@ impl Graph {
         given.or_else(|| default().map(Operand::from))
     }
 
-    /// The same for an argument that is no tensor and no array of tensors.
+    /// The same for an argument that is neither a tensor nor an array of tensors.
     pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
         self.argument(operation, name)?.value()
     }

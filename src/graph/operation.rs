@@ -1,17 +1,17 @@
-//! What a graph keeps of an operation.
+//! An operation as the graph stores it.
 
 use super::packed::SignatureId;
 use super::{OriginId, TensorId};
 use crate::graph::Primitive;
 use crate::source::Location;
 
-/// An operation. Its kind, its arguments and its results are asked of its [`super::Graph`].
+/// An operation of a graph. Its [`super::Graph`] has methods for its kind, arguments and results.
 #[derive(Clone, Debug)]
 pub struct Operation {
     form: Form,
-    /// Its first argument in the table of the graph.
+    /// The index of its first argument in the table of the graph.
     pub(super) operands: u32,
-    /// Its result, or where its results begin in the table of the graph if it has not just one.
+    /// Its result; if it does not have exactly one, the index of the first in the table of the graph.
     pub(super) result: TensorId,
     /// The call in the source from which it comes.
     pub(crate) at: Location,
@@ -22,8 +22,8 @@ pub struct Operation {
 const _: () = assert!(size_of::<Operation>() == 28);
 
 impl Operation {
-    /// An operation of a signature and a type argument, from a place in the source and the calls
-    /// around it. It has no arguments and results yet.
+    /// An operation of a signature and a type argument, with the indices of its arguments and
+    /// results, the place in the source, and the calls around that.
     pub(super) fn new(
         signature: SignatureId,
         dtype: (Option<Primitive>, bool),
@@ -33,7 +33,7 @@ impl Operation {
         Operation { form: Form::new(signature, dtype), operands, result, at, origin }
     }
 
-    /// What it has in common with operations of its form.
+    /// Its kind, the parameters that are given, and the number of results.
     #[inline]
     pub(crate) fn signature(&self) -> SignatureId {
         self.form.signature()
@@ -63,17 +63,17 @@ impl Operation {
     }
 }
 
-/// A signature and a type argument in one word: the type in the last three bits, before them
-/// whether it was written. A graph with too many signatures for the others would take terabytes.
+/// A signature and a type argument in one word: the three lowest bits are the type, the next one is
+/// set where it was written, and the other 28 are the signature.
 #[derive(Clone, Copy, Debug)]
 struct Form(u32);
 
-/// The bits of a [`Form`] that are not the signature.
+/// The number of bits of a [`Form`] that are not the signature.
 const TYPE_BITS: u32 = 4;
 /// Set where the type argument was written.
 const EXPLICIT: u32 = 8;
-/// The types; one more than the place of each is its number, and 0 is none.
-const TYPES: [Primitive; 5] =
+/// The types: that at index `i` is stored as `i + 1`, and none as 0.
+pub(super) const TYPES: [Primitive; 5] =
     [Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
 impl Form {
@@ -93,23 +93,5 @@ impl Form {
     fn type_argument(self) -> (Option<Primitive>, bool) {
         let number = (self.0 & (EXPLICIT - 1)) as usize;
         (number.checked_sub(1).and_then(|at| TYPES.get(at).copied()), self.0 & EXPLICIT != 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_give_back_what_they_are_made_of() {
-        for signature in [0, 1, (1 << 28) - 1] {
-            for dtype in TYPES.into_iter().map(Some).chain([None]) {
-                for explicit in [false, true] {
-                    let form = Form::new(SignatureId::at(signature), (dtype, explicit));
-                    assert_eq!(form.signature().index(), signature as usize);
-                    assert_eq!(form.type_argument(), (dtype, explicit));
-                }
-            }
-        }
     }
 }

@@ -1,70 +1,31 @@
-//! The operators as one table: spelling, precedence, operand class, and the operation that an
-//! operator on tensors stands for (3.3.3, Table 1). Parsers, printers, checks and the evaluator
-//! read it.
+//! The operators and built-in functions as tables: spelling, precedence, operand class, and the
+//! operation that an operator on tensors stands for (3.3.3, Table 1). Parsers, printers, checks and
+//! the evaluator read them.
 
 use super::Primitive;
 
-/// Unary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum UnaryOp {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-    /// `!`
-    Not,
-}
+/// Defines an enumeration and the table of its rows: one for each variant, in their order.
+macro_rules! table {
+    (
+        $(#[$doc:meta])* enum $name:ident, $row:ident in $table:ident
+        $($op:ident $text:literal { $($field:ident: $value:expr),* })*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) enum $name {
+            $(#[doc = concat!("`", $text, "`")] $op,)*
+        }
 
-/// Binary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum BinaryOp {
-    /// `in`
-    In,
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>`
-    Gt,
-    /// `>=`
-    Ge,
-    /// `==`
-    Eq,
-    /// `!=`
-    Ne,
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `^`
-    Pow,
-}
+        $(#[$doc])*
+        pub(crate) static $table: &[$row] = &[$($row { op: $name::$op, text: $text, $($field: $value),* }),*];
 
-/// Built-in functions (3.3.3), with the type names used as casts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Builtin {
-    /// `shape_of`
-    ShapeOf,
-    /// `length_of`
-    LengthOf,
-    /// `range_of`
-    RangeOf,
-    /// `integer(..)` (draft: `extent(..)`)
-    Integer,
-    /// `scalar(..)`
-    Scalar,
-    /// `logical(..)`
-    Logical,
-    /// `string(..)`
-    String,
+        impl $name {
+            /// The row of the table.
+            pub(crate) fn info(self) -> &'static $row {
+                &$table[self as usize]
+            }
+        }
+    };
 }
 
 /// What operands a binary operator takes when none is a tensor.
@@ -97,6 +58,28 @@ pub(crate) struct BinaryInfo {
     pub(crate) tensor: Option<&'static str>,
 }
 
+table! {
+    /// Binary operators, loosest first.
+    enum BinaryOp, BinaryInfo in BINARY
+    In "in" { precedence: 1, class: Class::Membership, tensor: None }
+    And "&&" { precedence: 2, class: Class::Logic, tensor: Some("and") }
+    Or "||" { precedence: 2, class: Class::Logic, tensor: Some("or") }
+    Lt "<" { precedence: 3, class: Class::Order, tensor: Some("lt") }
+    Le "<=" { precedence: 3, class: Class::Order, tensor: Some("le") }
+    Gt ">" { precedence: 3, class: Class::Order, tensor: Some("gt") }
+    Ge ">=" { precedence: 3, class: Class::Order, tensor: Some("ge") }
+    Eq "==" { precedence: 3, class: Class::Equality, tensor: Some("eq") }
+    Ne "!=" { precedence: 3, class: Class::Equality, tensor: Some("ne") }
+    Add "+" { precedence: 4, class: Class::Arithmetic, tensor: Some("add") }
+    Sub "-" { precedence: 4, class: Class::Arithmetic, tensor: Some("sub") }
+    Mul "*" { precedence: 5, class: Class::Arithmetic, tensor: Some("mul") }
+    Div "/" { precedence: 5, class: Class::Arithmetic, tensor: Some("div") }
+    Pow "^" { precedence: 6, class: Class::Arithmetic, tensor: Some("pow") }
+}
+
+/// The binding strength of the unary operators: tighter than every binary one.
+pub(crate) const UNARY_PRECEDENCE: u8 = 7;
+
 /// A row of the table of unary operators.
 #[derive(Debug)]
 pub(crate) struct UnaryInfo {
@@ -108,95 +91,33 @@ pub(crate) struct UnaryInfo {
     pub(crate) tensor: &'static str,
 }
 
+table! {
+    /// Unary operators.
+    enum UnaryOp, UnaryInfo in UNARY
+    Plus "+" { tensor: "copy" }
+    Minus "-" { tensor: "neg" }
+    Not "!" { tensor: "not" }
+}
+
 /// A row of the table of built-in functions.
 #[derive(Debug)]
 pub(crate) struct BuiltinInfo {
     /// The function.
-    pub(crate) function: Builtin,
-    /// Its name in NNEF 1.0.
+    pub(crate) op: Builtin,
+    /// Its name in NNEF 1.0; the draft has `extent` for `integer`.
     pub(crate) text: &'static str,
     /// The type of its value; none for the functions that give integer arrays.
     pub(crate) result: Option<Primitive>,
 }
 
-/// The binding strength of the unary operators: tighter than every binary one.
-pub(crate) const UNARY_PRECEDENCE: u8 = 7;
-
-const fn binary(
-    op: BinaryOp,
-    text: &'static str,
-    precedence: u8,
-    class: Class,
-    tensor: Option<&'static str>,
-) -> BinaryInfo {
-    BinaryInfo { op, text, precedence, class, tensor }
-}
-
-/// The binary operators, loosest first.
-pub(crate) static BINARY: [BinaryInfo; 14] = [
-    binary(BinaryOp::In, "in", 1, Class::Membership, None),
-    binary(BinaryOp::And, "&&", 2, Class::Logic, Some("and")),
-    binary(BinaryOp::Or, "||", 2, Class::Logic, Some("or")),
-    binary(BinaryOp::Lt, "<", 3, Class::Order, Some("lt")),
-    binary(BinaryOp::Le, "<=", 3, Class::Order, Some("le")),
-    binary(BinaryOp::Gt, ">", 3, Class::Order, Some("gt")),
-    binary(BinaryOp::Ge, ">=", 3, Class::Order, Some("ge")),
-    binary(BinaryOp::Eq, "==", 3, Class::Equality, Some("eq")),
-    binary(BinaryOp::Ne, "!=", 3, Class::Equality, Some("ne")),
-    binary(BinaryOp::Add, "+", 4, Class::Arithmetic, Some("add")),
-    binary(BinaryOp::Sub, "-", 4, Class::Arithmetic, Some("sub")),
-    binary(BinaryOp::Mul, "*", 5, Class::Arithmetic, Some("mul")),
-    binary(BinaryOp::Div, "/", 5, Class::Arithmetic, Some("div")),
-    binary(BinaryOp::Pow, "^", 6, Class::Arithmetic, Some("pow")),
-];
-
-/// The unary operators; they bind tighter than every binary one.
-pub(crate) static UNARY: [UnaryInfo; 3] = [
-    UnaryInfo { op: UnaryOp::Plus, text: "+", tensor: "copy" },
-    UnaryInfo { op: UnaryOp::Minus, text: "-", tensor: "neg" },
-    UnaryInfo { op: UnaryOp::Not, text: "!", tensor: "not" },
-];
-
-/// The built-in functions, in the order of [`Builtin`].
-pub(crate) static BUILTINS: [BuiltinInfo; 7] = [
-    BuiltinInfo { function: Builtin::ShapeOf, text: "shape_of", result: None },
-    BuiltinInfo { function: Builtin::LengthOf, text: "length_of", result: Some(Primitive::Integer) },
-    BuiltinInfo { function: Builtin::RangeOf, text: "range_of", result: None },
-    BuiltinInfo { function: Builtin::Integer, text: "integer", result: Some(Primitive::Integer) },
-    BuiltinInfo { function: Builtin::Scalar, text: "scalar", result: Some(Primitive::Scalar) },
-    BuiltinInfo { function: Builtin::Logical, text: "logical", result: Some(Primitive::Logical) },
-    BuiltinInfo { function: Builtin::String, text: "string", result: Some(Primitive::String) },
-];
-
-impl BinaryOp {
-    /// The row of this operator.
-    pub(crate) fn info(self) -> &'static BinaryInfo {
-        &BINARY[self as usize]
-    }
-}
-
-impl UnaryOp {
-    /// The row of this operator.
-    pub(crate) fn info(self) -> &'static UnaryInfo {
-        &UNARY[self as usize]
-    }
-}
-
-impl Builtin {
-    /// The row of this function.
-    pub(crate) fn info(self) -> &'static BuiltinInfo {
-        &BUILTINS[self as usize]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_stand_at_their_operators() {
-        assert!(BINARY.iter().enumerate().all(|(i, row)| row.op as usize == i));
-        assert!(UNARY.iter().enumerate().all(|(i, row)| row.op as usize == i));
-        assert!(BUILTINS.iter().enumerate().all(|(i, row)| row.function as usize == i));
-    }
+table! {
+    /// Built-in functions (3.3.3); type names are casts.
+    enum Builtin, BuiltinInfo in BUILTINS
+    ShapeOf "shape_of" { result: None }
+    LengthOf "length_of" { result: Some(Primitive::Integer) }
+    RangeOf "range_of" { result: None }
+    Integer "integer" { result: Some(Primitive::Integer) }
+    Scalar "scalar" { result: Some(Primitive::Scalar) }
+    Logical "logical" { result: Some(Primitive::Logical) }
+    String "string" { result: Some(Primitive::String) }
 }

@@ -1,4 +1,4 @@
-//! Which calls an operation comes from, for messages.
+//! The calls that an operation comes from, as part of a diagnostic.
 
 use super::{Graph, Operation};
 use crate::diagnostics::{Diagnostic, trace};

@@ -1,10 +1,9 @@
 //! Arguments and results of operations, packed.
 //!
-//! Nearly every argument and every result is one tensor: a word holds it. Arrays of tensors are
-//! such words one after the other, in a table of all of them; what is neither is kept in another
-//! table. A word for these is a place there. Which parameters the arguments are for is
-//! the same for all operations that come from calls of one form, so it is kept once, as a
-//! signature.
+//! Every argument and every result is one 32-bit word. Nearly all are tensors: the word is the
+//! number of the tensor. Otherwise it is an index into one of two tables: one of arrays of tensors,
+//! and one of all other values. The parameters that the arguments are for are the same for all
+//! operations from one call site, so they are stored once, as a signature.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,29 +14,29 @@ use smallvec::SmallVec;
 use super::{Key, KindId, Operand, Output, TensorId, Value};
 use crate::room;
 
-/// Marks words that are places in a table. Tensors are fewer than this.
+/// Set in words that are indices into a table. There are fewer tensors than this.
 const TABLE: u32 = 1 << 31;
-/// Marks those of arrays of tensors.
+/// Set in those of arrays of tensors.
 const LIST: u32 = 1 << 30;
 
-/// How many small values are remembered, to be shared. A power of two.
+/// The number of slots for numbers that were stored recently. A power of two.
 const RECENT: usize = 64;
 
 /// The arguments and results of all operations, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packed {
     operands: Vec<u32>,
-    /// Arrays of tensors, each behind its length.
+    /// Arrays of tensors: the length of each, then its tensors.
     lists: Vec<TensorId>,
     values: Vec<Value>,
-    /// Where the numbers last met are in the table.
+    /// The indices of numbers that were stored recently, by their hashes: equal ones share an index.
     recent: Vec<u32>,
-    /// The results of operations that have not just one: tensors, or places in the table of arrays.
+    /// The results of operations that do not have exactly one: tensors, or indices into `arrays`.
     results: Vec<TensorId>,
     arrays: Vec<Arc<[TensorId]>>,
 }
 
-/// An argument that the graph has already.
+/// A value that is stored in the tables of a graph, as an argument of any of its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept(u32);
 
@@ -61,7 +60,7 @@ impl Packed {
         kept
     }
 
-    /// Keeps a value that is to be an argument.
+    /// Stores a value that is to be an argument.
     pub(crate) fn keep(&mut self, value: Value) -> Kept {
         Kept(match value {
             Value::Tensor(tensor) => tensor.0,
@@ -70,7 +69,7 @@ impl Packed {
         })
     }
 
-    /// Keeps an array of tensors that is to be an argument.
+    /// Stores an array of tensors that is to be an argument.
     #[inline]
     pub(crate) fn keep_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) -> Kept {
         let start = self.lists.len();
@@ -89,7 +88,7 @@ impl Packed {
         room::push(&mut self.operands, kept.0);
     }
 
-    /// The place of a value in the table. Numbers that recur have one place.
+    /// Stores a value and gives its index. A number that was stored recently is not stored again.
     fn place(&mut self, value: Value) -> u32 {
         let bits = match value {
             Value::Int(i) => Some(i as u64),
@@ -125,8 +124,8 @@ impl Packed {
         }
     }
 
-    /// Where the last so many arguments begin, and where the last so many results. One alone is
-    /// taken out and given itself: an operation has room for it.
+    /// Where the last `operands` arguments and the last `results` results begin. A single result is
+    /// removed and returned instead: the operation itself has room for it.
     pub(crate) fn take_last(&mut self, operands: u32, results: u32) -> (u32, TensorId) {
         let result = match (results, self.results.last()) {
             (1, Some(&result)) => {
@@ -138,8 +137,8 @@ impl Packed {
         (self.operands.len() as u32 - operands, result)
     }
 
-    /// The words of so many results of an operation, of which [`Packed::take_last`] gave one or
-    /// where they begin.
+    /// The words of the results of an operation, given their number and the second value that
+    /// [`Packed::take_last`] returned.
     #[inline]
     pub(crate) fn results<'p>(&'p self, result: &'p TensorId, count: u32) -> &'p [TensorId] {
         match count {
@@ -152,7 +151,7 @@ impl Packed {
         self.operands.len() as u32
     }
 
-    /// Whether there is a result of no tensors.
+    /// Whether any result is an empty array.
     pub(crate) fn has_empty_array(&self) -> bool {
         self.arrays.iter().any(|tensors| tensors.is_empty())
     }
@@ -180,7 +179,7 @@ impl Packed {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
     }
 
-    /// Results, by their words.
+    /// The results that words stand for.
     #[inline]
     pub(crate) fn outputs<'p>(&'p self, results: &'p [TensorId]) -> impl ExactSizeIterator<Item = Output<'p>> + Clone {
         results.iter().map(|result| match result.0 & TABLE {
@@ -200,7 +199,7 @@ impl Packed {
         }
     }
 
-    /// Calls a function with the tensors of results, which are given by their words.
+    /// Calls a function with the tensors of the results that words stand for.
     #[inline]
     pub(crate) fn each_result(&self, results: &[TensorId], f: &mut impl FnMut(TensorId)) {
         for &result in results {
@@ -211,7 +210,7 @@ impl Packed {
         }
     }
 
-    /// Adds arguments and results of another table, with other tensors in them.
+    /// Adds arguments and results of another table, with tensors replaced by `new`.
     pub(crate) fn copy(
         &mut self,
         from: &Packed,
@@ -252,12 +251,12 @@ fn tensor_of(value: &Value) -> Option<TensorId> {
     }
 }
 
-/// Whether there are items, and all of them are tensors.
+/// Whether there are items and all of them are tensors.
 fn is_list(items: &[Value]) -> bool {
     !items.is_empty() && items.iter().all(|item| tensor_of(item).is_some())
 }
 
-/// Whether two numbers are the same to the bit, and of one type.
+/// Whether two numbers have the same type and the same bits.
 fn same_number(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => a == b,
@@ -267,7 +266,7 @@ fn same_number(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Identifies what operations of one form have in common.
+/// Identifies a signature: kind, given parameters and number of results of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SignatureId(u32);
 
@@ -292,13 +291,13 @@ struct Signature {
     results: u32,
 }
 
-/// The forms of operations: a kind, the parameters that are given, and the number of results.
+/// All signatures of a graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signatures {
     table: Vec<Signature>,
     keys: Vec<Key>,
     known: FxHashMap<(KindId, u32, SmallVec<[Key; 8]>), SignatureId>,
-    /// The signature met last of each kind.
+    /// The signature of each kind that was looked up last.
     recent: Vec<Option<SignatureId>>,
 }
 
@@ -331,7 +330,7 @@ impl Signatures {
         (signature.kind, signature.keys.1, signature.results)
     }
 
-    /// Whether there is one without results.
+    /// Whether any signature has no results.
     pub(crate) fn any_without_results(&self) -> bool {
         self.table.iter().any(|signature| signature.results == 0)
     }
@@ -344,51 +343,4 @@ impl Signatures {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tensors_are_words_and_equal_numbers_share_a_place() {
-        let mut packed = Packed::default();
-        packed.push_value(Value::Tensor(TensorId(7)));
-        packed.push_value(Value::Scalar(0.5));
-        packed.push_value(Value::Scalar(0.5));
-        packed.push_value(Value::Int(0));
-        packed.push_value(Value::Scalar(0.0));
-        packed.push_value(Value::Scalar(-0.0));
-        let operands: Vec<Operand> = packed.operands(0..6).collect();
-        assert_eq!(operands[0], Operand::Tensor(TensorId(7)));
-        assert_eq!(operands[2], Operand::Value(&Value::Scalar(0.5)));
-        assert_eq!(operands[3], Operand::Value(&Value::Int(0)));
-        assert!(matches!(operands[5], Operand::Value(Value::Scalar(s)) if s.is_sign_negative()));
-        assert_eq!(packed.values.len(), 4);
-    }
-
-    #[test]
-    fn arrays_of_tensors_are_words() {
-        let mut packed = Packed::default();
-        let tensors = [TensorId(3), TensorId(5)];
-        let kept = packed.keep(Value::Array(tensors.map(Value::Tensor).into()));
-        packed.push_again(kept);
-        packed.push_value(Value::Array([Value::Tensor(TensorId(3)), Value::Int(1)].into()));
-        assert_eq!(packed.operand(0), Operand::Tensors(&tensors));
-        assert!(matches!(packed.operand(1), Operand::Value(Value::Array(items)) if items.len() == 2));
-        let mut copy = Packed::default();
-        copy.copy(&packed, 0..2, &[], |tensor| TensorId(tensor.0 + 1));
-        assert_eq!(copy.operand(0), Operand::Tensors(&[TensorId(4), TensorId(6)]));
-        let mut all = Vec::new();
-        copy.each_operand_tensor(0..2, &mut |tensor| all.push(tensor.0));
-        assert_eq!(all, [4, 6, 4]);
-    }
-
-    #[test]
-    fn one_form_has_one_signature() {
-        let mut signatures = Signatures::default();
-        let keys = [Key::Param(0), Key::Param(2)];
-        let a = signatures.intern(KindId(1), &keys, 1);
-        assert_eq!(signatures.intern(KindId(1), &keys, 1), a);
-        assert_ne!(signatures.intern(KindId(1), &keys[..1], 1), a);
-        assert_eq!(signatures.keys(a), keys);
-        assert_eq!(signatures.counts(a), (KindId(1), 2, 1));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Removes operations that nothing needs.
+//! Removes operations whose results are not used.
 
 use super::{Graph, Tensor, TensorId};
 use crate::graph::standard::UPDATE;
@@ -14,7 +14,7 @@ pub(crate) fn prune(graph: &mut Graph) {
     }
     let mut renumbered: Vec<Option<TensorId>> = vec![None; graph.tensors.len()];
     let mut kept = 0;
-    // Tensors that no operation makes are inputs of a kept fragment.
+    // Tensors that are not the result of an operation are inputs of a kept fragment.
     for (i, tensor) in graph.tensors.iter().enumerate() {
         if tensor.producer.is_none_or(|producer| needed[producer.index()]) {
             renumbered[i] = Some(TensorId(kept));
@@ -24,9 +24,9 @@ pub(crate) fn prune(graph: &mut Graph) {
     graph.retain(&needed, &renumbered);
 }
 
-/// Whether every tensor is used by some operation, or needed for itself: then all operations are
-/// needed, since each stands before those that use its results. So it is mostly, and found out
-/// faster than which ones are needed.
+/// Whether every tensor is an argument of an operation, an output, or named in the document. Then all
+/// operations are needed, because each stands before those that use its results. This is the usual
+/// case, and this check is faster than finding the operations that are needed.
 fn all_used(graph: &Graph) -> bool {
     let mut used = vec![false; graph.tensors.len()];
     graph.outputs.iter().for_each(|tensor| used[tensor.index()] = true);

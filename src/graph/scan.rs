@@ -1,12 +1,12 @@
 //! The arguments of `tract_core_scan`, an operation that runs a fragment once for each step along
 //! an axis.
 //!
-//! `scan` has `(parameter, tensor, axis, chunk)` for inputs of which a step sees a section, `full`
-//! has `(parameter, tensor)` for those it sees whole, `state` has `(parameter, initial, result)`
-//! for what one step hands to the next, and `output` has `(result, "full" or "last", axis, chunk)`.
-//! Sections are taken from the end where the chunk is negative, and collected so. `skip` is how
-//! many steps are left out; `reset_every_turn` and `external_state` speak of several runs of a
-//! model and mean nothing for one.
+//! `scan` has `(parameter, tensor, axis, chunk)` for each input that is divided into sections, one
+//! for each step. `full` has `(parameter, tensor)` for each input that every step gets as a whole.
+//! `state` has `(parameter, initial, result)` for each recurrence: a value that one step passes to the
+//! next. `output` has `(result, "full" or "last", axis, chunk)`. A negative chunk means that the first
+//! step gets the last section. `skip` is the number of steps whose outputs are omitted.
+//! `reset_every_turn` and `external_state` concern several runs of a model and are ignored.
 
 use super::Value;
 
@@ -16,7 +16,7 @@ pub(crate) const NAME: &str = "tract_core_scan";
 /// Its parameters, by position.
 const PARAMS: &[&str] = &["body", "scan", "full", "state", "output", "skip"];
 
-/// A value of which arguments are made: of a graph, or while expanding.
+/// A value that arguments consist of: one of a graph, or one that exists while expanding.
 pub(crate) trait Item: Clone {
     /// The items of an array or tuple.
     fn items(&self) -> Option<Vec<Self>>;
@@ -52,45 +52,45 @@ impl Item for Value {
     }
 }
 
-/// The integer that a scalar is.
+/// A scalar that is a whole number, as an integer.
 pub(crate) fn whole(item: f64) -> Option<i64> {
     (item.fract() == 0.0 && item.abs() < 9e15).then_some(item as i64)
 }
 
-/// An input that steps see in sections.
+/// An input that is divided into sections, one for each step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scanned<V> {
     /// The parameter of the body.
     pub(crate) param: String,
     /// The tensor.
     pub(crate) tensor: V,
-    /// Along which axis.
+    /// The axis.
     pub(crate) axis: usize,
-    /// The extent of a section; negative where the last one comes first. Never 0.
+    /// The extent of a section; negative where the first step gets the last section. Never 0.
     pub(crate) chunk: i64,
 }
 
-/// Something that steps hand on.
+/// A recurrence: a value that one step passes to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State<V> {
     /// The parameter of the body.
     pub(crate) param: String,
-    /// What the first step sees.
+    /// The value for the first step.
     pub(crate) initial: V,
-    /// The result of the body that the next step sees.
+    /// The result of the body that is the value for the next step.
     pub(crate) result: String,
 }
 
-/// What is collected from a result.
+/// An output of the scan, made of a result of the body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Collected {
     /// The result of the body.
     pub(crate) result: String,
-    /// Whether only that of the last step counts. There is no axis then.
+    /// Whether it is the result of the last step only. The axis has no meaning then.
     pub(crate) last: bool,
-    /// Along which axis.
+    /// The axis.
     pub(crate) axis: usize,
-    /// Whether the last step comes first.
+    /// Whether the result of the last step comes first.
     pub(crate) reverse: bool,
 }
 
@@ -99,29 +99,29 @@ pub(crate) struct Collected {
 pub(crate) struct Scan<V> {
     /// The fragment.
     pub(crate) body: String,
-    /// Inputs in sections.
+    /// The inputs that are divided into sections.
     pub(crate) scanned: Vec<Scanned<V>>,
-    /// Inputs as a whole: parameter and tensor.
+    /// The inputs that every step gets as a whole: parameter and tensor.
     pub(crate) full: Vec<(String, V)>,
-    /// What steps hand on.
+    /// The recurrences.
     pub(crate) states: Vec<State<V>>,
-    /// What it gives.
+    /// The outputs.
     pub(crate) outputs: Vec<Collected>,
-    /// How many steps are left out.
+    /// The number of steps whose outputs are omitted.
     pub(crate) skip: i64,
 }
 
-/// The words for an argument that is not as it has to be.
+/// The message on an argument of the wrong form.
 pub(crate) fn malformed(what: &str) -> String {
     format!("`{what}` of `{NAME}` is malformed")
 }
 
 impl<V: Item> Scan<V> {
-    /// Reads arguments. `argument` gives that of a name, or at a position.
+    /// Reads the arguments. `argument` gives the one at a position, which is also given its name.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong.
+    /// A message on what is wrong.
     pub(crate) fn read(argument: impl Fn(usize, &str) -> Option<V>) -> Result<Self, String> {
         let of = |place: usize| argument(place, PARAMS[place]);
         let tuples = |place: usize| match of(place) {
@@ -143,7 +143,7 @@ impl<V: Item> Scan<V> {
     }
 }
 
-/// What the tuples of an argument say.
+/// Reads the tuples of an argument.
 fn each<V, T>(place: usize, tuples: Vec<Vec<V>>, read: fn(&[V]) -> Option<T>) -> Result<Vec<T>, String> {
     tuples.iter().map(|tuple| read(tuple)).collect::<Option<_>>().ok_or_else(|| malformed(PARAMS[place]))
 }
@@ -170,7 +170,7 @@ fn state<V: Item>(tuple: &[V]) -> Option<State<V>> {
     Some(State { param: param.text()?, initial: initial.clone(), result: result.text()? })
 }
 
-/// Early models have no chunk here. Axis and chunk of a last value mean nothing.
+/// Models of older exporters have no chunk here. Axis and chunk have no meaning for the last value.
 fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
     let (result, kind, axis, chunk) = match tuple {
         [result, kind, axis, chunk] => (result, kind, axis, Some(chunk)),
@@ -192,7 +192,7 @@ fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
 }
 
 /// Whether a name written in a string is that of a parameter or a result. Exporters write the name
-/// that a tensor has in their graph, which may have characters that identifiers do not have.
+/// that the tensor has in their graph, which may contain characters that identifiers cannot.
 pub(crate) fn is_named(written: &str, declared: &str) -> bool {
     written == declared || escaped(written) == declared
 }
@@ -207,12 +207,12 @@ fn escaped(name: &str) -> String {
     text
 }
 
-/// The number of steps, on which all inputs in sections have to agree, by their extents along the
-/// axes that are scanned.
+/// The number of steps, which must be the same for all inputs that are divided into sections, given
+/// their extents along the scanned axes.
 ///
 /// # Errors
 ///
-/// A sentence on what is wrong.
+/// A message on what is wrong.
 pub(crate) fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usize, String> {
     let count = |(scanned, extent): (&Scanned<V>, &usize)| {
         let chunk = usize::try_from(scanned.chunk.unsigned_abs()).ok()?;
@@ -223,16 +223,5 @@ pub(crate) fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usiz
         Some([first, rest @ ..]) if rest.iter().all(|count| count == first) => Ok(*first),
         Some([]) => Err("a scan without scanned inputs does not say how many steps it has".to_owned()),
         _ => Err("the scanned inputs of a scan do not have the same number of whole steps".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_may_have_been_escaped() {
-        assert!(is_named("h", "h") && is_named("Y.y_h", "Y_y_h") && is_named("0.x", "_0_x"));
-        assert!(!is_named("h", "hh") && !is_named("a.b", "a_c") && !is_named("", "x"));
     }
 }

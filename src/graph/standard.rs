@@ -1,8 +1,8 @@
-//! Operations and extensions that the rules speak of by name.
+//! The names of operations and extensions with a special meaning.
 
 /// Introduces a graph input.
 pub(crate) const EXTERNAL: &str = "external";
-/// Operations that introduce a graph input: that of the standard, and what tract writes for it.
+/// Operations that introduce a graph input: that of the standard, and that of tract.
 pub(crate) const INPUTS: &[&str] = &[EXTERNAL, "tract_core_external"];
 /// Introduces a stored tensor.
 pub(crate) const VARIABLE: &str = "variable";
@@ -10,7 +10,7 @@ pub(crate) const VARIABLE: &str = "variable";
 pub(crate) const CONSTANT: &str = "constant";
 /// Overwrites a variable.
 pub(crate) const UPDATE: &str = "update";
-/// Stands for a second name of a tensor.
+/// Gives a tensor a second name.
 pub(crate) const COPY: &str = "copy";
 /// Takes a part of a tensor.
 pub(crate) const SLICE: &str = "slice";
@@ -20,9 +20,9 @@ pub(crate) const SQUEEZE: &str = "squeeze";
 /// Puts tensors together along an axis.
 pub(crate) const CONCAT: &str = "concat";
 
-/// What the trips of a loop are called in names.
+/// The word for a trip of a loop in names of tensors.
 pub(crate) const TRIP: &str = "trip";
-/// The input of a graph that needs none: NNEF 1.0 demands one.
+/// The name of the input of a graph that uses none: NNEF 1.0 demands one.
 pub(crate) const UNUSED_INPUT: &str = "unused";
 
 /// The extension that allows fragments.
@@ -39,9 +39,9 @@ pub(crate) const METADATA_FRAGMENTS: &[&str] = &["tract_core_properties"];
 /// How a vendor extension declares dimension symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symbols {
-    /// Its arguments are symbols.
+    /// The arguments of the extension are symbols.
     Arguments,
-    /// It declares this one.
+    /// The extension declares this symbol.
     Fixed(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! What a graph consists of, in numbers.
+//! Statistics of a graph: how many operations of each kind, parameters and multiply-adds.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Graph, Operand, Operation, TensorId, Value};
 use crate::graph::Primitive;
 
-/// Numbers on a graph.
+/// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
     /// How many operations there are of each kind.
@@ -16,14 +16,14 @@ pub(crate) struct Stats {
     pub(crate) parameters: u64,
     /// Their bytes: four for a scalar or an integer, one for a logical.
     pub(crate) bytes: u64,
-    /// How many products of weights are added up; see [`PRODUCTS`].
+    /// The number of multiplications by weights; see [`PRODUCTS`].
     pub(crate) multiply_adds: u64,
-    /// How many variables and products have shapes that are not known, and are not counted.
+    /// The number of variables and operations that are not counted, because a shape is not known.
     pub(crate) unknown: u64,
 }
 
 impl Stats {
-    /// Counts.
+    /// The statistics of a graph.
     pub(crate) fn new(graph: &Graph) -> Self {
         let mut stats = Stats::default();
         let mut kinds = vec![0u64; graph.kinds.len()];
@@ -62,7 +62,7 @@ impl Stats {
         self.operations.values().sum()
     }
 
-    /// As JSON; `before` is what the graph consisted of before it was flattened, where known.
+    /// As JSON; `before` are the statistics of the document before it was flattened, where known.
     pub(crate) fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
@@ -116,7 +116,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// How many products an operation adds up; none where a shape is not known.
+/// Counts the multiply-adds of an operation; none where a shape is not known.
 type Count = fn(&Graph, &Operation) -> Option<u64>;
 
 /// The operations that are sums of products.
@@ -149,7 +149,7 @@ fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
     shape(graph, graph.tensors_of(operation).next()?)
 }
 
-/// The weights that one channel has.
+/// The number of weights of one output channel.
 fn weights(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(argument(graph, operation, "filter")?.get(1..)?))
 }
@@ -162,7 +162,7 @@ fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
 }
 
-/// Each place of the result takes all weights of both filters once.
+/// Each position of the result takes all weights of both filters once.
 fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
     let mut places = result(graph, operation)?;
     *places.get_mut(1)? = 1;
@@ -182,42 +182,4 @@ fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Options, expand, parse};
-
-    fn stats(body: &str) -> Stats {
-        let options = Options::default();
-        let text = format!("version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1,3,8,8]); {body} }}");
-        let parsed = parse("test", text, &options);
-        Stats::new(&expand(&parsed.document, &options).unwrap().graph)
-    }
-
-    #[test]
-    fn products_are_counted() {
-        let conv = stats("f = variable(shape = [4,3,3,3], label = 'f'); y = conv(x, f);");
-        assert_eq!((conv.parameters, conv.bytes, conv.multiply_adds), (108, 432, 4 * 64 * 27));
-        let linear = stats(
-            "f = variable(shape = [5,192], label = 'f'); z = reshape(x, shape = [1,192]); y = linear(z, f, 0.0);",
-        );
-        assert_eq!((linear.multiply_adds, linear.total()), (5 * 192, 4));
-        assert_eq!(stats("y = matmul(x, x);").multiply_adds, 3 * 8 * 8 * 8);
-        assert_eq!(stats("y = matmul(x, x, transposeA = true);").multiply_adds, 3 * 8 * 8 * 8);
-        let deconv = stats("f = variable(shape = [3,4,3,3], label = 'f'); y = deconv(x, f);");
-        assert_eq!(deconv.multiply_adds, 3 * 64 * 36);
-    }
-
-    #[test]
-    fn huge_shapes_do_not_overflow() {
-        assert_eq!(product(&[i64::MAX, i64::MAX]), u64::MAX);
-        assert_eq!(product(&[i64::MAX, 0]), 0);
-    }
-
-    #[test]
-    fn tables_are_aligned() {
-        let after = stats("y = relu(x);");
-        let lines: Vec<String> = after.to_text(None).lines().map(str::to_owned).collect();
-        assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()));
-        assert_eq!(grouped(1_234_567), "1 234 567");
-    }
-}
+mod tests;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::TensorId;
-use super::symbolic::Symbolic;
 
 /// An argument of an operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +18,8 @@ pub enum Value {
     String(Arc<str>),
     /// A tensor.
     Tensor(TensorId),
-    /// A dimension symbol of a vendor extension, or an expression on such.
-    Symbol(Arc<Symbolic>),
+    /// A dimension symbol of a vendor extension, or an expression on such symbols, as text.
+    Symbol(Arc<str>),
     /// An array of integers; the empty array is one of these.
     Integers(Arc<[i64]>),
     /// An array of scalars.
@@ -81,7 +80,7 @@ impl Value {
     }
 }
 
-/// The numbers of a long literal array; signs are applied.
+/// The numbers of a long literal array, with their signs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Numbers {
     /// Integers only.

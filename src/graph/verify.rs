@@ -1,14 +1,15 @@
-//! The invariants of a flat graph, checked after every step that makes one in tests.
+//! The invariants of a flat graph, which tests check after every step that makes one.
 
 use std::collections::BTreeSet;
 
 use super::Graph;
 
 impl Graph {
-    /// What is wrong with the graph; nothing, unless the program is.
+    /// Checks the invariants of the graph: a message for each violation. There are none unless the
+    /// library has a defect.
     ///
-    /// Every tensor is made by one operation (or is an input of a kept fragment) before it is used,
-    /// names are distinct and are identifiers, and outputs exist.
+    /// Every tensor is the result of one operation (or an input of a kept fragment) before it is used,
+    /// names are distinct and are identifiers, and all outputs exist.
     pub fn verify(&self) -> Vec<String> {
         verify(self)
     }

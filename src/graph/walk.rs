@@ -1,4 +1,4 @@
-//! Walking over a flat graph from outside the crate.
+//! Public methods for reading a flat graph.
 
 use super::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Primitive, TensorId};
 use crate::source::Location;
@@ -39,7 +39,7 @@ impl Graph {
         self.tensors[tensor.index()].dtype
     }
 
-    /// The operation that makes a tensor; none makes an input of a kept fragment.
+    /// The operation whose result a tensor is; an input of a kept fragment has none.
     pub fn producer(&self, tensor: TensorId) -> Option<&Operation> {
         self.operations.get(self.tensors[tensor.index()].producer?.index())
     }
@@ -50,7 +50,7 @@ impl Graph {
     }
 
     /// The arguments that an operation was given, with the names of their parameters; those of an
-    /// operation that is not declared may have none. [`Graph::argument`] knows defaults, too.
+    /// operation that is not declared may have no name. [`Graph::argument`] also gives defaults.
     pub fn named_arguments(&self, operation: &Operation) -> impl Iterator<Item = (Option<&str>, Operand<'_>)> {
         let kind = self.kind(operation);
         let name = move |key| match key {
@@ -61,8 +61,8 @@ impl Graph {
         self.arguments(operation).map(move |(key, operand)| (name(key), operand))
     }
 
-    /// The calls through which an operation came about, the innermost first: the fragment that was
-    /// called, and where.
+    /// The nested calls that an operation comes from, the innermost first: the fragment that was
+    /// called, and the place of the call.
     pub fn calls(&self, operation: &Operation) -> impl Iterator<Item = (&str, Location)> {
         let calls = std::iter::successors(self.origin(operation.origin), |call| self.origin(call.parent));
         calls.map(|call| (self.symbols.text(call.fragment), call.at))

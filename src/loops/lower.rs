@@ -3,14 +3,19 @@
 //! Layers repeat operands along last axes, NNEF along first ones: the operand with fewer axes gets
 //! axes of extent 1 at its front.
 
-use super::domain::{Site, Slot};
-use super::emit::{Flat, primitive, scalar};
-use super::ops::{Attributes, Lowering, Op, Special, axis_of, reduced_axes, sections};
+use std::sync::Arc;
+
+use super::emit::{Flat, integers, primitive, scalar};
+use super::ops::{Attributes, Lowering, Op, axis_of, reduced_axes, sections};
+use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::Value;
 use crate::tensor::{DType, Dims, Tensor};
+
+/// Constants up to this size are looked at for being one number everywhere.
+const SPLAT: usize = 4096;
 
 /// What is lowered, and where.
 struct Lower<'a, 'n> {
@@ -19,12 +24,10 @@ struct Lower<'a, 'n> {
     op: Op,
     attributes: &'a Attributes,
     inputs: &'a [&'a Sym],
+    /// The type of the result.
     dtype: DType,
     shape: Dims,
 }
-
-/// Constants up to this size are looked at for being one number everywhere.
-const SPLAT: usize = 4096;
 
 /// Emits an operation of which not all operands are known.
 pub(crate) fn operation(
@@ -33,86 +36,113 @@ pub(crate) fn operation(
     (op, attributes): (Op, &Attributes),
     inputs: &[&Sym],
     (dtype, shape): (DType, Dims),
-) -> Slot<Sym> {
-    let mut lower = Lower { symbols, site, op, attributes, inputs, dtype, shape };
+) -> Computed<Sym> {
+    let mut call = Lower { symbols, site, op, attributes, inputs, dtype, shape };
     match op.spec().lowering {
         Lowering::Alias => Ok(inputs[0].clone()),
-        Lowering::Scalars(name) => lower.elementwise(name, Primitive::Scalar),
-        Lowering::Logicals(name) => lower.elementwise(name, Primitive::Logical),
-        Lowering::Reduce(name) => lower.reduce(name),
-        Lowering::Special(special) => lower.special(special),
-        Lowering::Nothing => Err(lower.blocked("has no counterpart in NNEF 1.0".to_owned())),
+        Lowering::ByItem(name, on) => call.by_item(name, on),
+        Lowering::Reduce(name) => call.reduce(name),
+        Lowering::Own => own(&mut call),
+    }
+}
+
+/// The lowering of operations that have one of their own.
+fn own(call: &mut Lower) -> Computed<Sym> {
+    match call.op.name() {
+        "mod" => call.floored(true),
+        "floor_div" => call.floored(false),
+        "xor" => xor(call),
+        "select" => select(call),
+        "matmul" => matmul(call),
+        "gather" => gather(call),
+        "softmax" => softmax(call),
+        "reshape" => reshape(call),
+        "transpose" => transpose(call),
+        "squeeze" => squeeze(call),
+        "unsqueeze" => unsqueeze(call),
+        "slice" => slice(call),
+        "concat" => call.join("concat"),
+        "stack" => call.join("stack"),
+        "cast" => cast(call),
+        "clamp" => clamp(call),
+        "leaky_relu" => leaky_relu(call),
+        _ => Err(call.blocked("has no counterpart in NNEF 1.0")),
     }
 }
 
 impl Lower<'_, '_> {
     /// The failure of an operation that NNEF 1.0 cannot express.
-    fn blocked(&self, why: String) -> std::sync::Arc<super::domain::Failure> {
+    fn blocked(&self, why: impl std::fmt::Display) -> Arc<Failure> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
     }
 
     /// Fails unless all operands are of the type that the operation of NNEF 1.0 takes.
-    fn only(&self, wanted: Primitive, inputs: &[&Sym]) -> Slot<()> {
-        match inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
+    fn only(&self, wanted: Primitive) -> Computed<()> {
+        match self.inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
             None => Ok(()),
             Some(other) => {
-                Err(self.blocked(format!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype())))
+                Err(self.blocked(format_args!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype())))
             }
         }
     }
 
-    fn result(&self) -> (DType, Dims) {
-        (self.dtype, self.shape.clone())
-    }
-
     /// Emits the operation whose result is that of the layer.
-    fn give(&mut self, operation: &'static str, arguments: Vec<(&'static str, Value)>) -> Slot<Sym> {
-        let (dtype, shape) = self.result();
-        self.symbols.emit(self.site, operation, arguments, (dtype, &shape), "").map(Sym::Flat)
+    fn give(
+        &mut self,
+        operation: &'static str,
+        arguments: impl IntoIterator<Item = impl Into<Option<Value>>>,
+    ) -> Computed<Sym> {
+        self.symbols.emit(self.site, operation, arguments, (self.dtype, &self.shape), "").map(Sym::Flat)
     }
 
-    /// Emits an operation with an intermediate result.
+    /// Emits an operation with an intermediate result, of the type and shape of the layer's.
     fn step(
         &mut self,
         operation: &'static str,
-        arguments: Vec<(&'static str, Value)>,
-        result: (DType, &[usize]),
+        arguments: impl IntoIterator<Item = Value>,
         word: &str,
-    ) -> Slot<Flat> {
-        self.symbols.emit(self.site, operation, arguments, result, word)
+    ) -> Computed<Value> {
+        let flat = self.symbols.emit(self.site, operation, arguments, (self.dtype, &self.shape), word)?;
+        Ok(Value::from(&flat))
     }
 
-    fn tensor(&mut self, value: &Sym) -> Slot<Flat> {
+    fn tensor(&mut self, value: &Sym) -> Computed<Flat> {
         self.symbols.tensor(self.site, value)
     }
 
+    /// The first operand as an argument.
+    fn first(&mut self) -> Computed<Value> {
+        Ok(Value::from(&self.tensor(self.inputs[0])?))
+    }
+
     /// An operand with axes at its front as far as it needs them to have a number of axes.
-    fn widened(&mut self, value: &Sym, rank: usize) -> Slot<Flat> {
+    fn widened(&mut self, value: &Sym, rank: usize) -> Computed<Value> {
         let missing = rank.saturating_sub(value.shape().len());
-        let mut shape = Dims::from_elem(1, missing);
-        shape.extend_from_slice(value.shape());
         let flat = match value {
             Sym::Known(known) => {
-                let wide = Tensor::new(&shape, known.data().clone());
-                let wide = wide.ok_or_else(|| self.blocked("has an operand that is too large".to_owned()))?;
-                return self.tensor(&Sym::Known(std::sync::Arc::new(wide)));
+                let mut wide = Tensor::clone(known);
+                (0..missing).for_each(|_| wide = wide.unsqueezed(0));
+                self.tensor(&Sym::Known(Arc::new(wide)))?
             }
-            Sym::Flat(flat) if missing == 0 => return Ok(flat.clone()),
-            Sym::Flat(flat) => flat,
+            Sym::Flat(flat) if missing == 0 => flat.clone(),
+            Sym::Flat(flat) => self.symbols.widened(self.site, flat, missing)?,
         };
-        self.symbols.widened(self.site, flat, &shape)
+        Ok(Value::from(&flat))
+    }
+
+    /// Two operands with as many axes as the result.
+    fn pair(&mut self) -> Computed<[Value; 2]> {
+        let (inputs, rank) = (self.inputs, self.shape.len());
+        Ok([self.widened(inputs[0], rank)?, self.widened(inputs[1], rank)?])
     }
 
     /// An operand of an element-wise operation: a literal where a constant has one number
     /// everywhere and other operands have the shape of the result.
-    fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Slot<Value> {
-        if literals
-            && let Sym::Known(known) = value
-            && let Some(literal) = splat(known)
-        {
-            return Ok(literal);
+    fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Computed<Value> {
+        match value {
+            Sym::Known(known) if literals && let Some(literal) = splat(known) => Ok(literal),
+            value => self.widened(value, rank),
         }
-        Ok(Value::Tensor(self.widened(value, rank)?.id))
     }
 
     /// Whether an operand alone has the shape of the result.
@@ -120,317 +150,262 @@ impl Lower<'_, '_> {
         matches!(value, Sym::Flat(_)) && value.shape() == self.shape.as_slice()
     }
 
-    fn elementwise(&mut self, name: &'static str, on: Primitive) -> Slot<Sym> {
+    fn by_item(&mut self, name: &'static str, on: Primitive) -> Computed<Sym> {
         let inputs = self.inputs;
-        self.only(on, inputs)?;
+        self.only(on)?;
         let rank = inputs.iter().map(|input| input.shape().len()).max().unwrap_or(0);
         let literals = inputs.iter().any(|input| self.shapes_result(input));
         let mut arguments = Vec::with_capacity(inputs.len());
-        for (parameter, input) in ["x", "y"].into_iter().zip(inputs) {
-            arguments.push((parameter, self.operand(input, rank, literals)?));
+        for input in inputs {
+            arguments.push(self.operand(input, rank, literals)?);
         }
         self.give(name, arguments)
     }
 
-    fn reduce(&mut self, name: &'static str) -> Slot<Sym> {
+    fn reduce(&mut self, name: &'static str) -> Computed<Sym> {
         let x = self.inputs[0];
-        self.only(if self.dtype == DType::Bool { Primitive::Logical } else { Primitive::Scalar }, self.inputs)?;
+        self.only(if self.dtype == DType::Bool { Primitive::Logical } else { Primitive::Scalar })?;
         let single = matches!(name, "argmax_reduce" | "argmin_reduce");
         let given = self.attributes.any_axes().or(single.then(|| vec![0]));
         let axes = reduced_axes(given, x.shape().len()).map_err(|message| self.blocked(message))?;
-        let mut kept = Dims::from(x.shape());
-        axes.iter().for_each(|&axis| kept[axis] = 1);
         if axes.is_empty() {
             return Ok(x.clone());
         }
-        let integers = Value::Integers(axes.iter().map(|&axis| axis as i64).collect());
-        let input = Value::Tensor(self.tensor(x)?.id);
-        let arguments = vec![("input", input), ("axes", integers.clone())];
+        let arguments = [self.first()?, integers(&axes)];
         if self.attributes.keep_dims {
             return self.give(name, arguments);
         }
-        let reduced = self.step(name, arguments, (self.dtype, &kept), "reduced")?;
-        self.give("squeeze", vec![("input", Value::Tensor(reduced.id)), ("axes", integers)])
+        let mut kept = Dims::from(x.shape());
+        axes.iter().for_each(|&axis| kept[axis] = 1);
+        let reduced = self.symbols.emit(self.site, name, arguments, (self.dtype, &kept), "reduced")?;
+        self.give("squeeze", [Value::from(&reduced), integers(&axes)])
     }
 
-    fn special(&mut self, special: Special) -> Slot<Sym> {
-        match special {
-            Special::Mod | Special::FloorDiv => self.floored(special == Special::Mod),
-            Special::Xor => self.xor(),
-            Special::Select => self.select(),
-            Special::Matmul => self.matmul(),
-            Special::Gather => self.gather(),
-            Special::Softmax => {
-                let rank = self.inputs[0].shape().len();
-                let axes = self.attributes.any_axes().unwrap_or_else(|| vec![-1]);
-                self.arranged("softmax", "x", "axes", self.counted(&axes, rank)?)
-            }
-            Special::Reshape => self.arranged("reshape", "input", "shape", extents(&self.shape)),
-            Special::Transpose => {
-                let rank = self.inputs[0].shape().len();
-                let backwards: Vec<i64> = (0..rank as i64).rev().collect();
-                let axes = self.attributes.axes.clone().unwrap_or(backwards);
-                self.arranged("transpose", "input", "axes", self.counted(&axes, rank)?)
-            }
-            Special::Squeeze => {
-                let shape = self.inputs[0].shape();
-                let ones = || (0..shape.len() as i64).filter(|&axis| shape[axis as usize] == 1).collect();
-                let axes = self.attributes.any_axes().unwrap_or_else(ones);
-                self.arranged("squeeze", "input", "axes", self.counted(&axes, shape.len())?)
-            }
-            Special::Unsqueeze => {
-                let axes = self.attributes.any_axes().unwrap_or_default();
-                self.arranged("unsqueeze", "input", "axes", self.counted(&axes, self.shape.len())?)
-            }
-            Special::Slice => self.slice(),
-            Special::Concat | Special::Stack => self.join(special == Special::Stack),
-            Special::Cast => self.cast(),
-            Special::Clamp => self.clamp(),
-            Special::LeakyRelu => {
-                self.only(Primitive::Scalar, self.inputs)?;
-                let alpha = Value::Scalar(self.attributes.alpha.unwrap_or(0.01));
-                let x = Value::Tensor(self.tensor(self.inputs[0])?.id);
-                self.give("leaky_relu", vec![("x", x), ("alpha", alpha)])
-            }
-        }
+    /// Axes counted from the front.
+    fn counted(&self, axes: &[i64], rank: usize) -> Computed<Vec<usize>> {
+        let counted = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<_, _>>();
+        counted.map_err(|message| self.blocked(message))
     }
 
-    /// Axes counted from the front; ascending where their order means nothing.
-    fn counted(&self, axes: &[i64], rank: usize) -> Slot<Vec<i64>> {
-        let counted =
-            axes.iter().map(|&axis| axis_of(axis, rank).map(|axis| axis as i64)).collect::<Result<Vec<_>, _>>();
-        let mut counted = counted.map_err(|message| self.blocked(message))?;
-        if self.op.name() != "transpose" {
-            counted.sort_unstable();
+    /// Emits an operation of one tensor and of axes whose order means nothing.
+    fn along(&mut self, operation: &'static str, axes: &[i64], rank: usize) -> Computed<Sym> {
+        let mut axes = self.counted(axes, rank)?;
+        axes.sort_unstable();
+        if axes.is_empty() {
+            return Ok(self.inputs[0].clone());
         }
-        Ok(counted)
+        let arguments = [self.first()?, integers(&axes)];
+        self.give(operation, arguments)
     }
 
-    /// Emits an operation of one tensor and an attribute of integers.
-    fn arranged(
-        &mut self,
-        operation: &'static str,
-        input: &'static str,
-        attribute: &'static str,
-        integers: Vec<i64>,
-    ) -> Slot<Sym> {
-        if operation == "softmax" {
-            self.only(Primitive::Scalar, self.inputs)?;
-        }
-        let tensor = self.tensor(self.inputs[0])?;
-        if integers.is_empty() && operation != "reshape" {
-            return Ok(Sym::Flat(tensor));
-        }
-        self.give(operation, vec![(input, Value::Tensor(tensor.id)), (attribute, Value::Integers(integers.into()))])
-    }
-
-    /// `floor(x / y)`, or `x - y * floor(x / y)`.
-    fn floored(&mut self, rest: bool) -> Slot<Sym> {
-        let inputs = self.inputs;
-        self.only(Primitive::Scalar, inputs)?;
-        let (dtype, shape) = self.result();
-        let x = Value::Tensor(self.widened(inputs[0], shape.len())?.id);
-        let y = Value::Tensor(self.widened(inputs[1], shape.len())?.id);
-        let quotient = self.step("div", vec![("x", x.clone()), ("y", y.clone())], (dtype, &shape), "quotient")?;
-        let whole = vec![("x", Value::Tensor(quotient.id))];
-        if !rest {
-            return self.give("floor", whole);
-        }
-        let floor = self.step("floor", whole, (dtype, &shape), "floor")?;
-        let multiple = vec![("x", y), ("y", Value::Tensor(floor.id))];
-        let multiple = self.step("mul", multiple, (dtype, &shape), "multiple")?;
-        self.give("sub", vec![("x", x), ("y", Value::Tensor(multiple.id))])
-    }
-
-    /// One but not both.
-    fn xor(&mut self) -> Slot<Sym> {
-        let inputs = self.inputs;
-        let (dtype, shape) = self.result();
-        let x = Value::Tensor(self.widened(inputs[0], shape.len())?.id);
-        let y = Value::Tensor(self.widened(inputs[1], shape.len())?.id);
-        let pair = || vec![("x", x.clone()), ("y", y.clone())];
-        let any = self.step("or", pair(), (dtype, &shape), "any")?;
-        let both = self.step("and", pair(), (dtype, &shape), "both")?;
-        let apart = self.step("not", vec![("x", Value::Tensor(both.id))], (dtype, &shape), "apart")?;
-        self.give("and", vec![("x", Value::Tensor(any.id)), ("y", Value::Tensor(apart.id))])
-    }
-
-    fn select(&mut self) -> Slot<Sym> {
-        let inputs = self.inputs;
-        // A known condition for all elements needs no operation where the branch has the shape.
-        if let Sym::Known(condition) = inputs[0]
-            && let Some(Value::Logical(chosen)) = splat(condition)
-        {
-            let branch = if chosen { inputs[1] } else { inputs[2] };
-            if branch.shape() == self.shape.as_slice() {
-                return Ok(branch.clone());
-            }
-        }
-        let rank = self.shape.len();
-        let single = inputs[0].shape().is_empty();
-        let condition = if single { self.tensor(inputs[0])? } else { self.widened(inputs[0], rank)? };
-        let branches = [inputs[1], inputs[2]];
-        let literals = branches.iter().any(|branch| self.shapes_result(branch));
-        let mut arguments = vec![("condition", Value::Tensor(condition.id))];
-        for (name, branch) in ["true_value", "false_value"].into_iter().zip(branches) {
-            arguments.push((name, self.operand(branch, rank, literals && branch.dtype().is_float())?));
-        }
-        self.give("select", arguments)
-    }
-
-    fn matmul(&mut self) -> Slot<Sym> {
-        let inputs = self.inputs;
-        self.only(Primitive::Scalar, inputs)?;
-        let (a, b) = (inputs[0], inputs[1]);
-        let vectors = (a.shape().len() == 1, b.shape().len() == 1);
-        let rank = a.shape().len().max(b.shape().len()).max(2);
-        let left = if vectors.0 { self.reshaped(a, &[1, a.shape()[0]], "row")? } else { a.clone() };
-        let right = if vectors.1 { self.reshaped(b, &[b.shape()[0], 1], "column")? } else { b.clone() };
-        let left = self.widened(&left, rank)?;
-        let right = self.widened(&right, rank)?;
-        let mut arguments = vec![("A", Value::Tensor(left.id)), ("B", Value::Tensor(right.id))];
-        if self.attributes.transpose_a && !vectors.0 {
-            arguments.push(("transposeA", Value::Logical(true)));
-        }
-        if self.attributes.transpose_b && !vectors.1 {
-            arguments.push(("transposeB", Value::Logical(true)));
-        }
-        if !vectors.0 && !vectors.1 {
-            return self.give("matmul", arguments);
-        }
-        let mut full = self.shape.clone();
-        let mut dropped = Vec::new();
-        if vectors.1 {
-            full.push(1);
-            dropped.push(rank as i64 - 1);
-        }
-        if vectors.0 {
-            full.insert(rank - 2, 1);
-            dropped.insert(0, rank as i64 - 2);
-        }
-        let product = self.step("matmul", arguments, (self.dtype, &full), "product")?;
-        self.give("squeeze", vec![("input", Value::Tensor(product.id)), ("axes", Value::Integers(dropped.into()))])
-    }
-
-    /// A vector as a matrix.
-    fn reshaped(&mut self, value: &Sym, shape: &[usize], word: &str) -> Slot<Sym> {
-        let axis = i64::from(shape[1] == 1 && word == "column");
-        match value {
-            Sym::Known(known) => {
-                let matrix = Tensor::new(shape, known.data().clone());
-                let matrix = matrix.ok_or_else(|| self.blocked("has an operand that is too large".to_owned()))?;
-                Ok(Sym::Known(std::sync::Arc::new(matrix)))
-            }
-            Sym::Flat(flat) => {
-                let arguments = vec![("input", Value::Tensor(flat.id)), ("axes", Value::Integers([axis].into()))];
-                self.step("unsqueeze", arguments, (flat.dtype, shape), word).map(Sym::Flat)
-            }
-        }
-    }
-
-    /// Only indices that are known: a slice for each.
-    fn gather(&mut self) -> Slot<Sym> {
-        let (x, indices) = (self.inputs[0], self.inputs[1]);
-        let Sym::Known(indices) = indices else {
-            return Err(self.blocked("is by an index that is known only when the network runs".to_owned()));
-        };
-        let axis = self.attributes.axis.unwrap_or(0);
-        let axis = axis_of(axis, x.shape().len()).map_err(|message| self.blocked(message))?;
-        let extent = x.shape()[axis];
-        let places = indices.places_in(extent, true);
-        let places = places.map_err(|wanted| {
-            let message = format!("`{}`: index {wanted} is outside an axis of {extent}", self.site.name());
-            self.site.fail(Code::LayerOperands, message)
-        })?;
-        let x = self.tensor(x)?;
-        let mut parts = Vec::with_capacity(places.len());
-        for place in places {
-            parts.push(self.symbols.part(self.site, &x, axis, place)?);
-        }
-        match (indices.shape().len(), parts.first()) {
-            (0, Some(part)) => Ok(Sym::Flat(part.clone())),
-            (1, Some(_)) => {
-                let values = Value::Array(parts.iter().map(|part| Value::Tensor(part.id)).collect());
-                self.give("stack", vec![("values", values), ("axis", Value::Int(axis as i64))])
-            }
-            _ => Err(self.blocked("is by a matrix of indices".to_owned())),
-        }
-    }
-
-    fn slice(&mut self) -> Slot<Sym> {
-        let x = self.tensor(self.inputs[0])?;
-        let dims: Vec<Option<usize>> = x.shape.iter().map(|&extent| Some(extent)).collect();
-        let found = sections(self.attributes, &dims).map_err(|message| self.blocked(message))?;
-        if found.iter().any(|section| section.stride < 0) {
-            return Err(self.blocked("runs backwards, which NNEF 1.0 has no slice for".to_owned()));
-        }
-        if self.shape == x.shape {
-            return Ok(Sym::Flat(x));
-        }
-        let all = |of: fn(&super::ops::Section) -> i64| Value::Integers(found.iter().map(of).collect());
-        let mut arguments = vec![
-            ("input", Value::Tensor(x.id)),
-            ("axes", all(|section| section.axis as i64)),
-            ("begin", all(|section| section.begin)),
-            ("end", all(|section| section.end)),
-        ];
-        if found.iter().any(|section| section.stride != 1) {
-            arguments.push(("stride", all(|section| section.stride)));
-        }
-        self.give("slice", arguments)
-    }
-
-    fn join(&mut self, stack: bool) -> Slot<Sym> {
-        let inputs = self.inputs;
+    /// Emits an operation that puts tensors together along an axis.
+    fn join(&mut self, operation: &'static str) -> Computed<Sym> {
         let axis = self.attributes.axis.unwrap_or(0);
         let axis = axis_of(axis, self.shape.len()).map_err(|message| self.blocked(message))?;
-        let mut values = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            values.push(Value::Tensor(self.tensor(input)?.id));
+        let mut values = Vec::with_capacity(self.inputs.len());
+        for input in self.inputs {
+            values.push(Value::from(&self.tensor(input)?));
         }
-        let arguments = vec![("values", Value::Array(values.into())), ("axis", Value::Int(axis as i64))];
-        self.give(if stack { "stack" } else { "concat" }, arguments)
+        self.give(operation, [Value::Array(values.into()), Value::Int(axis as i64)])
     }
 
-    fn cast(&mut self) -> Slot<Sym> {
-        let x = self.inputs[0];
-        let input = self.tensor(x)?;
-        match (primitive(x.dtype()), primitive(self.dtype)) {
-            (from, to) if from == to && x.dtype() == self.dtype => Ok(x.clone()),
-            (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype: self.dtype, ..input })),
-            (Primitive::Logical, Primitive::Scalar) => {
-                let arguments = vec![
-                    ("condition", Value::Tensor(input.id)),
-                    ("true_value", Value::Scalar(1.0)),
-                    ("false_value", Value::Scalar(0.0)),
-                ];
-                self.give("select", arguments)
-            }
-            (Primitive::Scalar, Primitive::Logical) => {
-                self.give("ne", vec![("x", Value::Tensor(input.id)), ("y", Value::Scalar(0.0))])
-            }
-            _ => {
-                Err(self.blocked(format!("makes {} of {}, for which NNEF 1.0 has no operation", self.dtype, x.dtype())))
-            }
+    /// `floor(x / y)`, or what is left of x: `x - y * floor(x / y)`.
+    fn floored(&mut self, rest: bool) -> Computed<Sym> {
+        self.only(Primitive::Scalar)?;
+        let [x, y] = self.pair()?;
+        let quotient = self.step("div", [x.clone(), y.clone()], "quotient")?;
+        if !rest {
+            return self.give("floor", [quotient]);
         }
+        let floor = self.step("floor", [quotient], "floor")?;
+        let multiple = self.step("mul", [y, floor], "multiple")?;
+        self.give("sub", [x, multiple])
     }
 
-    fn clamp(&mut self) -> Slot<Sym> {
-        self.only(Primitive::Scalar, self.inputs)?;
-        let x = Value::Tensor(self.tensor(self.inputs[0])?.id);
-        match (self.attributes.low, self.attributes.high) {
-            (Some(low), Some(high)) => {
-                self.give("clamp", vec![("x", x), ("a", Value::Scalar(low)), ("b", Value::Scalar(high))])
+    /// An operand of a matrix product; a vector becomes a matrix by a further axis.
+    fn matrix(&mut self, value: &Sym, axis: usize, word: &str, rank: usize) -> Computed<Value> {
+        if value.shape().len() > 1 {
+            return self.widened(value, rank);
+        }
+        let matrix = match value {
+            Sym::Known(known) => Sym::Known(Arc::new(known.unsqueezed(axis))),
+            Sym::Flat(flat) => {
+                let mut shape = flat.shape.clone();
+                shape.insert(axis, 1);
+                let arguments = [Value::from(flat), integers(&[axis])];
+                Sym::Flat(self.symbols.emit(self.site, "unsqueeze", arguments, (flat.dtype, &shape), word)?)
             }
-            (Some(low), None) => self.give("max", vec![("x", x), ("y", Value::Scalar(low))]),
-            (None, Some(high)) => self.give("min", vec![("x", x), ("y", Value::Scalar(high))]),
-            (None, None) => Ok(self.inputs[0].clone()),
+        };
+        self.widened(&matrix, rank)
+    }
+}
+
+/// One but not both.
+fn xor(call: &mut Lower) -> Computed<Sym> {
+    let pair = call.pair()?;
+    let any = call.step("or", pair.clone(), "any")?;
+    let both = call.step("and", pair, "both")?;
+    let apart = call.step("not", [both], "apart")?;
+    call.give("and", [any, apart])
+}
+
+fn select(call: &mut Lower) -> Computed<Sym> {
+    let [condition, branches @ ..] = call.inputs else { return Err(call.blocked("has no operands")) };
+    // A known condition for all elements needs no operation where the branch has the shape.
+    if let Sym::Known(condition) = condition
+        && let Some(Value::Logical(chosen)) = splat(condition)
+        && let branch = branches[usize::from(!chosen)]
+        && branch.shape() == call.shape.as_slice()
+    {
+        return Ok(branch.clone());
+    }
+    let rank = call.shape.len();
+    let condition = call.widened(condition, if condition.shape().is_empty() { 0 } else { rank })?;
+    let literals = branches.iter().any(|branch| call.shapes_result(branch));
+    let mut arguments = vec![condition];
+    for branch in branches {
+        arguments.push(call.operand(branch, rank, literals && branch.dtype().is_float())?);
+    }
+    call.give("select", arguments)
+}
+
+fn matmul(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let (a, b) = (call.inputs[0], call.inputs[1]);
+    let (row, column) = (a.shape().len() == 1, b.shape().len() == 1);
+    let rank = a.shape().len().max(b.shape().len()).max(2);
+    let left = call.matrix(a, 0, "row", rank)?;
+    let right = call.matrix(b, 1, "column", rank)?;
+    let transposed = |holds: bool| holds.then_some(Value::Logical(true));
+    let (transpose_a, transpose_b) = (call.attributes.transpose_a && !row, call.attributes.transpose_b && !column);
+    let arguments = [Some(left), Some(right), transposed(transpose_a), transposed(transpose_b)];
+    if !row && !column {
+        return call.give("matmul", arguments);
+    }
+    let mut full = call.shape.clone();
+    let mut dropped = Vec::new();
+    if column {
+        full.push(1);
+        dropped.push(rank - 1);
+    }
+    if row {
+        full.insert(rank - 2, 1);
+        dropped.insert(0, rank - 2);
+    }
+    let product = call.symbols.emit(call.site, "matmul", arguments, (call.dtype, &full), "product")?;
+    call.give("squeeze", [Value::from(&product), integers(&dropped)])
+}
+
+/// Only by indices that are known: a slice for each.
+fn gather(call: &mut Lower) -> Computed<Sym> {
+    let Sym::Known(indices) = call.inputs[1] else {
+        return Err(call.blocked("is by an index that is known only when the network runs"));
+    };
+    let x = call.tensor(call.inputs[0])?;
+    let axis = call.counted(&[call.attributes.axis.unwrap_or(0)], x.shape.len())?[0];
+    let extent = x.shape[axis];
+    let places = indices.places_in(extent, true).map_err(|wanted| {
+        let message = format!("`{}`: index {wanted} is outside an axis of {extent}", call.site.name());
+        call.site.fail(Code::LayerOperands, message)
+    })?;
+    let mut parts = Vec::with_capacity(places.len());
+    for place in places {
+        parts.push(call.symbols.part(call.site, &x, axis, place)?);
+    }
+    match (indices.rank(), parts.first()) {
+        (0, Some(part)) => Ok(Sym::Flat(part.clone())),
+        (1, Some(_)) => {
+            let values = Value::Array(parts.iter().map(Value::from).collect());
+            call.give("stack", [values, Value::Int(axis as i64)])
+        }
+        _ => Err(call.blocked("is by a matrix of indices")),
+    }
+}
+
+fn softmax(call: &mut Lower) -> Computed<Sym> {
+    let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
+    call.along("softmax", &axes, call.shape.len())
+}
+
+fn reshape(call: &mut Lower) -> Computed<Sym> {
+    let arguments = [call.first()?, integers(&call.shape)];
+    call.give("reshape", arguments)
+}
+
+fn transpose(call: &mut Lower) -> Computed<Sym> {
+    let rank = call.shape.len();
+    let backwards = || (0..rank as i64).rev().collect();
+    let axes = call.counted(&call.attributes.axes.clone().unwrap_or_else(backwards), rank)?;
+    if axes.is_empty() {
+        return Ok(call.inputs[0].clone());
+    }
+    let arguments = [call.first()?, integers(&axes)];
+    call.give("transpose", arguments)
+}
+
+fn squeeze(call: &mut Lower) -> Computed<Sym> {
+    let shape = call.inputs[0].shape();
+    let ones = || (0..shape.len() as i64).filter(|&axis| shape[axis as usize] == 1).collect();
+    call.along("squeeze", &call.attributes.any_axes().unwrap_or_else(ones), shape.len())
+}
+
+fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
+    call.along("unsqueeze", &call.attributes.any_axes().unwrap_or_default(), call.shape.len())
+}
+
+fn slice(call: &mut Lower) -> Computed<Sym> {
+    let x = call.inputs[0];
+    let found = sections(call.attributes, &x.ty().dims).map_err(|message| call.blocked(message))?;
+    if found.iter().any(|section| section.stride < 0) {
+        return Err(call.blocked("runs backwards, which NNEF 1.0 has no slice for"));
+    }
+    if call.shape.as_slice() == x.shape() {
+        return Ok(x.clone());
+    }
+    let axes = found.iter().map(|section| section.axis as i64).collect();
+    let begin = found.iter().map(|section| section.begin).collect();
+    let end = found.iter().map(|section| section.end).collect();
+    let stride = found.iter().map(|section| section.stride).collect();
+    let stride = found.iter().any(|section| section.stride != 1).then_some(Value::Integers(stride));
+    let [axes, begin, end] = [axes, begin, end].map(|items| Some(Value::Integers(items)));
+    let x = call.first()?;
+    call.give("slice", [Some(x), axes, begin, end, stride])
+}
+
+fn cast(call: &mut Lower) -> Computed<Sym> {
+    let (x, dtype) = (call.inputs[0], call.dtype);
+    match (primitive(x.dtype()), primitive(dtype)) {
+        _ if x.dtype() == dtype => Ok(x.clone()),
+        (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.tensor(x)? })),
+        (Primitive::Logical, Primitive::Scalar) => {
+            let condition = call.first()?;
+            call.give("select", [condition, Value::Scalar(1.0), Value::Scalar(0.0)])
+        }
+        (Primitive::Scalar, Primitive::Logical) => {
+            let x = call.first()?;
+            call.give("ne", [x, Value::Scalar(0.0)])
+        }
+        _ => {
+            let (from, to) = (x.dtype(), dtype);
+            Err(call.blocked(format_args!("makes {to} of {from}, for which NNEF 1.0 has no operation")))
         }
     }
 }
 
-fn extents(shape: &[usize]) -> Vec<i64> {
-    shape.iter().map(|&extent| extent as i64).collect()
+fn clamp(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let x = call.first()?;
+    match (call.attributes.low.map(Value::Scalar), call.attributes.high.map(Value::Scalar)) {
+        (Some(low), Some(high)) => call.give("clamp", [x, low, high]),
+        (Some(low), None) => call.give("max", [x, low]),
+        (None, Some(high)) => call.give("min", [x, high]),
+        (None, None) => Ok(call.inputs[0].clone()),
+    }
+}
+
+fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
+    let arguments = [call.first()?, Value::Scalar(call.attributes.alpha.unwrap_or(0.01))];
+    call.give("leaky_relu", arguments)
 }
 
 /// The literal that a constant is everywhere, if it is, and NNEF can write it.

@@ -7,16 +7,17 @@
 
 use std::sync::Arc;
 
-use super::domain::{Collecting, Failure, Site, Slot};
+use smallvec::SmallVec;
+
+use super::collect::Collector;
 use super::infer::Types;
-use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
+use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, TensorId};
 use super::order::Item;
-use super::plan::{LoopPlan, Plan, Step};
-use super::symbols::{Gathered, Sym, Symbols};
-use crate::Options;
+use super::plan::{LoopPlan, Outlet, Plan, Step};
+use super::site::{Computed, Failure, Site};
+use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
-use crate::graph::predication::Predicated;
-use crate::tensor::usage::Usage;
+use crate::graph::predication::{Predicated, Verdict};
 
 /// The most trips of a loop without a count, unless the caller says otherwise.
 const MAX_TRIPS: u64 = 1_000_000;
@@ -31,29 +32,42 @@ pub(crate) struct Machine<'n> {
     types: &'n Types,
     /// How things are computed.
     pub(crate) symbols: Symbols<'n>,
-    slots: Vec<Option<Slot<Sym>>>,
+    values: Vec<Option<Computed<Sym>>>,
     trips: Vec<(LoopId, u64)>,
     /// The predicates of the running trips, with the number of loops around.
     actives: Vec<(usize, Sym)>,
-    /// Steps, and bytes of values.
-    usage: Usage,
-    /// The most trips of a loop without a count.
-    max_trips: u64,
+    /// The most trips of a loop that only a condition ends.
+    max_trips: Option<u64>,
 }
 
 /// Fails only if the run must end.
 type Run = Result<(), Arc<Failure>>;
 
-/// A loop output while the loop runs.
-enum Leaving<'n> {
-    Last { output: TensorId, state: TensorId },
-    Gathering { output: TensorId, input: TensorId, collecting: Collecting<'n>, gathered: Slot<Gathered> },
-    Failed { output: TensorId, failure: Arc<Failure> },
+/// A loop that is running.
+struct Running<'n> {
+    of: LoopId,
+    plan: &'n LoopPlan,
+    /// The number of trips.
+    count: Option<u64>,
+    /// The number of trips, where no condition ends the loop before.
+    known: Option<u64>,
+    /// The predicate of the trip, once that depends on run-time data.
+    active: Option<Sym>,
+    outlets: Vec<Leaving<'n>>,
 }
 
-/// How a trip ended.
+/// A loop output while its loop runs.
+struct Leaving<'n> {
+    outlet: &'n Outlet,
+    /// What was collected so far, or why it cannot be; none for a last value.
+    collected: Option<Computed<Collector<'n>>>,
+    /// The last value after the trips so far, once the number of trips depends on run-time data.
+    last: Option<Computed<Sym>>,
+}
+
+/// Whether a loop goes on.
 enum Trip {
-    Done,
+    Next,
     /// The loop is left for good.
     Over,
 }
@@ -62,24 +76,20 @@ impl<'n> Machine<'n> {
     /// A machine before its run; `start` has the values of inputs.
     pub(crate) fn new(
         net: &'n Network,
-        plan: &'n Plan,
-        types: &'n Types,
-        options: &Options,
+        (plan, types): (&'n Plan, &'n Types),
         symbols: Symbols<'n>,
+        max_trips: Option<u64>,
         start: Vec<(TensorId, Sym)>,
     ) -> Self {
-        let mut slots: Vec<Option<Slot<Sym>>> = net.tensors.iter().map(|_| None).collect();
-        for (i, info) in net.tensors.iter().enumerate() {
-            if let Origin::Constant(value) = &info.origin {
-                slots[i] = Some(Ok(Sym::Known(Arc::clone(value))));
-            }
-        }
+        let constant = |origin: &Origin| match origin {
+            Origin::Constant(value) => Some(Ok(Sym::Known(Arc::clone(value)))),
+            _ => None,
+        };
+        let mut values: Vec<Option<Computed<Sym>>> = net.tensors.iter().map(|info| constant(&info.origin)).collect();
         for (tensor, value) in start {
-            slots[tensor.index()] = Some(Ok(value));
+            values[tensor.index()] = Some(Ok(value));
         }
-        let usage = Usage::new(options.max_steps, options.max_bytes);
-        let max_trips = options.max_trips.unwrap_or(MAX_TRIPS);
-        Machine { net, plan, types, symbols, slots, trips: Vec::new(), actives: Vec::new(), usage, max_trips }
+        Machine { net, plan, types, symbols, values, trips: Vec::new(), actives: Vec::new(), max_trips }
     }
 
     /// Runs the plan.
@@ -92,56 +102,53 @@ impl<'n> Machine<'n> {
         self.steps(&plan.top, 0, None)
     }
 
-    /// The value of a tensor.
-    pub(crate) fn value(&self, tensor: TensorId) -> Slot<Sym> {
-        self.slots[tensor.index()].clone().unwrap_or_else(|| Err(self.nothing(tensor)))
+    /// The value of a tensor; the plan rules out that it has none.
+    pub(crate) fn value(&self, tensor: TensorId) -> Computed<Sym> {
+        self.values[tensor.index()].clone().unwrap_or_else(|| {
+            let message = format!("`{}` has no value", self.net.name_of(tensor));
+            Err(self.fail_at(tensor, Code::LayerOperands, message))
+        })
     }
 
-    /// The failure of reading a tensor without a value, which the plan rules out.
-    fn nothing(&self, tensor: TensorId) -> Arc<Failure> {
-        let info = &self.net.tensors[tensor.index()];
-        let message = format!("`{}` has no value", info.name);
-        Arc::new(Failure { code: Code::LayerOperands, at: info.at, message, trips: self.trips.clone() })
+    fn fail_at(&self, tensor: TensorId, code: Code, message: String) -> Arc<Failure> {
+        let at = self.net.tensors[tensor.index()].at;
+        Arc::new(Failure { code, at, message, trips: self.trips.clone() })
     }
 
-    fn set(&mut self, tensor: TensorId, slot: Option<Slot<Sym>>) -> Run {
-        let size = |slot: &Option<Slot<Sym>>| match slot {
-            Some(Ok(value)) => self.symbols.bytes(value),
-            _ => 0,
-        };
-        let more = size(&slot);
-        self.usage.hold(more);
-        self.usage.release(size(&self.slots[tensor.index()]));
-        self.slots[tensor.index()] = slot;
-        if more > 0 && !self.usage.fits(self.symbols.held()) {
-            let info = &self.net.tensors[tensor.index()];
-            let message = format!("tensors alive at `{}` take more than {} bytes", info.name, self.usage.max_alive);
-            let trips = self.trips.clone();
-            return Err(Arc::new(Failure { code: Code::MemoryBudget, at: info.at, message, trips }));
+    fn set(&mut self, tensor: TensorId, value: Option<Computed<Sym>>) -> Run {
+        let size =
+            |value: &Option<Computed<Sym>>| value.as_ref().map_or(0, |value| value.as_ref().map_or(0, Sym::bytes));
+        let more = size(&value);
+        let usage = &self.symbols.usage;
+        usage.hold(more);
+        usage.release(size(&self.values[tensor.index()]));
+        self.values[tensor.index()] = value;
+        if more > 0 && !usage.fits(0) {
+            let (name, most) = (self.net.name_of(tensor), usage.max_alive);
+            let message = format!("tensors alive at `{name}` take more than {most} bytes");
+            return Err(self.fail_at(tensor, Code::MemoryBudget, message));
         }
         Ok(())
     }
 
     /// Sets what was computed, or ends the run.
-    fn give(&mut self, tensor: TensorId, slot: Slot<Sym>) -> Run {
-        match slot {
+    fn give(&mut self, tensor: TensorId, value: Computed<Sym>) -> Run {
+        match value {
             Err(failure) if FATAL.contains(&failure.code) => Err(failure),
-            slot => self.set(tensor, Some(slot)),
+            value => self.set(tensor, Some(value)),
         }
     }
 
     fn steps(&mut self, steps: &'n [Step], i: u64, trips: Option<u64>) -> Run {
         for step in steps.iter().filter(|step| step.window.covers(i, trips)) {
-            let allowed = self.usage.spend(1 + self.symbols.work());
+            let allowed = self.symbols.usage.spend(1);
             match step.item {
-                Item::Layer(layer) => {
-                    if !allowed {
-                        let site = Site { net: self.net, layer, trips: &self.trips };
-                        let message = format!("evaluation takes more than {} steps", self.usage.max_steps);
-                        return Err(site.fail(Code::StepBudget, message));
-                    }
-                    self.layer(layer, i, trips)?;
+                Item::Layer(layer) if !allowed => {
+                    let site = Site { net: self.net, layer, trips: &self.trips };
+                    let message = format!("evaluation takes more than {} steps", self.symbols.usage.max_steps);
+                    return Err(site.fail(Code::StepBudget, message));
                 }
+                Item::Layer(layer) => self.layer(layer, i, trips)?,
                 Item::Loop(of) => self.run_loop(of)?,
             }
             for &tensor in &step.frees {
@@ -152,257 +159,216 @@ impl<'n> Machine<'n> {
     }
 
     fn layer(&mut self, layer: LayerId, i: u64, trips: Option<u64>) -> Run {
-        let Machine { net, types, symbols, slots, trips: running, .. } = self;
+        let Machine { net, types, symbols, values, trips: running, plan, .. } = self;
         let (net, site) = (*net, Site { net, layer, trips: running });
         let Some(output) = net.layer(layer).output else { return Ok(()) };
-        let slot = match &net.layer(layer).kind {
+        let missing = |what: &str| site.fail(Code::LayerOperands, what);
+        let value = match &net.layer(layer).kind {
             LayerKind::Operation { op, inputs, attributes } => {
-                let mut values: smallvec::SmallVec<[&Sym; 4]> = smallvec::SmallVec::new();
-                let mut failed = None;
-                for input in inputs {
-                    match &slots[input.tensor.index()] {
-                        Some(Ok(value)) => values.push(value),
-                        Some(Err(failure)) => failed = failed.or(Some(Arc::clone(failure))),
-                        None => failed = failed.or(Some(site.fail(Code::LayerOperands, "an operand has no value"))),
-                    }
-                }
-                match failed {
-                    Some(failure) => Err(failure),
-                    None => symbols.operation(&site, (*op, attributes.as_ref(), types.get(output)), &values),
-                }
+                let operand = |input: TensorId| match &values[input.index()] {
+                    Some(value) => value.as_ref().map_err(Arc::clone),
+                    None => Err(missing("an operand has no value")),
+                };
+                let operands: Computed<SmallVec<[&Sym; 4]>> =
+                    inputs.iter().map(|input| operand(input.tensor)).collect();
+                operands.and_then(|inputs| symbols.operation(&site, (*op, attributes, types.get(output)), &inputs))
             }
             LayerKind::Iterator { of, input, axis, reverse } => {
-                let count = self.plan.loops[of.index()].count.map(|count| &slots[count.index()]);
-                let count = match count {
-                    Some(Some(Ok(count))) => symbols.number(count),
-                    _ => None,
-                };
+                let count = plan.loops[of.index()].count.and_then(|count| values[count.index()].as_ref());
+                let count = count.and_then(|count| count.as_ref().ok()?.number());
                 let index = if *reverse { count.map_or(-1, |count| count - 1 - i as i64) } else { i as i64 };
-                match &slots[input.tensor.index()] {
-                    Some(Ok(value)) => symbols.element(&site, (input.tensor, value), *axis as usize, index, trips),
+                match &values[input.tensor.index()] {
+                    Some(Ok(value)) => {
+                        let axis = *axis as usize;
+                        let place = usize::try_from(index).unwrap_or(usize::MAX);
+                        let of = (value, plan.depths[input.tensor.index()]);
+                        symbols.element(&site, of, axis, place, trips).and_then(|found| {
+                            found.ok_or_else(|| {
+                                let (name, tensor) = (site.name(), net.name_of(input.tensor));
+                                let extent = value.shape().get(axis).copied().unwrap_or(0);
+                                let of = format!("an axis of `{tensor}` that has {extent}");
+                                let message = format!("iterator `{name}` asks for index {index} of {of}");
+                                site.fail(Code::IteratorRange, message)
+                            })
+                        })
+                    }
                     Some(Err(failure)) => Err(Arc::clone(failure)),
-                    None => Err(site.fail(Code::LayerOperands, "what it runs over has no value")),
+                    None => Err(missing("what it runs over has no value")),
                 }
             }
             _ => return Ok(()),
         };
-        self.give(output, slot)
+        self.give(output, value)
     }
 
     fn run_loop(&mut self, of: LoopId) -> Run {
         let plan = &self.plan.loops[of.index()];
-        let mut leaving = self.leaving(plan);
+        let outlets = plan.outputs.iter().map(|outlet| self.leaving(outlet)).collect();
+        let mut running = Running { of, plan, count: None, known: None, active: None, outlets };
         self.trips.push((of, 0));
-        let outcome = self.trips(of, plan, &mut leaving);
+        let outcome = self.trips(&mut running);
         let depth = self.trips.len();
         self.actives.retain(|(other, _)| *other < depth);
         self.trips.pop();
-        match outcome {
-            Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
-            Err(failure) => {
-                for leaving in &leaving {
-                    let (Leaving::Last { output, .. }
-                    | Leaving::Gathering { output, .. }
-                    | Leaving::Failed { output, .. }) = leaving;
-                    self.set(*output, Some(Err(Arc::clone(&failure))))?;
-                }
+        if let Err(failure) = &outcome
+            && FATAL.contains(&failure.code)
+        {
+            return outcome;
+        }
+        for leaving in running.outlets {
+            match &outcome {
+                Err(failure) => self.set(leaving.outlet.output, Some(Err(Arc::clone(failure))))?,
+                Ok(()) => self.leave(leaving)?,
             }
-            Ok(()) => leaving.into_iter().try_for_each(|leaving| self.leave(leaving))?,
         }
         plan.interior.iter().try_for_each(|&tensor| self.set(tensor, None))
     }
 
-    /// The loop outputs before the first trip.
-    fn leaving(&mut self, plan: &'n LoopPlan) -> Vec<Leaving<'n>> {
-        let mut found = Vec::new();
-        for &id in &plan.outputs {
-            let layer = self.net.layer(id);
-            let (LayerKind::LoopOutput { kind, input, axis, length, .. }, Some(output)) = (&layer.kind, layer.output)
-            else {
-                continue;
-            };
-            if *kind == Output::LastValue {
-                found.push(Leaving::Last { output, state: input.tensor });
-                continue;
-            }
-            let outer = self.trips.clone();
-            let fail = |code: Code, message: String| Arc::new(Failure { code, at: layer.at, message, trips: outer });
-            let number =
-                length.map(|length| (length, self.value(length.tensor).map(|value| self.symbols.number(&value))));
-            let length = match number {
-                Some((_, Ok(Some(number)))) => usize::try_from(number)
-                    .map_err(|_| fail(Code::OutputTooShort, format!("the length of a loop output is {number}"))),
-                Some((_, Err(failure))) => Err(failure),
-                Some((length, Ok(None))) => {
-                    let name = self.net.name_of(length.tensor);
-                    Err(fail(Code::NotFlattenable, format!("the length `{name}` is known only when the network runs")))
-                }
-                None => Err(fail(Code::OutputWithoutLength, "a loop output has no length".to_owned())),
-            };
-            found.push(match length {
-                Err(failure) => Leaving::Failed { output, failure },
-                Ok(length) => {
-                    let site = Site { net: self.net, layer: id, trips: &[] };
-                    let reverse = *kind == Output::Reverse;
-                    let element = self.types.get(input.tensor);
-                    let collecting = Collecting { site, axis: *axis as usize, length, reverse, element };
-                    let gathered = Ok(Gathered::default());
-                    Leaving::Gathering { output, input: input.tensor, collecting, gathered }
-                }
-            });
-        }
-        found
+    /// A loop output before the first trip.
+    fn leaving(&mut self, outlet: &'n Outlet) -> Leaving<'n> {
+        let collected = (outlet.kind != Output::LastValue).then(|| {
+            let length = self.length(outlet)?;
+            let declared = self.types.get(outlet.input);
+            Ok(Collector::new((outlet.axis, length), outlet.kind == Output::Reverse, declared))
+        });
+        Leaving { outlet, collected, last: None }
     }
 
-    fn leave(&mut self, leaving: Leaving<'n>) -> Run {
-        match leaving {
-            Leaving::Last { output, state } => {
-                let value = self.value(state);
-                self.give(output, value)
-            }
-            Leaving::Failed { output, failure } => self.give(output, Err(failure)),
-            Leaving::Gathering { output, collecting, gathered, .. } => {
-                let trips = std::mem::take(&mut self.trips);
-                let site = Site { trips: &trips, ..collecting.site };
-                let slot =
-                    gathered.and_then(|gathered| self.symbols.close(&Collecting { site, ..collecting }, gathered));
-                self.trips = trips;
-                self.give(output, slot)
-            }
-        }
+    /// The extent of the new axis of a loop output.
+    fn length(&self, outlet: &Outlet) -> Computed<usize> {
+        let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
+        let Some(length) = outlet.length else {
+            return Err(site.fail(Code::OutputWithoutLength, "a loop output has no length"));
+        };
+        let Some(number) = self.value(length)?.number() else {
+            let message = format!("the length `{}` is known only when the network runs", self.net.name_of(length));
+            return Err(site.fail(Code::NotFlattenable, message));
+        };
+        let negative = |_| site.fail(Code::OutputTooShort, format!("the length of a loop output is {number}"));
+        usize::try_from(number).map_err(negative)
+    }
+
+    /// Gives a loop output its value.
+    fn leave(&mut self, Leaving { outlet, collected, .. }: Leaving<'n>) -> Run {
+        let value = match collected {
+            Some(collected) => collected.and_then(|collected| {
+                let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
+                collected.close(&mut self.symbols, &site)
+            }),
+            None => self.value(outlet.input),
+        };
+        self.give(outlet.output, value)
     }
 
     /// Makes the trips of a loop. Fails if the loop as a whole does.
-    fn trips(&mut self, of: LoopId, plan: &'n LoopPlan, leaving: &mut [Leaving<'n>]) -> Run {
-        let count = plan.count.map(|count| self.count(of, count)).transpose()?;
-        let known = count.filter(|_| plan.condition.is_none());
-        for state in plan.states.iter().filter(|state| state.window.covers(0, known)) {
+    fn trips(&mut self, running: &mut Running<'n>) -> Run {
+        let plan = running.plan;
+        running.count = plan.count.map(|count| self.count(running, count)).transpose()?;
+        running.known = running.count.filter(|_| plan.condition.is_none());
+        for state in plan.states.iter().filter(|state| state.window.covers(0, running.known)) {
             let initial = self.value(state.initial);
             self.give(state.output, initial)?;
         }
-        // The values after the last trip that was made, once that depends on run-time data.
-        let mut lasting: Vec<(TensorId, Slot<Sym>)> = Vec::new();
-        let mut active: Option<Sym> = None;
         let mut i = 0;
-        while count.is_none_or(|count| i < count) {
-            self.running(i);
-            if let Some(condition) = plan.condition {
-                self.steps(&plan.test, i, None)?;
-                let before = active.is_some();
-                if let Trip::Over = self.test(of, condition, i, count, &mut active)? {
-                    break;
-                }
-                if !before && active.is_some() {
-                    lasting = self.lasting(leaving);
-                }
+        while running.count.is_none_or(|count| i < count) {
+            if let Some((_, trip)) = self.trips.last_mut() {
+                *trip = i;
             }
-            self.steps(&plan.body, i, known)?;
-            if let Trip::Over = self.collect(plan, leaving, active.as_ref())? {
-                break;
-            }
-            self.advance(plan, i + 1, known)?;
-            if let Some(active) = &active
-                && let Trip::Over = self.blend(plan, active, &mut lasting)?
-            {
+            if let Trip::Over = self.trip(running, i)? {
                 break;
             }
             i += 1;
         }
-        lasting.into_iter().try_for_each(|(state, slot)| self.give(state, slot))
+        for Leaving { outlet, last, .. } in &mut running.outlets {
+            if let Some(last) = last.take() {
+                self.give(outlet.input, last)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Sets the number of the running trip.
-    fn running(&mut self, i: u64) {
-        if let Some((_, trip)) = self.trips.last_mut() {
-            *trip = i;
+    /// Makes a trip, unless the condition ends the loop.
+    fn trip(&mut self, running: &mut Running<'n>, i: u64) -> Computed<Trip> {
+        let plan = running.plan;
+        if let Some(condition) = plan.condition {
+            self.steps(&plan.test, i, None)?;
+            if let Trip::Over = self.test(running, condition, i)? {
+                return Ok(Trip::Over);
+            }
         }
+        self.steps(&plan.body, i, running.known)?;
+        if let Trip::Over = self.collect(running)? {
+            return Ok(Trip::Over);
+        }
+        self.advance(plan, i + 1, running.known)?;
+        self.choose_last(running)
     }
 
     /// The number of trips.
-    fn count(&mut self, of: LoopId, count: TensorId) -> Result<u64, Arc<Failure>> {
-        let value = self.value(count)?;
-        match self.symbols.number(&value) {
+    fn count(&self, running: &Running, count: TensorId) -> Computed<u64> {
+        match self.value(count)?.number() {
             Some(number) => Ok(u64::try_from(number).unwrap_or(0)),
             None => {
-                let (name, count) = (&self.net.loops[of.index()].name, self.net.name_of(count));
-                Err(self.fail(
-                    of,
-                    Code::NotFlattenable,
-                    format!("the count of `{name}` is `{count}`, which is known only when the network runs"),
-                ))
+                let (name, count) = (&self.net.loops[running.of.index()].name, self.net.name_of(count));
+                let message = format!("the count of `{name}` is `{count}`, which is known only when the network runs");
+                Err(self.fail(running, Code::NotFlattenable, message))
             }
         }
     }
 
-    /// The layer that ends a loop: its condition, if it has one.
-    fn limit(&self, of: LoopId) -> LayerId {
-        let layers = &self.net.loops[of.index()].layers;
-        let is = |id: &&LayerId, wanted: Limit| matches!(self.net.layer(**id).kind, LayerKind::TripLimit { limit, .. } if limit == wanted);
-        let of_kind = |wanted: Limit| layers.iter().find(|id| is(id, wanted)).copied();
-        of_kind(Limit::While).or_else(|| of_kind(Limit::Count)).or(layers.first().copied()).unwrap_or(LayerId(0))
-    }
-
-    /// A failure at a loop.
-    fn fail(&self, of: LoopId, code: Code, message: String) -> Arc<Failure> {
-        let at = self.net.layer(self.limit(of)).at;
+    /// A failure of a loop as a whole.
+    fn fail(&self, running: &Running, code: Code, message: String) -> Arc<Failure> {
         let outer = self.trips.len().saturating_sub(1);
-        Arc::new(Failure { code, at, message, trips: self.trips[..outer].to_vec() })
+        Site { net: self.net, layer: running.plan.limit, trips: &self.trips[..outer] }.fail(code, message)
     }
 
     /// Tests the condition before trip `i`.
-    fn test(
-        &mut self,
-        of: LoopId,
-        condition: TensorId,
-        i: u64,
-        count: Option<u64>,
-        active: &mut Option<Sym>,
-    ) -> Result<Trip, Arc<Failure>> {
-        let value = match (self.value(condition), &active) {
-            (Ok(value), _) => value,
-            (Err(failure), Some(active)) if failure.code != Code::NotFlattenable => {
-                let active = active.clone();
-                return self.give_up(of, &active);
+    fn test(&mut self, running: &mut Running<'n>, condition: TensorId, i: u64) -> Computed<Trip> {
+        let value = match self.value(condition) {
+            Err(failure) if running.active.is_some() && failure.code != Code::NotFlattenable => {
+                return self.give_up(running);
             }
-            (Err(failure), _) => return Err(failure),
+            value => value?,
         };
-        match self.symbols.truth(&value) {
-            Some(false) => return Ok(Trip::Over),
-            Some(true) => {}
-            None => {
-                let Some(bound) = self.symbols.bound() else {
-                    let (name, condition) = (&self.net.loops[of.index()].name, self.net.name_of(condition));
-                    let message = format!("the condition of `{name}` is `{condition}`, which depends on run-time data");
-                    return Err(self.fail(of, Code::NotFlattenable, message));
-                };
-                let layer = self.limit(of);
-                let site = Site { net: self.net, layer, trips: &self.trips };
-                let both = match &active {
-                    Some(before) => self.symbols.at(&site).both(before, &value)?,
-                    None => value,
-                };
-                *active = Some(both.clone());
-                if i >= bound {
-                    return self.give_up(of, &both);
-                }
-                let depth = self.trips.len();
-                self.actives.retain(|(other, _)| *other < depth);
-                self.actives.push((depth, both));
+        let certain = running.active.is_none();
+        let site = Site { net: self.net, layer: running.plan.limit, trips: &self.trips };
+        let mut predication = self.symbols.at(&site);
+        let open = predication.truth(&value).is_none();
+        match predication.test(&value, &mut running.active, self.max_trips.is_some())? {
+            Verdict::Ends => return Ok(Trip::Over),
+            Verdict::Unbounded => {
+                let (name, condition) = (&self.net.loops[running.of.index()].name, self.net.name_of(condition));
+                let message = format!("the condition of `{name}` is `{condition}`, which depends on run-time data");
+                return Err(self.fail(running, Code::NotFlattenable, message));
+            }
+            Verdict::GoesOn => {}
+        }
+        if let Some(active) = running.active.as_ref().filter(|_| open) {
+            if self.max_trips.is_some_and(|bound| i >= bound) {
+                return self.give_up(running);
+            }
+            let depth = self.trips.len();
+            self.actives.retain(|(other, _)| *other < depth);
+            self.actives.push((depth, active.clone()));
+        }
+        let most = self.max_trips.unwrap_or(MAX_TRIPS);
+        if running.count.is_none() && i >= most {
+            let name = &self.net.loops[running.of.index()].name;
+            let message = format!("the condition of `{name}` still holds after {most} trips");
+            return Err(self.fail(running, Code::EndlessLoop, message));
+        }
+        if certain && running.active.is_some() {
+            for leaving in running.outlets.iter_mut().filter(|leaving| leaving.collected.is_none()) {
+                leaving.last = Some(self.value(leaving.outlet.input));
             }
         }
-        if count.is_none() && i >= self.max_trips {
-            let name = &self.net.loops[of.index()].name;
-            let message = format!("the condition of `{name}` still holds after {} trips", self.max_trips);
-            return Err(self.fail(of, Code::EndlessLoop, message));
-        }
-        Ok(Trip::Done)
+        Ok(Trip::Next)
     }
 
     /// Leaves a loop at its trip limit although the condition may still hold.
-    fn give_up(&mut self, of: LoopId, active: &Sym) -> Result<Trip, Arc<Failure>> {
-        let layer = self.limit(of);
-        let site = Site { net: self.net, layer, trips: &self.trips };
-        let mut all = active.clone();
+    fn give_up(&mut self, running: &Running) -> Computed<Trip> {
+        let Some(mut all) = running.active.clone() else { return Ok(Trip::Over) };
+        let site = Site { net: self.net, layer: running.plan.limit, trips: &self.trips };
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {
             all = self.symbols.at(&site).both(outer, &all)?;
         }
@@ -410,50 +376,35 @@ impl<'n> Machine<'n> {
         Ok(Trip::Over)
     }
 
-    fn lasting(&self, leaving: &[Leaving<'n>]) -> Vec<(TensorId, Slot<Sym>)> {
-        let state = |leaving: &Leaving<'n>| match leaving {
-            Leaving::Last { state, .. } => Some((*state, self.value(*state))),
-            _ => None,
-        };
-        leaving.iter().filter_map(state).collect()
-    }
-
     /// Adds the elements of a trip to the loop outputs.
-    fn collect(
-        &mut self,
-        plan: &'n LoopPlan,
-        leaving: &mut [Leaving<'n>],
-        active: Option<&Sym>,
-    ) -> Result<Trip, Arc<Failure>> {
-        for leaving in leaving {
-            let Leaving::Gathering { input, collecting, gathered, .. } = leaving else { continue };
-            let Ok(to) = gathered else { continue };
-            let site = Site { trips: &self.trips, ..collecting.site };
-            let collecting = Collecting { site, element: collecting.element, ..*collecting };
-            let value = self.slots[input.index()].as_ref();
-            let pushed = match value {
-                Some(Ok(value)) => self.symbols.push(&collecting, to, value, active),
+    fn collect(&mut self, running: &mut Running<'n>) -> Computed<Trip> {
+        let active = running.active.as_ref();
+        let mut failed = false;
+        for Leaving { outlet, collected, .. } in &mut running.outlets {
+            let Some(Ok(collector)) = collected else { continue };
+            let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
+            let pushed = match &self.values[outlet.input.index()] {
+                Some(Ok(value)) => collector.push(&mut self.symbols, &site, value, active),
                 Some(Err(failure)) => Err(Arc::clone(failure)),
                 None => Err(site.fail(Code::LayerOperands, "an element has no value")),
             };
-            match (pushed, active) {
-                (Ok(()), _) => {}
-                (Err(failure), _) if FATAL.contains(&failure.code) => return Err(failure),
+            match pushed {
+                Ok(()) => {}
+                Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
                 // In a trip that is perhaps not made at all it is no failure.
-                (Err(failure), Some(active)) if failure.code != Code::NotFlattenable => {
-                    let of = self.trips.last().map_or(LoopId(0), |(of, _)| *of);
-                    debug_assert!(plan.condition.is_some());
-                    return self.give_up(of, &active.clone());
+                Err(failure) if active.is_some() && failure.code != Code::NotFlattenable => {
+                    failed = true;
+                    break;
                 }
-                (Err(failure), _) => *gathered = Err(failure),
+                Err(failure) => *collected = Some(Err(failure)),
             }
         }
-        Ok(Trip::Done)
+        if failed { self.give_up(running) } else { Ok(Trip::Next) }
     }
 
     /// Advances all recurrences to their next values at the same time.
     fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> Run {
-        let next: smallvec::SmallVec<[Option<Slot<Sym>>; 8]> =
+        let next: SmallVec<[Option<Computed<Sym>>; 8]> =
             plan.states.iter().map(|state| state.window.covers(i, known).then(|| self.value(state.next))).collect();
         for (state, value) in plan.states.iter().zip(next) {
             self.set(state.output, value)?;
@@ -461,26 +412,25 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    /// Predication of last values: the new ones if the trip is active.
-    fn blend(
-        &mut self,
-        plan: &'n LoopPlan,
-        active: &Sym,
-        lasting: &mut [(TensorId, Slot<Sym>)],
-    ) -> Result<Trip, Arc<Failure>> {
-        let of = self.trips.last().map_or(LoopId(0), |(of, _)| *of);
-        debug_assert!(plan.condition.is_some());
-        for (state, old) in lasting {
-            let Origin::Layer(layer) = self.net.tensors[state.index()].origin else { continue };
-            let new = self.value(*state);
+    /// Predication of last values: the new ones if the trip is made.
+    fn choose_last(&mut self, running: &mut Running<'n>) -> Computed<Trip> {
+        let Some(active) = &running.active else { return Ok(Trip::Next) };
+        let mut failed = false;
+        for Leaving { outlet, last, .. } in &mut running.outlets {
+            let Origin::Layer(layer) = self.net.tensors[outlet.input.index()].origin else { continue };
+            let Some(before) = last else { continue };
+            let new = self.value(outlet.input);
             let site = Site { net: self.net, layer, trips: &self.trips };
-            match (new, &*old) {
-                (Ok(new), Ok(before)) => *old = Ok(self.symbols.at(&site).choose(active, &new, before)?),
-                (Err(failure), _) if failure.code == Code::NotFlattenable => *old = Err(failure),
-                (Err(_), Ok(_)) => return self.give_up(of, active),
+            match (new, &*before) {
+                (Ok(new), Ok(old)) => *before = Ok(self.symbols.at(&site).choose(active, &new, old)?),
+                (Err(failure), _) if failure.code == Code::NotFlattenable => *before = Err(failure),
+                (Err(_), Ok(_)) => {
+                    failed = true;
+                    break;
+                }
                 (_, Err(_)) => {}
             }
         }
-        Ok(Trip::Done)
+        if failed { self.give_up(running) } else { Ok(Trip::Next) }
     }
 }

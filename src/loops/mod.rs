@@ -4,7 +4,7 @@
 //! [`Network::evaluate`] the formal semantics of lazy sequences, and [`Network::unroll`] makes a
 //! flat graph by partial evaluation of the same sequences. `docs/loops.md` says what means what.
 
-mod domain;
+mod collect;
 mod emit;
 mod infer;
 mod lower;
@@ -16,28 +16,27 @@ mod plan;
 mod read;
 mod rules;
 mod scope;
+mod site;
 mod symbols;
 #[cfg(test)]
 mod tests;
 mod unroll;
 
 pub use network::Network;
-use network::{LoopId, Origin, Type};
+use network::{LoopId, Type};
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Sources;
 use crate::tensor::Tensor;
 use crate::{Expansion, Options};
-use domain::Failure;
 use infer::Types;
-use machine::Machine;
-use order::{Cycle, Order};
 use plan::Plan;
 use rules::Context;
-use scope::Scopes;
-use symbols::{Sym, Symbols};
+use site::Failure;
+use symbols::Sym;
+use unroll::Runnable;
 
 /// What [`Network::evaluate`] found.
 #[derive(Clone, Debug)]
@@ -49,33 +48,21 @@ pub struct Evaluation {
     pub diagnostics: Diagnostics,
 }
 
-/// A network that was looked at.
-struct Checked {
-    scopes: Scopes,
-    order: Result<Order, Vec<Cycle>>,
-    types: Option<Types>,
-    diagnostics: Diagnostics,
+/// Checks a network; `bound` has the types of inputs whose values are known.
+fn check<'n>(net: &'n Network, bound: &[Option<Type>], strict: bool) -> (Context<'n>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new(strict);
+    let context = Context::new(net, bound);
+    rules::check(&context, &mut diagnostics);
+    (context, diagnostics)
 }
 
-impl Checked {
-    fn new(net: &Network, bound: &[Option<Type>], strict: bool) -> Checked {
-        let mut diagnostics = Diagnostics::new(strict);
-        let scopes = Scopes::new(net);
-        let clean = !scopes.too_deep && scopes.mutual().next().is_none() && scopes.torn_loops().next().is_none();
-        let order = if clean { Order::new(net, &scopes) } else { Err(Vec::new()) };
-        let types = order.as_ref().ok().map(|order| Types::new(net, order, bound));
-        let context = Context { net, scopes: &scopes, order: &order, types: types.as_ref() };
-        rules::check(&context, &mut diagnostics);
-        Checked { scopes, order, types, diagnostics }
-    }
-
-    /// The plan and what it is made from, unless a rule is broken.
-    fn plan(self, net: &Network) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
-        let (Ok(order), Some(types)) = (&self.order, self.types) else { return Err(self.diagnostics) };
-        if self.diagnostics.has_errors() {
-            return Err(self.diagnostics);
+/// The plan of a network and its types, unless a rule is broken.
+fn plan((context, found): (Context, Diagnostics)) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
+    match (context.order, context.types) {
+        (Ok(order), Some(types)) if !found.has_errors() => {
+            Ok((Plan::new(context.net, &context.scopes, &order), types, found))
         }
-        Ok((Plan::new(net, &self.scopes, order), types, self.diagnostics))
+        _ => Err(found),
     }
 }
 
@@ -107,7 +94,7 @@ impl Network {
 
     /// Checks the network against the rules; see `docs/rules.md`.
     pub fn check(&self, strict: bool) -> Diagnostics {
-        Checked::new(self, &[], strict).diagnostics
+        check(self, &[], strict).1
     }
 
     /// Evaluates the network.
@@ -120,49 +107,17 @@ impl Network {
         inputs: impl IntoIterator<Item = (String, Tensor)>,
         options: &Options,
     ) -> Result<Evaluation, Diagnostics> {
-        let given: rustc_hash::FxHashMap<String, Tensor> = inputs.into_iter().collect();
+        let (start, wrong) = unroll::given(self, &inputs.into_iter().collect());
         let mut bound: Vec<Option<Type>> = vec![None; self.tensors.len()];
-        let mut start = Vec::new();
-        let mut wrong = Vec::new();
-        for &input in &self.inputs {
-            let info = &self.tensors[input.index()];
-            let Origin::Input(declared) = &info.origin else { continue };
-            match given.get(&info.name) {
-                Some(value) if declared.admits(&Type::of(value)) => {
-                    bound[input.index()] = Some(Type::of(value));
-                    start.push((input, Sym::Known(Arc::new(value.clone()))));
-                }
-                Some(value) => {
-                    let message = format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value));
-                    wrong.push(Diagnostic::new(Code::LoopInput, self.location(info.at), message));
-                }
-                None => {
-                    let message = format!("input `{}` has no value", info.name);
-                    wrong.push(Diagnostic::new(Code::LoopInput, self.location(info.at), message));
-                }
-            }
+        start.iter().for_each(|(input, value)| bound[input.index()] = Some(Type::of(value)));
+        let (context, mut found) = check(self, &bound, options.strict);
+        wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
+        let (plan, types, diagnostics) = plan((context, found))?;
+        let start = start.into_iter().map(|(input, value)| (input, Sym::Known(value))).collect();
+        match (Runnable { net: self, plan: &plan, types: &types, options }).evaluate(start) {
+            Ok(outputs) => Ok(Evaluation { outputs, diagnostics }),
+            Err(failures) => Err(report(self, failures, diagnostics)),
         }
-        let mut checked = Checked::new(self, &bound, options.strict);
-        wrong.into_iter().for_each(|diagnostic| checked.diagnostics.report(diagnostic));
-        let (plan, types, mut diagnostics) = checked.plan(self)?;
-        let mut machine = Machine::new(self, &plan, &types, options, Symbols::default(), start);
-        let mut failures = machine.run().err().into_iter().collect::<Vec<_>>();
-        let mut outputs = Vec::new();
-        let wanted = if failures.is_empty() { self.outputs.as_slice() } else { &[] };
-        for output in wanted {
-            match machine.value(output.tensor) {
-                Ok(value) => {
-                    let name = || self.name_of(output.tensor).to_owned();
-                    outputs.extend(value.known().map(|value| (name(), Tensor::clone(value))));
-                }
-                Err(failure) => failures.push(failure),
-            }
-        }
-        if failures.is_empty() {
-            return Ok(Evaluation { outputs, diagnostics });
-        }
-        report(self, failures, &mut diagnostics);
-        Err(diagnostics)
     }
 
     /// Unrolls the loops of the network into a flat graph of NNEF 1.0 operations.
@@ -171,20 +126,17 @@ impl Network {
     ///
     /// The rules that the network breaks, or why it cannot be flat.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
-        let (plan, types, mut diagnostics) = Checked::new(self, &[], options.strict).plan(self)?;
-        match unroll::unroll(self, &plan, &types, options, &mut diagnostics) {
+        let (plan, types, mut diagnostics) = plan(check(self, &[], options.strict))?;
+        match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {
             Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
             Ok(_) => Err(diagnostics),
-            Err(failures) => {
-                report(self, failures, &mut diagnostics);
-                Err(diagnostics)
-            }
+            Err(failures) => Err(report(self, failures, diagnostics)),
         }
     }
 }
 
 /// Tells each failure once.
-fn report(net: &Network, failures: Vec<Arc<Failure>>, diagnostics: &mut Diagnostics) {
+fn report(net: &Network, failures: Vec<Arc<Failure>>, mut diagnostics: Diagnostics) -> Diagnostics {
     let mut told: Vec<*const Failure> = Vec::new();
     for failure in failures {
         if told.contains(&Arc::as_ptr(&failure)) {
@@ -197,4 +149,5 @@ fn report(net: &Network, failures: Vec<Arc<Failure>>, diagnostics: &mut Diagnost
         let message = format!("{}{place}", failure.message);
         diagnostics.report(Diagnostic::new(failure.code, net.location(failure.at), message));
     }
+    diagnostics
 }

@@ -24,7 +24,7 @@ pub(super) fn volume(shape: &[usize]) -> Option<usize> {
 pub(crate) struct TensorId(pub(crate) u32);
 
 /// Identifies a layer of a [`Network`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LayerId(pub(crate) u32);
 
 /// Identifies a loop of a [`Network`].
@@ -340,13 +340,17 @@ impl Network {
         LoopId::at(self.loops.len() - 1)
     }
 
+    /// The inputs and the types that they declare.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = (TensorId, &Type)> {
+        self.inputs.iter().filter_map(|&input| match &self.tensors[input.index()].origin {
+            Origin::Input(ty) => Some((input, ty)),
+            _ => None,
+        })
+    }
+
     /// The type that an input declares.
     pub(crate) fn input_type(&self, name: &str) -> Option<&Type> {
-        let input = self.inputs.iter().find(|input| self.name_of(**input) == name)?;
-        match &self.tensors[input.index()].origin {
-            Origin::Input(ty) => Some(ty),
-            _ => None,
-        }
+        self.declared().find(|(input, _)| self.name_of(*input) == name).map(|(_, ty)| ty)
     }
 
     /// A tensor's name.

@@ -70,9 +70,27 @@ pub(crate) struct State {
     pub(crate) window: Window,
 }
 
+/// A loop output that is needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlet {
+    /// Its layer.
+    pub(crate) layer: LayerId,
+    /// What it gives.
+    pub(crate) output: TensorId,
+    /// The value inside.
+    pub(crate) input: TensorId,
+    /// How the value is brought out.
+    pub(crate) kind: Output,
+    /// The place of the new axis, and the tensor that says how long that is.
+    pub(crate) axis: usize,
+    pub(crate) length: Option<TensorId>,
+}
+
 /// What a loop does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopPlan {
+    /// The layer that messages about the trips are for: the condition, if there is one.
+    pub(crate) limit: LayerId,
     /// The number of trips.
     pub(crate) count: Option<TensorId>,
     /// What must be true before each trip.
@@ -84,7 +102,7 @@ pub(crate) struct LoopPlan {
     /// What is carried from trip to trip.
     pub(crate) states: Vec<State>,
     /// The loop outputs that are needed.
-    pub(crate) outputs: Vec<LayerId>,
+    pub(crate) outputs: Vec<Outlet>,
     /// What is inside, to be forgotten when the loop is done.
     pub(crate) interior: Vec<TensorId>,
 }
@@ -96,6 +114,8 @@ pub(crate) struct Plan {
     pub(crate) top: Vec<Step>,
     /// In each loop.
     pub(crate) loops: Vec<LoopPlan>,
+    /// By tensor, how many loops it is inside.
+    pub(crate) depths: Vec<usize>,
 }
 
 struct Planner<'n> {
@@ -127,7 +147,8 @@ impl Plan {
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
         let top = planner.steps(None, &kept);
         let loops = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
-        Plan { top, loops }
+        let depth = |i| scopes.home(TensorId::at(i)).map_or(0, |of| scopes.depth(of) + 1);
+        Plan { top, loops, depths: (0..net.tensors.len()).map(depth).collect() }
     }
 }
 
@@ -185,20 +206,28 @@ impl Planner<'_> {
         let mut waiting = Vec::new();
         let layers = &self.net.loops[of.index()].layers;
         for &id in layers.iter().filter(|&&id| self.is_needed(id)) {
-            match &self.net.layer(id).kind {
-                LayerKind::TripLimit { limit: Limit::Count, input, .. } => plan.count = Some(input.tensor),
-                LayerKind::TripLimit { limit: Limit::While, input, .. } => {
-                    plan.condition = Some(input.tensor);
-                    waiting.push((input.tensor, Window::ALL));
-                    kept.push(input.tensor);
+            let layer = self.net.layer(id);
+            let (input, window) = match (&layer.kind, layer.output) {
+                (LayerKind::TripLimit { limit: Limit::Count, input, .. }, _) => {
+                    plan.count = Some(input.tensor);
+                    if plan.condition.is_none() {
+                        plan.limit = id;
+                    }
+                    continue;
                 }
-                LayerKind::LoopOutput { kind, input, .. } => {
-                    plan.outputs.push(id);
-                    waiting.push((input.tensor, if *kind == Output::LastValue { Window::END } else { Window::TRIPS }));
-                    kept.push(input.tensor);
+                (LayerKind::TripLimit { limit: Limit::While, input, .. }, _) => {
+                    (plan.condition, plan.limit) = (Some(input.tensor), id);
+                    (input.tensor, Window::ALL)
                 }
-                _ => {}
-            }
+                (&LayerKind::LoopOutput { kind, input, axis, length, .. }, Some(output)) => {
+                    let (input, length) = (input.tensor, length.map(|length| length.tensor));
+                    plan.outputs.push(Outlet { layer: id, output, input, kind, axis: axis as usize, length });
+                    (input, if kind == Output::LastValue { Window::END } else { Window::TRIPS })
+                }
+                _ => continue,
+            };
+            waiting.push((input, window));
+            kept.push(input);
         }
         if plan.outputs.is_empty() {
             return LoopPlan::default();

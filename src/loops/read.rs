@@ -1,9 +1,11 @@
 //! Networks and inputs from JSON.
 
+use std::fmt::Display;
+
 use rustc_hash::FxHashMap;
 
 use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, Type, Use, volume};
-use super::ops::{Attributes, Op, ROLES, Wanted};
+use super::ops::{Attributes, Field, Op};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::json::{Json, Member, SyntaxError, Value, parse};
 use crate::source::{FileId, Location, Span};
@@ -21,15 +23,18 @@ struct Refused;
 
 type Outcome<T> = Result<T, Refused>;
 
+/// Reads a text as JSON.
+fn json(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Json> {
+    let report = |error: SyntaxError| {
+        let code = if error.depth { Code::TooDeep } else { Code::LoopFormat };
+        diagnostics.report(Diagnostic::new(code, Location::new(file, error.at), error.message));
+    };
+    parse(text).map_err(report).ok()
+}
+
 /// Reads a network. What could be read of a broken one is there too.
 pub(crate) fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Network> {
-    let json = match parse(text) {
-        Ok(json) => json,
-        Err(error) => {
-            diagnostics.report(syntax(error, file));
-            return None;
-        }
-    };
+    let json = json(text, file, diagnostics)?;
     let mut net = Network::new("net");
     net.file = file;
     let mut reader = Reader { net, diagnostics, loops: FxHashMap::default() };
@@ -44,53 +49,30 @@ pub(crate) fn inputs(
     net: &Network,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<(String, Tensor)>> {
-    let json = match parse(text) {
-        Ok(json) => json,
-        Err(error) => {
-            diagnostics.report(syntax(error, file));
-            return None;
-        }
-    };
-    let mut wrong = |at: Span, message: String| {
-        diagnostics.report(Diagnostic::new(Code::LoopInput, Location::new(file, at), message));
-    };
-    let Some(members) = json.as_object() else {
-        wrong(json.at, format!("expected an object of inputs, not {}", json.kind()));
-        return None;
-    };
+    let json = json(text, file, diagnostics)?;
+    let mut wrong = Vec::new();
     let mut found = Vec::new();
-    let mut complete = true;
-    let by_name: FxHashMap<&str, _> = declared(net).collect();
-    for Member { key, at, value } in members {
+    let by_name: FxHashMap<&str, _> = net.declared().map(|(input, ty)| (net.name_of(input), ty)).collect();
+    for Member { key, at, value } in json.as_object().unwrap_or_default() {
         let Some(declared) = by_name.get(key.as_str()) else {
-            let known = declared(net).map(|(name, _)| name);
+            let known = net.declared().map(|(input, _)| net.name_of(input));
             let hint = suggest::nearest(key, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            wrong(*at, format!("the network has no input `{key}`{hint}"));
-            complete = false;
+            wrong.push((*at, format!("the network has no input `{key}`{hint}")));
             continue;
         };
         match tensor(value, declared.dtype) {
             Ok(tensor) => found.push((key.clone(), tensor)),
-            Err((at, message)) => {
-                wrong(at, format!("input `{key}`: {message}"));
-                complete = false;
-            }
+            Err((at, message)) => wrong.push((at, format!("input `{key}`: {message}"))),
         }
     }
+    if json.as_object().is_none() {
+        wrong.push((json.at, format!("expected an object of inputs, not {}", json.kind())));
+    }
+    let complete = wrong.is_empty();
+    for (at, message) in wrong {
+        diagnostics.report(Diagnostic::new(Code::LoopInput, Location::new(file, at), message));
+    }
     complete.then_some(found)
-}
-
-/// The inputs of a network with their types.
-pub(crate) fn declared(net: &Network) -> impl Iterator<Item = (&str, &Type)> {
-    net.inputs.iter().filter_map(|input| match &net.tensors[input.index()].origin {
-        Origin::Input(ty) => Some((net.name_of(*input), ty)),
-        _ => None,
-    })
-}
-
-fn syntax(error: SyntaxError, file: FileId) -> Diagnostic {
-    let code = if error.depth { Code::TooDeep } else { Code::LoopFormat };
-    Diagnostic::new(code, Location::new(file, error.at), error.message)
 }
 
 struct Reader<'d> {
@@ -99,21 +81,24 @@ struct Reader<'d> {
     loops: FxHashMap<String, LoopId>,
 }
 
-/// The members of the whole, of inputs, of constants.
+/// The members of objects: of the whole, of inputs, of constants, of every layer.
 const PARTS: &[&str] = &["name", "inputs", "constants", "layers", "outputs"];
 const INPUT: &[&str] = &["dtype", "shape"];
 const CONSTANT: &[&str] = &["dtype", "shape", "data"];
-/// Members that every layer may have.
 const LAYER: &[&str] = &["op", "name"];
-/// The boundary layers and their members.
-const BOUNDARY: &[(&str, &[&str])] = &[
-    ("trip_limit", &["loop", "kind", "input"]),
-    ("iterator", &["loop", "input", "axis", "reverse"]),
-    ("recurrence", &["loop", "initial", "next"]),
-    ("loop_output", &["loop", "kind", "input", "axis", "length"]),
-];
 /// Members for remarks, which every object may have.
 const REMARKS: &[&str] = &["note", "comment"];
+
+/// Reads what a boundary layer is.
+type Boundary = fn(&mut Reader, LoopId, &Json) -> Outcome<LayerKind>;
+
+/// The boundary layers and their members.
+const BOUNDARY: &[(&str, &[&str], Boundary)] = &[
+    ("trip_limit", &["loop", "kind", "input"], |reader, of, json| reader.trip_limit(of, json)),
+    ("iterator", &["loop", "input", "axis", "reverse"], |reader, of, json| reader.iterator(of, json)),
+    ("recurrence", &["loop", "initial", "next"], |reader, of, json| reader.recurrence(of, json)),
+    ("loop_output", &["loop", "kind", "input", "axis", "length"], |reader, of, json| reader.loop_output(of, json)),
+];
 
 impl Reader<'_> {
     fn wrong<T>(&mut self, at: Span, message: impl Into<String>) -> Outcome<T> {
@@ -121,18 +106,67 @@ impl Reader<'_> {
         Err(Refused)
     }
 
+    /// What was found in a value, or else what was expected.
+    fn expect<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> Outcome<T> {
+        found.map_or_else(|| self.wrong(json.at, format!("expected {expected}")), Ok)
+    }
+
+    /// The same, telling what the value is instead.
+    fn expect_kind<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> Outcome<T> {
+        self.expect(json, found, format_args!("{expected}, not {}", json.kind()))
+    }
+
     fn members<'j>(&mut self, json: &'j Json, what: &str) -> Outcome<&'j [Member]> {
-        match json.as_object() {
-            Some(members) => Ok(members),
-            None => self.wrong(json.at, format!("expected {what} as an object, not {}", json.kind())),
-        }
+        self.expect_kind(json, json.as_object(), format_args!("{what} as an object"))
     }
 
     fn items<'j>(&mut self, json: &'j Json, what: &str) -> Outcome<&'j [Json]> {
-        match json.as_array() {
-            Some(items) => Ok(items),
-            None => self.wrong(json.at, format!("expected {what} as an array, not {}", json.kind())),
-        }
+        self.expect_kind(json, json.as_array(), format_args!("{what} as an array"))
+    }
+
+    /// A member that must be there.
+    fn member<'j>(&mut self, json: &'j Json, key: &str, at: Span) -> Outcome<&'j Json> {
+        json.get(key).map_or_else(|| self.wrong(at, format!("the member `{key}` is missing")), Ok)
+    }
+
+    fn text<'j>(&mut self, json: &'j Json, key: &str) -> Outcome<&'j str> {
+        let value = self.member(json, key, json.at)?;
+        self.expect_kind(value, value.as_str(), "a string")
+    }
+
+    /// One of several words.
+    fn word<T: Copy>(&mut self, json: &Json, key: &str, words: &[(&str, T)]) -> Outcome<T> {
+        let found = self.text(json, key)?;
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let value = words.iter().find(|(word, _)| *word == found).map(|(_, value)| *value);
+        let place = json.get(key).unwrap_or(json);
+        self.expect(place, value, format_args!("one of {}", known.join(", ")))
+    }
+
+    fn tensor(&mut self, json: &Json) -> Outcome<Use> {
+        let name = self.expect_kind(json, json.as_str(), "the name of a tensor")?;
+        Ok(Use { tensor: self.net.tensor(name), at: json.at })
+    }
+
+    fn required(&mut self, json: &Json, key: &str) -> Outcome<Use> {
+        let value = self.member(json, key, json.at)?;
+        self.tensor(value)
+    }
+
+    /// A tensor that may be left out, or null.
+    fn optional(&mut self, json: &Json, key: &str) -> Outcome<Option<Use>> {
+        json.get(key).filter(|value| value.value != Value::Null).map(|value| self.tensor(value)).transpose()
+    }
+
+    fn axis(&mut self, json: &Json) -> Outcome<i64> {
+        let Some(axis) = json.get("axis") else { return Ok(0) };
+        self.expect(axis, integer(axis), "an axis: an integer")
+    }
+
+    fn type_name(&mut self, json: &Json) -> Outcome<DType> {
+        let known: Vec<&str> = DType::names().collect();
+        let dtype = json.as_str().and_then(DType::from_name);
+        self.expect(json, dtype, format_args!("a type of elements: {}", known.join(", ")))
     }
 
     /// Warns of members that mean nothing.
@@ -171,47 +205,33 @@ impl Reader<'_> {
             }
             None => drop(self.wrong::<()>(json.at, "the network has no `layers`")),
         }
-        match json.get("outputs") {
-            Some(outputs) => {
-                for output in self.items(outputs, "the outputs")? {
-                    let output = self.tensor(output)?;
-                    self.net.outputs.push(output);
-                }
-                if self.net.outputs.is_empty() { self.wrong(outputs.at, "the network has no outputs") } else { Ok(()) }
-            }
-            None => self.wrong(json.at, "the network has no `outputs`"),
+        let Some(outputs) = json.get("outputs") else { return self.wrong(json.at, "the network has no `outputs`") };
+        for output in self.items(outputs, "the outputs")? {
+            let output = self.tensor(output)?;
+            self.net.outputs.push(output);
         }
+        if self.net.outputs.is_empty() { self.wrong(outputs.at, "the network has no outputs") } else { Ok(()) }
     }
 
-    fn dtype(&mut self, json: &Json, at: Span) -> Outcome<DType> {
-        let Some(given) = json.get("dtype") else { return self.wrong(at, "the member `dtype` is missing") };
-        self.type_name(given)
-    }
-
-    fn type_name(&mut self, given: &Json) -> Outcome<DType> {
-        match given.as_str().and_then(DType::from_name) {
-            Some(dtype) => Ok(dtype),
-            None => {
-                let known: Vec<&str> = DType::names().collect();
-                self.wrong(given.at, format!("expected a type of elements: {}", known.join(", ")))
-            }
-        }
+    /// The type of elements of an input or a constant, after its members.
+    fn dtype(&mut self, Member { at, value, .. }: &Member, what: &str, known: &[&str]) -> Outcome<DType> {
+        self.members(value, what)?;
+        self.only(value, &[known]);
+        let dtype = self.member(value, "dtype", *at)?;
+        self.type_name(dtype)
     }
 
     fn input(&mut self, member: &Member) -> Outcome<()> {
-        self.members(&member.value, "an input")?;
-        self.only(&member.value, &[INPUT]);
-        let dtype = self.dtype(&member.value, member.at)?;
-        let Some(shape) = member.value.get("shape") else {
-            return self.wrong(member.at, "the member `shape` is missing");
-        };
+        let dtype = self.dtype(member, "an input", INPUT)?;
+        let shape = self.member(&member.value, "shape", member.at)?;
         let mut dims = Vec::new();
-        for extent in self.items(shape, "a shape")? {
-            dims.push(match extent.value {
-                Value::Int(-1) | Value::Null => None,
-                Value::Int(known) if (0..=1 << 48).contains(&known) => Some(known as usize),
-                _ => return self.wrong(extent.at, "expected an extent, or -1 for one that is open"),
-            });
+        for json in self.items(shape, "a shape")? {
+            let extent = match json.value {
+                Value::Int(-1) | Value::Null => Some(None),
+                Value::Int(known) if (0..=1 << 48).contains(&known) => Some(Some(known as usize)),
+                _ => None,
+            };
+            dims.push(self.expect(json, extent, "an extent, or -1 for one that is open")?);
         }
         if dims.len() > MAX_RANK {
             return self.wrong(shape.at, format!("a tensor has at most {MAX_RANK} axes"));
@@ -222,10 +242,8 @@ impl Reader<'_> {
     }
 
     fn constant(&mut self, member: &Member) -> Outcome<()> {
-        self.members(&member.value, "a constant")?;
-        self.only(&member.value, &[CONSTANT]);
-        let dtype = self.dtype(&member.value, member.at)?;
-        let Some(data) = member.value.get("data") else { return self.wrong(member.at, "the member `data` is missing") };
+        let dtype = self.dtype(member, "a constant", CONSTANT)?;
+        let data = self.member(&member.value, "data", member.at)?;
         let value = match tensor(data, dtype) {
             Ok(value) => value,
             Err((at, message)) => return self.wrong(at, message),
@@ -242,123 +260,53 @@ impl Reader<'_> {
     fn layer(&mut self, json: &Json) -> Outcome<()> {
         self.members(json, "a layer")?;
         let op = self.text(json, "op")?;
-        let kind = match op {
-            "trip_limit" => self.trip_limit(json),
-            "iterator" => self.iterator(json),
-            "recurrence" => self.recurrence(json),
-            "loop_output" => self.loop_output(json),
-            _ => self.operation(json, op),
+        let kind = match BOUNDARY.iter().find(|(name, ..)| *name == op) {
+            Some((_, members, read)) => {
+                let kind = self.loop_of(json).and_then(|of| read(self, of, json));
+                self.only(json, &[LAYER, members]);
+                kind
+            }
+            None => self.operation(json, op),
         };
-        if let Some((_, members)) = BOUNDARY.iter().find(|(name, _)| *name == op) {
-            self.only(json, &[LAYER, members]);
-        }
         let (name, at) = match json.get("name") {
-            Some(name) if op != "trip_limit" => (Some(self.text(json, "name")?), name.at),
-            None if op != "trip_limit" => return self.wrong(json.at, "the layer has no `name`"),
-            _ => (None, json.at),
+            _ if op == "trip_limit" => (None, json.at),
+            Some(name) => (Some(self.text(json, "name")?), name.at),
+            None => return self.wrong(json.at, "the layer has no `name`"),
         };
-        match (kind, name) {
-            (Ok(kind), name) => {
-                let place = if name.is_some() { at } else { json.at };
-                self.net.push(name, kind, place);
-                Ok(())
+        match kind {
+            Ok(kind) => drop(self.net.push(name, kind, at)),
+            Err(refused) => {
+                // So that what uses it is not reported too.
+                name.map(|name| self.net.tensor(name));
+                return Err(refused);
             }
-            // So that what uses it is not reported too.
-            (Err(refused), Some(name)) => {
-                self.net.tensor(name);
-                Err(refused)
-            }
-            (Err(refused), None) => Err(refused),
         }
-    }
-
-    fn text<'j>(&mut self, json: &'j Json, key: &str) -> Outcome<&'j str> {
-        match json.get(key) {
-            None => self.wrong(json.at, format!("the member `{key}` is missing")),
-            Some(value) => match value.as_str() {
-                Some(text) => Ok(text),
-                None => self.wrong(value.at, format!("expected a string, not {}", value.kind())),
-            },
-        }
-    }
-
-    fn tensor(&mut self, json: &Json) -> Outcome<Use> {
-        match json.as_str() {
-            Some(name) => Ok(Use { tensor: self.net.tensor(name), at: json.at }),
-            None => self.wrong(json.at, format!("expected the name of a tensor, not {}", json.kind())),
-        }
-    }
-
-    /// A tensor that may be left out, or null.
-    fn optional(&mut self, json: &Json, key: &str) -> Outcome<Option<Use>> {
-        match json.get(key) {
-            None => Ok(None),
-            Some(value) if value.value == Value::Null => Ok(None),
-            Some(value) => self.tensor(value).map(Some),
-        }
-    }
-
-    fn required(&mut self, json: &Json, key: &str) -> Outcome<Use> {
-        match json.get(key) {
-            Some(value) => self.tensor(value),
-            None => self.wrong(json.at, format!("the member `{key}` is missing")),
-        }
+        Ok(())
     }
 
     fn loop_of(&mut self, json: &Json) -> Outcome<LoopId> {
         let name = self.text(json, "loop")?;
-        if let Some(&known) = self.loops.get(name) {
-            return Ok(known);
-        }
-        let id = self.net.add_loop(name);
-        self.loops.insert(name.to_owned(), id);
-        Ok(id)
+        Ok(*self.loops.entry(name.to_owned()).or_insert_with(|| self.net.add_loop(name)))
     }
 
-    /// One of several words.
-    fn word<T: Copy>(&mut self, json: &Json, key: &str, words: &[(&str, T)]) -> Outcome<T> {
-        let found = self.text(json, key)?;
-        match words.iter().find(|(word, _)| *word == found) {
-            Some((_, value)) => Ok(*value),
-            None => {
-                let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                let at = json.get(key).map_or(json.at, |value| value.at);
-                self.wrong(at, format!("expected one of {}", known.join(", ")))
-            }
-        }
-    }
-
-    fn axis(&mut self, json: &Json) -> Outcome<i64> {
-        match json.get("axis").map(|axis| (&axis.value, axis.at)) {
-            None => Ok(0),
-            Some((Value::Int(axis), _)) => Ok(*axis),
-            Some((_, at)) => self.wrong(at, "expected an axis: an integer"),
-        }
-    }
-
-    fn trip_limit(&mut self, json: &Json) -> Outcome<LayerKind> {
-        let of = self.loop_of(json)?;
+    fn trip_limit(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
         let limit = self.word(json, "kind", &[("count", Limit::Count), ("while", Limit::While)])?;
         Ok(LayerKind::TripLimit { of, limit, input: self.required(json, "input")? })
     }
 
-    fn iterator(&mut self, json: &Json) -> Outcome<LayerKind> {
-        let of = self.loop_of(json)?;
-        let reverse = match json.get("reverse").map(|reverse| (&reverse.value, reverse.at)) {
+    fn iterator(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
+        let reverse = match json.get("reverse") {
             None => false,
-            Some((Value::Bool(reverse), _)) => *reverse,
-            Some((_, at)) => return self.wrong(at, "expected true or false"),
+            Some(reverse) => self.expect(reverse, truth(reverse), "true or false")?,
         };
         Ok(LayerKind::Iterator { of, input: self.required(json, "input")?, axis: self.axis(json)?, reverse })
     }
 
-    fn recurrence(&mut self, json: &Json) -> Outcome<LayerKind> {
-        let of = self.loop_of(json)?;
+    fn recurrence(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
         Ok(LayerKind::Recurrence { of, initial: self.optional(json, "initial")?, next: self.optional(json, "next")? })
     }
 
-    fn loop_output(&mut self, json: &Json) -> Outcome<LayerKind> {
-        let of = self.loop_of(json)?;
+    fn loop_output(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
         let kinds =
             [("last_value", Output::LastValue), ("concatenate", Output::Concatenate), ("reverse", Output::Reverse)];
         let kind = self.word(json, "kind", &kinds)?;
@@ -369,53 +317,64 @@ impl Reader<'_> {
     fn operation(&mut self, json: &Json, name: &str) -> Outcome<LayerKind> {
         let Some(op) = Op::find(name) else {
             let at = json.get("op").map_or(json.at, |op| op.at);
-            let known = Op::names().chain(BOUNDARY.iter().map(|(name, _)| *name));
+            let known = Op::names().chain(BOUNDARY.iter().map(|(name, ..)| *name));
             let hint = suggest::nearest(name, known).map(|near| format!("; did you mean `{near}`?"));
             return self.wrong(at, format!("there is no operation `{name}`{}", hint.unwrap_or_default()));
         };
-        let Some(given) = json.get("inputs") else { return self.wrong(json.at, "the member `inputs` is missing") };
+        let given = self.member(json, "inputs", json.at)?;
         let mut inputs = Vec::new();
         for input in self.items(given, "the inputs")? {
             inputs.push(self.tensor(input)?);
         }
         let mut attributes = Attributes::default();
         let mut known: Vec<&str> = vec!["inputs"];
-        for (role, wanted, names) in ROLES.iter().filter(|(role, ..)| op.spec().roles.contains(role)) {
+        for (names, field) in op.spec().attributes {
             known.extend(*names);
             for value in names.iter().filter_map(|name| json.get(name)).filter(|value| value.value != Value::Null) {
-                match wanted {
-                    Wanted::Bool => match value.value {
-                        Value::Bool(truth) => attributes.set_bool(*role, truth),
-                        _ => return self.wrong(value.at, "expected true or false"),
-                    },
-                    Wanted::Number => match value.value {
-                        Value::Int(number) => attributes.set_number(*role, number as f64),
-                        Value::Float(number) => attributes.set_number(*role, number),
-                        _ => return self.wrong(value.at, "expected a number"),
-                    },
-                    Wanted::Type => attributes.to = Some(self.type_name(value)?),
-                    Wanted::Int | Wanted::Ints => match integers(value) {
-                        Some(values) if *wanted == Wanted::Ints || values.len() == 1 => {
-                            attributes.set_ints(*role, values);
-                        }
-                        _ => return self.wrong(value.at, "expected integers"),
-                    },
-                }
+                self.attribute(*field, value, &mut attributes)?;
             }
         }
         self.only(json, &[LAYER, &known]);
         Ok(LayerKind::Operation { op, inputs, attributes: Box::new(attributes) })
     }
+
+    /// Reads the value of an attribute into its field.
+    fn attribute(&mut self, field: Field, json: &Json, to: &mut Attributes) -> Outcome<()> {
+        match field {
+            Field::Bool(field) => *field(to) = self.expect(json, truth(json), "true or false")?,
+            Field::Number(field) => *field(to) = Some(self.expect(json, number(json), "a number")?),
+            Field::Type(field) => *field(to) = Some(self.type_name(json)?),
+            Field::Ints(field) => *field(to) = Some(self.expect(json, integers(json), "integers")?),
+            Field::Int(field) => {
+                let single = integers(json).filter(|integers| integers.len() == 1);
+                *field(to) = self.expect(json, single, "integers")?.pop();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn truth(json: &Json) -> Option<bool> {
+    if let Value::Bool(truth) = json.value { Some(truth) } else { None }
+}
+
+fn integer(json: &Json) -> Option<i64> {
+    if let Value::Int(integer) = json.value { Some(integer) } else { None }
+}
+
+/// A number, whole or not.
+fn number(json: &Json) -> Option<f64> {
+    match json.value {
+        Value::Int(number) => Some(number as f64),
+        Value::Float(number) => Some(number),
+        _ => None,
+    }
 }
 
 /// An integer or an array of such.
 fn integers(json: &Json) -> Option<Vec<i64>> {
-    let one = |json: &Json| match json.value {
-        Value::Int(int) => Some(int),
-        _ => None,
-    };
     match json.as_array() {
-        Some(items) => items.iter().map(one).collect(),
-        None => one(json).map(|int| vec![int]),
+        Some(items) => items.iter().map(integer).collect(),
+        None => integer(json).map(|int| vec![int]),
     }
 }

@@ -13,9 +13,9 @@ use crate::source::Span;
 /// What checks look at. Order and types are there only when loops are cleanly nested.
 pub(crate) struct Context<'n> {
     pub(crate) net: &'n Network,
-    pub(crate) scopes: &'n Scopes,
-    pub(crate) order: &'n Result<Order, Vec<Cycle>>,
-    pub(crate) types: Option<&'n Types>,
+    pub(crate) scopes: Scopes,
+    pub(crate) order: Result<Order, Vec<Cycle>>,
+    pub(crate) types: Option<Types>,
 }
 
 /// What an input at the boundary of a loop is for.
@@ -78,7 +78,16 @@ pub(crate) fn check(context: &Context, diagnostics: &mut Diagnostics) {
     }
 }
 
-impl Context<'_> {
+impl<'n> Context<'n> {
+    /// Finds out about a network; `bound` has the types of inputs whose values are known.
+    pub(crate) fn new(net: &'n Network, bound: &[Option<Type>]) -> Self {
+        let scopes = Scopes::new(net);
+        let clean = !scopes.too_deep && scopes.mutual().next().is_none() && scopes.torn_loops().next().is_none();
+        let order = if clean { Order::new(net, &scopes) } else { Err(Vec::new()) };
+        let types = order.as_ref().ok().map(|order| Types::new(net, order, bound));
+        Context { net, scopes, order, types }
+    }
+
     fn name(&self, tensor: TensorId) -> &str {
         self.net.name_of(tensor)
     }
@@ -88,7 +97,7 @@ impl Context<'_> {
     }
 
     fn ty(&self, tensor: TensorId) -> Option<&Type> {
-        self.types?.get(tensor)
+        self.types.as_ref()?.get(tensor)
     }
 
     fn layers(&self) -> impl Iterator<Item = (&LayerKind, Span, &str)> {
@@ -434,7 +443,7 @@ fn too_deep(context: &Context, found: Found) {
 }
 
 fn cycle(context: &Context, found: Found) {
-    let Err(cycles) = context.order else { return };
+    let Err(cycles) = &context.order else { return };
     for cycle in cycles {
         let names: Vec<&str> = cycle.tensors.iter().take(8).map(|&tensor| context.name(tensor)).collect();
         let more = if cycle.tensors.len() > names.len() { ", …" } else { "" };

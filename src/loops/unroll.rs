@@ -1,93 +1,138 @@
-//! Unrolling: partial evaluation of lazy sequences. What is known becomes numbers, the rest
-//! operations of a flat graph.
+//! Evaluation, and unrolling, which is partial evaluation of the same lazy sequences: what is known
+//! becomes numbers, the rest operations of a flat graph.
 
 use std::sync::Arc;
 
-use super::domain::{Failure, Slot};
-use super::emit::Emitter;
+use rustc_hash::FxHashMap;
+
+use super::emit::{Emitter, Place};
 use super::infer::Types;
 use super::machine::Machine;
-use super::network::{Network, Origin, TensorId};
+use super::network::{Network, TensorId, Type};
 use super::plan::Plan;
+use super::site::{Computed, Failure};
 use super::symbols::{Sym, Symbols};
 use crate::Options;
-use crate::diagnostics::{Code, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Graph;
+use crate::graph::names::NameId;
 use crate::nnef::migrate::target::Target;
 use crate::source::Span;
-use crate::tensor::Dims;
+use crate::tensor::usage::Usage;
+use crate::tensor::{Dims, Tensor};
 
-/// Unrolls a network that keeps the rules.
-pub(crate) fn unroll(
-    net: &Network,
-    plan: &Plan,
-    types: &Types,
-    options: &Options,
-    diagnostics: &mut Diagnostics,
-) -> Result<Graph, Vec<Arc<Failure>>> {
-    let looped = plan.loops.iter().position(|of| !of.outputs.is_empty());
-    if let Some(of) = looped.filter(|_| !options.unroll) {
-        let at = net.loops[of].layers.first().map_or(Span::default(), |&layer| net.layer(layer).at);
-        let message = format!("NNEF 1.0 has no loops, and `{}` is one; --unroll makes it flat", net.loops[of].name);
-        return Err(vec![Arc::new(Failure { code: Code::NotFlattenable, at, message, trips: Vec::new() })]);
-    }
-    let target = Target::new();
-    let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);
-    let start = inputs(net, &mut emitter).map_err(|failure| vec![failure])?;
-    let symbols = Symbols::unrolling(emitter, depths(net), options.max_trips);
-    let mut machine = Machine::new(net, plan, types, options, symbols, start);
-    machine.run().map_err(|failure| vec![failure])?;
-    let values: Vec<(TensorId, Slot<Sym>)> =
-        net.outputs.iter().map(|output| (output.tensor, machine.value(output.tensor))).collect();
-    let (Some(mut emitter), finished) = machine.symbols.into_parts() else { return Err(Vec::new()) };
-    let mut failures = Vec::new();
-    for (tensor, value) in values {
-        failures.extend(value.and_then(|value| give(net, &mut emitter, tensor, &value)).err());
-    }
-    if let Some(finished) = finished {
-        let name = emitter.fresh("finished");
-        let site = (Span::default(), "finished");
-        let given = match &finished {
-            Sym::Known(value) => emitter.constant(site, value, Some(name)),
-            Sym::Flat(flat) => Ok(flat.clone()),
-        };
-        failures.extend(given.and_then(|flat| emitter.output(site, &flat, name)).err());
-    }
-    if !failures.is_empty() {
-        return Err(failures);
-    }
-    emitter.finish().map_err(|failure| vec![failure])
+/// What ended a run, or why outputs have no values.
+type Failures = Vec<Arc<Failure>>;
+
+/// Everything that a run needs of a network that keeps the rules.
+pub(crate) struct Runnable<'n> {
+    pub(crate) net: &'n Network,
+    pub(crate) plan: &'n Plan,
+    pub(crate) types: &'n Types,
+    pub(crate) options: &'n Options,
 }
 
-fn inputs(net: &Network, emitter: &mut Emitter) -> Slot<Vec<(TensorId, Sym)>> {
-    let mut start = Vec::new();
-    for &input in &net.inputs {
+impl<'n> Runnable<'n> {
+    /// Runs the network with values for its inputs: what computed, and the values of the outputs.
+    fn run(
+        &self,
+        emitter: Option<Emitter<'n>>,
+        start: Vec<(TensorId, Sym)>,
+    ) -> Result<(Symbols<'n>, Vec<Computed<Sym>>), Failures> {
+        let Runnable { net, plan, types, options } = *self;
+        let symbols = Symbols::new(emitter, Usage::new(options.max_steps, options.max_bytes));
+        let mut machine = Machine::new(net, (plan, types), symbols, options.max_trips, start);
+        machine.run().map_err(|failure| vec![failure])?;
+        let values = net.outputs.iter().map(|output| machine.value(output.tensor)).collect();
+        Ok((machine.symbols, values))
+    }
+
+    /// Evaluates a network of whose inputs the values are known.
+    pub(crate) fn evaluate(&self, start: Vec<(TensorId, Sym)>) -> Result<Vec<(String, Tensor)>, Failures> {
+        let (_, values) = self.run(None, start)?;
+        let (mut outputs, mut failures) = (Vec::new(), Vec::new());
+        for (output, value) in self.net.outputs.iter().zip(values) {
+            let name = || self.net.name_of(output.tensor).to_owned();
+            match value {
+                Ok(value) => outputs.extend(value.known().map(|value| (name(), Tensor::clone(value)))),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if failures.is_empty() { Ok(outputs) } else { Err(failures) }
+    }
+
+    /// Unrolls a network.
+    pub(crate) fn unroll(&self, diagnostics: &mut Diagnostics) -> Result<Graph, Failures> {
+        let Runnable { net, plan, options, .. } = *self;
+        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty());
+        if let Some(of) = looped.filter(|_| !options.unroll) {
+            let at = net.loops[of].layers.first().map_or(Span::default(), |&layer| net.layer(layer).at);
+            let message = format!("NNEF 1.0 has no loops, and `{}` is one; --unroll makes it flat", net.loops[of].name);
+            return Err(vec![Failure::new(Code::NotFlattenable, at, message)]);
+        }
+        let target = Target::new();
+        let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);
+        let start = externals(net, &mut emitter).map_err(|failure| vec![failure])?;
+        let (symbols, values) = self.run(Some(emitter), start)?;
+        let (Some(mut emitter), finished) = symbols.into_parts() else { return Err(Vec::new()) };
+        let mut failures = Vec::new();
+        for (output, value) in net.outputs.iter().zip(values) {
+            let info = &net.tensors[output.tensor.index()];
+            let name = emitter.root(output.tensor);
+            failures.extend(value.and_then(|value| give(&mut emitter, (info.at, &info.name), name, &value)).err());
+        }
+        if let Some(finished) = finished {
+            let name = emitter.under(NameId::ROOT, "finished");
+            failures.extend(give(&mut emitter, (Span::default(), "finished"), name, &finished).err());
+        }
+        if !failures.is_empty() {
+            return Err(failures);
+        }
+        emitter.finish().map_err(|failure| vec![failure])
+    }
+}
+
+/// The given values of inputs, and what is wrong with them.
+pub(crate) fn given(
+    net: &Network,
+    values: &FxHashMap<String, Tensor>,
+) -> (Vec<(TensorId, Arc<Tensor>)>, Vec<Diagnostic>) {
+    let (mut start, mut wrong) = (Vec::new(), Vec::new());
+    for (input, declared) in net.declared() {
         let info = &net.tensors[input.index()];
-        let Origin::Input(ty) = &info.origin else { continue };
+        let message = match values.get(&info.name) {
+            Some(value) if declared.admits(&Type::of(value)) => {
+                start.push((input, Arc::new(value.clone())));
+                continue;
+            }
+            Some(value) => format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value)),
+            None => format!("input `{}` has no value", info.name),
+        };
+        wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
+    }
+    (start, wrong)
+}
+
+/// The inputs of the network as inputs of a graph.
+fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sym)>> {
+    let mut start = Vec::new();
+    for (input, ty) in net.declared() {
         let shape: Option<Dims> = ty.dims.iter().copied().collect();
         let shape = shape.ok_or_else(|| {
+            let info = &net.tensors[input.index()];
             let message = format!("an extent of input `{}` is known only when the network runs", info.name);
-            Arc::new(Failure { code: Code::NotFlattenable, at: info.at, message, trips: Vec::new() })
+            Failure::new(Code::NotFlattenable, info.at, message)
         })?;
         start.push((input, Sym::Flat(emitter.external(input, ty.dtype, &shape)?)));
     }
     Ok(start)
 }
 
-/// How many loops each tensor is inside.
-fn depths(net: &Network) -> Vec<usize> {
-    let scopes = super::scope::Scopes::new(net);
-    let depth = |i: usize| scopes.home(TensorId::at(i)).map_or(0, |of| scopes.depth(of) + 1);
-    (0..net.tensors.len()).map(depth).collect()
-}
-
-/// Makes a value an output.
-fn give(net: &Network, emitter: &mut Emitter, tensor: TensorId, value: &Sym) -> Slot<()> {
-    let info = &net.tensors[tensor.index()];
-    let (site, name) = ((info.at, info.name.as_str()), emitter.root(tensor));
+/// Makes a value an output of the graph.
+fn give(emitter: &mut Emitter, place: Place, name: NameId, value: &Sym) -> Computed<()> {
     let flat = match value {
-        Sym::Known(value) => emitter.constant(site, value, Some(name))?,
+        Sym::Known(value) => emitter.constant(place, value, Some(name))?,
         Sym::Flat(flat) => flat.clone(),
     };
-    emitter.output(site, &flat, name)
+    emitter.output(place, &flat, name)
 }

@@ -27,7 +27,7 @@ impl Archive {
         let mut first = [0; 2];
         let mut start = || {
             file.seek(SeekFrom::Start(0))?;
-            // What is shorter is no archive of either kind, which the listing says.
+            // A shorter file is not an archive of either kind, which listing its entries reports.
             let mut read = (&file).take(2);
             let count = read.read(&mut first)?;
             Ok(count == 2 && first == GZIP)
@@ -39,12 +39,12 @@ impl Archive {
         Ok((archive, index))
     }
 
-    /// Whether gzip has packed it.
+    /// Whether it is compressed by gzip.
     pub(crate) fn is_compressed(&self) -> bool {
         self.compressed
     }
 
-    /// Runs over the entries, whichever way they are packed.
+    /// Calls a function with the entries, of a compressed archive or another one.
     fn read<T>(
         &self,
         name: &Path,
@@ -96,7 +96,7 @@ impl Archive {
         }
     }
 
-    /// The archive unpacked into a temporary file, or as it is where it is not compressed.
+    /// The archive decompressed into a temporary file, or as it is if it is not compressed.
     pub(crate) fn unpacked(&self, limits: &Limits) -> io::Result<File> {
         if !self.compressed {
             return self.file.try_clone();
@@ -106,7 +106,7 @@ impl Archive {
     }
 }
 
-/// Entries, whatever they are read from.
+/// The entries of any archive.
 pub(super) trait EntryStream {
     /// The next entry.
     fn next_entry(&mut self) -> Result<Option<super::tar::Entry>, EntryError>;
@@ -135,7 +135,7 @@ fn run_all<T>(
     Ok(result)
 }
 
-/// Lists entries, keeps the texts, and the headers of data files.
+/// Lists entries, and keeps the texts and the headers of data files.
 fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Result<(), EntryError> {
     let mut seen = 0;
     while let Some(entry) = entries.next_entry()? {
@@ -167,7 +167,7 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
         let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
         let file = ModelFile::new(entry.path, entry.size, place);
         index.add(file).map_err(|(code, message)| EntryError::Refused(code, message))?;
-        // Names may imply more folders than there are entries.
+        // The names of the entries can contain more folders than there are entries.
         if index.exceeds(limits) {
             return too_many(limits);
         }
@@ -180,7 +180,7 @@ fn too_many(limits: &Limits) -> Result<(), EntryError> {
     Err(EntryError::Refused(Code::ModelLimit, message))
 }
 
-/// What the system says is a failure, what the bytes are is a refusal.
+/// A failed system call is a failure, a defect of the bytes a refusal.
 fn convert(name: &Path, error: EntryError) -> ModelError {
     match error {
         EntryError::Refused(code, message) => ModelError::refused(code, name, message),

@@ -1,4 +1,4 @@
-//! Whether the data of a model are those that its graph asks for.
+//! Checks the data of a model against the variables of its graph.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ use crate::graph::{Graph, KeptFragment, Operation, Value};
 use crate::source::Location;
 use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
 
-/// For how many missing files similar names are looked for, and among how many.
+/// The most missing files for which similar names are looked for, and the most names compared.
 const MAX_HINTS: usize = 20;
 const MAX_CANDIDATES: usize = 20_000;
 
@@ -43,8 +43,8 @@ pub(crate) fn count_variables(graph: &Graph) -> usize {
     variables(graph).len()
 }
 
-/// Checks the data files of a model against the variables of a graph: that each is there, is
-/// whole, and has the shape and the items that the variable declares. Only headers are read.
+/// Checks the data files of a model against the variables of a graph: each exists, is complete, and
+/// has the shape and the item type that the variable declares. Only headers are read.
 ///
 /// # Errors
 ///
@@ -68,9 +68,9 @@ pub(crate) fn data(model: &Model, graph: &Graph, main: Location, found: &mut Dia
 
 struct Check<'a> {
     model: &'a Model,
-    /// Files with data of variables, and whether they are sound.
+    /// The data files of variables, with the headers of those that are valid.
     named: FxHashMap<String, Option<Header>>,
-    /// How many similar names have been looked for.
+    /// For how many files similar names have been looked for.
     hints: usize,
     found: &'a mut Diagnostics,
 }
@@ -84,7 +84,7 @@ impl Check<'_> {
     fn variable(&mut self, graph: &Graph, operation: &Operation, label: &str) -> Result<(), ModelError> {
         let name = match data_file(label) {
             Ok(name) => name,
-            // That it is empty is said already.
+            // An empty file has been reported already.
             Err(_) if label.is_empty() => return Ok(()),
             Err(why) => {
                 self.report(graph, operation, Code::ModelPath, format!("the label '{label}' {why}"), None);
@@ -106,7 +106,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The header of a file that is there and whole.
+    /// The header of a file that exists and is complete.
     fn header(
         &mut self,
         graph: &Graph,
@@ -154,7 +154,7 @@ impl Check<'_> {
         let mut fits = (0..wanted.len().max(given.len())).all(same)
             && (wanted.len() == given.len() || graph.dialect == Dialect::Draft);
         if let ItemType::Vendor { .. } = header.item_type {
-            // Block-quantized matrices are stored without the shape that they are used in.
+            // Block-quantized matrices are stored without their shape.
             let volume = wanted.iter().try_fold(1i64, |volume, &extent| volume.checked_mul(extent));
             let stored = given.iter().try_fold(1i64, |volume, &extent| volume.checked_mul(i64::from(extent)));
             fits |= volume.is_some() && volume == stored;
@@ -165,7 +165,7 @@ impl Check<'_> {
         }
     }
 
-    /// Scalars are numbers of floating point or quantized, integers and logicals what they say.
+    /// Data of scalars are floating-point or quantized numbers, those of integers and logicals such.
     fn items(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
         use ItemType::{Bool, Float, QuantizedSigned, QuantizedUnsigned, Signed, Unsigned, Vendor};
         let fits = match (operation.dtype(), header.item_type) {
@@ -182,12 +182,12 @@ impl Check<'_> {
         }
     }
 
-    /// Data files that no variable names. Those of a model in a folder of this one are its own.
+    /// Reports data files that no variable names, except for those of another model in a subfolder.
     fn unnamed(&mut self, graph: &Graph, main: Location) {
         let model = self.model;
         let inner = format!("/{GRAPH}");
         let inner: FxHashSet<&str> = model.files().filter_map(|file| file.path().strip_suffix(&inner)).collect();
-        // The bodies of fragments that stay as they are may name some.
+        // Fragments that are kept verbatim may name some.
         let quoted = quoted(graph);
         for file in model.files() {
             let path = file.path();
@@ -201,7 +201,7 @@ impl Check<'_> {
     }
 }
 
-/// What stands in quotes in the fragments that a graph keeps as they are written.
+/// The string literals in the fragments that a graph keeps verbatim.
 fn quoted(graph: &Graph) -> FxHashSet<&str> {
     let texts = graph.fragments.iter().filter_map(|fragment| match fragment {
         KeptFragment::Verbatim(text) => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! What can go wrong with a model before there is a document to point into.
+//! Failures of reading and writing models, which have no place in a document.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ pub enum ModelError {
     Io {
         /// The file or folder.
         path: String,
-        /// How.
+        /// The failure.
         error: io::Error,
     },
     /// The model is not acceptable.
@@ -24,21 +24,21 @@ pub enum ModelError {
         code: Code,
         /// The folder or archive.
         model: String,
-        /// The sentence that says it.
+        /// The message.
         message: String,
-        /// What to do about it.
+        /// How to solve the problem.
         help: Option<String>,
     },
-    /// The place for the result is not acceptable.
+    /// The model cannot be written to the given path.
     Target(String),
 }
 
 impl ModelError {
-    /// A refusal as a finding, with the sources that it speaks of.
+    /// A refusal as a diagnostic, with the sources that it refers to.
     ///
     /// # Errors
     ///
-    /// Anything else, as it is.
+    /// Any other error is returned unchanged.
     pub(crate) fn diagnostic(self) -> Result<(Sources, Diagnostic), Self> {
         let ModelError::Refused { code, model, message, help } = self else { return Err(self) };
         let mut sources = Sources::new();
@@ -57,7 +57,7 @@ impl ModelError {
         ModelError::Refused { code, model, message: message.into(), help: None }
     }
 
-    /// Says what to do about a refusal.
+    /// Adds how to solve the problem.
     pub(super) fn help(mut self, text: &str) -> Self {
         if let ModelError::Refused { help, .. } = &mut self {
             *help = Some(text.to_string());

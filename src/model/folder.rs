@@ -9,8 +9,7 @@ use super::limits::Limits;
 use super::path::{clean, is_hidden};
 use crate::diagnostics::Code;
 
-/// Lists the files of a folder and of those in it, by name. Names that begin with a dot are left
-/// out.
+/// Lists the files of a folder and its subfolders, by name. Names that begin with a dot are ignored.
 pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> {
     let fail = |path: &Path, error| ModelError::io(path, error);
     let root = fs::canonicalize(folder).map_err(|error| fail(folder, error))?;
@@ -59,7 +58,7 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
     Ok(index)
 }
 
-/// The file that an entry is, past links within the model.
+/// The file of an entry, after following links within the model.
 fn resolve(folder: &Path, root: &Path, name: &str, path: PathBuf, kind: FileType) -> Result<PathBuf, ModelError> {
     if kind.is_dir() || kind.is_file() {
         return Ok(path);

@@ -15,19 +15,19 @@ pub struct ModelFile {
     pub(super) place: Place,
 }
 
-/// Where the bytes of a file are.
+/// The place of a file's bytes.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// In a file of its own.
+    /// A file on disk.
     Disk(PathBuf),
-    /// In the archive; of data files the header is known.
+    /// A part of the archive. The header of data files is kept.
     Packed {
-        /// Where in the unpacked archive.
+        /// The offset in the decompressed archive.
         offset: u64,
         /// The first bytes, as many as a header has.
         head: Box<[u8]>,
     },
-    /// Read already: a text of an archive.
+    /// Memory: the bytes of a text in an archive.
     Kept(Box<[u8]>),
 }
 
@@ -46,7 +46,7 @@ impl ModelFile {
         self.size
     }
 
-    /// The file on disk that it is, if it is one of its own.
+    /// The file on disk, unless it is part of an archive.
     pub(crate) fn on_disk(&self) -> Option<&Path> {
         match &self.place {
             Place::Disk(path) => Some(path),
@@ -59,7 +59,7 @@ impl ModelFile {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     files: Vec<ModelFile>,
-    /// Files and the folders they lie in; none for a folder.
+    /// Files by name, and their folders, which have no file.
     names: FxHashMap<Box<str>, Option<u32>>,
     /// The bytes of all names.
     bytes: usize,
@@ -76,12 +76,12 @@ impl Index {
         self.names.get(path).copied().flatten().map(|i| &self.files[i as usize])
     }
 
-    /// Whether there are more files and folders than may be, or longer names.
+    /// Whether there are too many files and folders, or their names are too long.
     pub(crate) fn exceeds(&self, limits: &Limits) -> bool {
         self.names.len() > limits.entries || self.bytes > limits.names
     }
 
-    /// Adds a file; or says that its name is taken.
+    /// Adds a file; fails if its name is taken.
     pub(crate) fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
         self.add_folders(&file.path)?;
         self.bytes += file.path.len();
@@ -93,7 +93,7 @@ impl Index {
         Ok(())
     }
 
-    /// Notes the folders that a name lies in.
+    /// Adds the folders in a name.
     fn add_folders(&mut self, path: &str) -> Result<(), (Code, String)> {
         let mut rest = path;
         while let Some((folder, _)) = rest.rsplit_once('/') {

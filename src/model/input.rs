@@ -1,4 +1,4 @@
-//! The bytes of an archive: as they are, or unpacked within limits.
+//! The bytes of an archive, decompressed within limits if necessary.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -8,19 +8,19 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::limits::Limits;
 
-/// The first bytes of what gzip has packed.
+/// The first bytes of gzip files.
 pub(crate) const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// What entries of an archive are read from.
+/// A source of bytes from which the entries of an archive are read.
 pub(crate) trait Input: Read {
-    /// Passes over bytes; how many there were.
+    /// Skips bytes, and gives how many there were.
     fn advance(&mut self, count: u64) -> io::Result<u64>;
 
-    /// How many bytes have been read or passed over.
+    /// How many bytes have been read or skipped.
     fn position(&self) -> u64;
 }
 
-/// An archive that is not compressed, where bytes are passed over without reading them.
+/// An archive that is not compressed: bytes are skipped without reading them.
 pub(crate) struct Plain<'f> {
     reader: BufReader<&'f File>,
     position: u64,
@@ -57,10 +57,10 @@ impl Input for Plain<'_> {
     }
 }
 
-/// The message of what unpacks to too much.
+/// The message on an archive that decompresses to too many bytes.
 pub(crate) const BOMB: &str = "the archive unpacks to more than is allowed for its size";
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 struct Counted<'f, 'c> {
     file: &'f File,
     count: &'c Cell<u64>,
@@ -83,7 +83,7 @@ pub(crate) struct Packed<'f, 'c> {
 }
 
 impl<'f, 'c> Packed<'f, 'c> {
-    /// Unpacks from the start of a file; `packed` counts its bytes.
+    /// Decompresses from the start of a file; `packed` counts the compressed bytes.
     pub(crate) fn new(mut file: &'f File, packed: &'c Cell<u64>, limits: &'c Limits) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         packed.set(0);

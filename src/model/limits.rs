@@ -1,7 +1,7 @@
-//! How large a model may be.
+//! The limits on models.
 
-/// The limits on models. Files are never held in memory, so they bound time and disk, and the
-/// memory that the list of files takes.
+/// The limits on models. Data files are not held in memory, so the limits bound time, disk space, and
+/// the memory for the list of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -13,10 +13,10 @@ pub struct Limits {
     pub graph: u64,
     /// The longest `graph.quant`, in bytes.
     pub quant: u64,
-    /// Up to this many bytes a compressed archive may unpack to in any case.
+    /// A compressed archive may always decompress to this many bytes.
     pub unpacked: u64,
-    /// Beyond them, to this many times its size. Weights hardly compress; what unpacks to far more
-    /// is made to fill a disk.
+    /// It may decompress to more, up to this many times its size. Weights hardly compress; an archive
+    /// that decompresses to far more is made to fill a disk.
     pub ratio: u64,
 }
 

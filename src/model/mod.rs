@@ -2,9 +2,10 @@
 //!
 //! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
 //! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
-//! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, never held.
-//! `check` compares data with a graph, `quant` reads quantizations, [`Target::write`] writes a model,
-//! whole or not at all. `docs/models.md` says what is decided about each.
+//! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, not held in memory.
+//! `check` compares data with a graph, [`Document::check_quant`] reads quantizations, and
+//! [`Target::write`] writes a model, completely or not at all. `docs/models.md` has the decisions on
+//! each.
 //!
 //! ```
 //! use nnef_flatten::model::{Limits, Model};
@@ -28,7 +29,7 @@ mod index;
 mod input;
 mod limits;
 pub(crate) mod path;
-pub(crate) mod quant;
+mod quant;
 mod tar;
 mod variables;
 mod write;
@@ -44,7 +45,6 @@ pub use error::ModelError;
 pub use index::ModelFile;
 use index::{Index, Place};
 pub use limits::Limits;
-pub use variables::ModelVariables;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 
@@ -52,7 +52,7 @@ pub use write::{Content, Target};
 pub(crate) const GRAPH: &str = "graph.nnef";
 /// The quantizations.
 pub(crate) const QUANT: &str = "graph.quant";
-/// How the names of data files end.
+/// The extension of data files.
 pub(crate) const DATA: &str = ".dat";
 
 /// The files of a model.
@@ -60,15 +60,15 @@ pub(crate) const DATA: &str = ".dat";
 pub struct Model {
     /// The folder or archive, as messages name it.
     name: PathBuf,
-    /// Where its files are listed.
+    /// The list of its files.
     index: Index,
     /// The archive that holds them; none for a folder.
     archive: Option<Archive>,
     limits: Limits,
 }
 
-/// Whether bytes are the first ones of an archive: of what gzip has packed, or of a tar archive. At
-/// least 512 are needed to know the latter.
+/// Whether bytes are the first ones of a gzip file or a tar archive. At least 512 are needed to
+/// recognize the latter.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(&input::GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
@@ -84,8 +84,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has something that no model has: links out of it, devices, names that
-    /// lead out, a file twice; or the archive is damaged or crosses the limits.
+    /// It cannot be read, or has something that no model has: links or names that lead out of it,
+    /// devices, a file twice; or the archive is damaged or exceeds a limit.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, ModelError> {
         if fs::metadata(path).map_err(|error| ModelError::io(path, error))?.is_dir() {
             let index = folder::list(path, limits)?;
@@ -99,7 +99,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of [`Model::open`].
+    /// The same as for [`Model::open`].
     pub fn from_file(name: &Path, file: File, limits: &Limits) -> Result<Self, ModelError> {
         let (archive, index) = Archive::open(name, file, limits)?;
         Ok(Model { name: name.to_owned(), index, archive: Some(archive), limits: limits.clone() })
@@ -110,7 +110,7 @@ impl Model {
         &self.name
     }
 
-    /// The files, those that readers pass over left out.
+    /// The files, except for those that readers ignore.
     pub fn files(&self) -> impl Iterator<Item = &ModelFile> {
         self.index.files().iter().filter(|file| !path::is_hidden(file.path()))
     }
@@ -120,7 +120,7 @@ impl Model {
         self.index.find(path)
     }
 
-    /// How many bytes the files have that pass the filter.
+    /// The number of bytes of the files that pass the filter.
     pub(crate) fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
         self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
     }
@@ -182,11 +182,11 @@ impl Model {
     }
 
     /// Calls a function with every file that passes the filter and its bytes, in the order of the
-    /// archive, or of their names in a folder. Bytes that the function leaves are passed over.
+    /// archive, or of their names in a folder. Bytes that the function does not read are skipped.
     ///
     /// # Errors
     ///
-    /// That of the function, a file cannot be read, or an archive is no longer what it was.
+    /// The function failed, a file cannot be read, or the archive has changed.
     pub(crate) fn each(
         &self,
         wanted: impl Fn(&ModelFile) -> bool,
@@ -203,13 +203,13 @@ impl Model {
         Ok(())
     }
 
-    /// Whether it is an archive that gzip has packed.
+    /// Whether it is an archive compressed by gzip.
     pub(crate) fn is_compressed(&self) -> bool {
         self.archive.as_ref().is_some_and(Archive::is_compressed)
     }
 }
 
-/// Copies a stream into a temporary file that nobody else sees, for what has to be read twice.
+/// Copies a stream into an anonymous temporary file, so that it can be read twice.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! The entries of a tar archive: plain files with names that stay inside. Everything else an
-//! archive can hold is refused.
+//! The entries of a tar archive. Only plain files and folders, with names that do not lead out of
+//! the archive, are accepted.
 //!
-//! Headers are taken apart by the crate `tar`; walking from one to the next is done here, because
-//! long names and extended headers have to be bounded.
+//! The crate `tar` decodes headers; reading one after the other is done here, because long names
+//! and extended headers have to be bounded.
 
 use std::io::{self, Read};
 
@@ -13,15 +13,15 @@ use super::path::{MAX_PATH, clean};
 use crate::diagnostics::Code;
 
 const BLOCK: u64 = 512;
-/// The longest extended header. What is kept of them is a name and a size.
+/// The longest extended header, of which a name and a size are used.
 const MAX_EXTENDED: u64 = 1 << 16;
 
-/// Why an entry cannot be had.
+/// Why an entry cannot be read.
 #[derive(Debug)]
 pub(crate) enum EntryError {
-    /// Reading failed, or what was packed is broken.
+    /// Reading failed, or the compressed data are damaged.
     Io(io::Error),
-    /// It is not acceptable.
+    /// The entry is refused.
     Refused(Code, String),
 }
 
@@ -40,17 +40,17 @@ fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T> {
 /// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Its name, in plain form.
+    /// Its name, without `./` and empty parts.
     pub(crate) path: String,
     /// The number of bytes.
     pub(crate) size: u64,
-    /// Where they begin in the unpacked archive.
+    /// Their offset in the decompressed archive.
     pub(crate) offset: u64,
     /// Whether it is a folder.
     pub(crate) folder: bool,
 }
 
-/// What extended headers say about the entry that follows.
+/// The contents of extended headers, which concern the next entry.
 #[derive(Default)]
 struct Extended {
     path: Option<Vec<u8>>,
@@ -62,7 +62,7 @@ pub(crate) struct Entries<I> {
     input: I,
     /// The bytes of the current entry that have not been read.
     left: u64,
-    /// The bytes after it up to the next header.
+    /// The number of bytes between its end and the next header.
     padding: u64,
     seen: u64,
 }
@@ -73,7 +73,7 @@ impl<I: Input> Entries<I> {
         Entries { input, left: 0, padding: 0, seen: 0 }
     }
 
-    /// The next entry, whose bytes can then be read from this.
+    /// Goes to the next entry. Its bytes can then be read.
     pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
         let mut extended = Extended::default();
         loop {
@@ -85,14 +85,14 @@ impl<I: Input> Entries<I> {
             match kind {
                 EntryType::GNULongName => extended.path = Some(self.extended(MAX_PATH as u64 + 1)?),
                 EntryType::XHeader => self.pax(&mut extended)?,
-                // Their text is for all entries and names none.
+                // A global extended header is for all entries and names none.
                 EntryType::XGlobalHeader | EntryType::GNULongLink => drop(self.extended(MAX_EXTENDED)?),
                 _ => return self.entry(&header, extended).map(Some),
             }
         }
     }
 
-    /// Reads what is left and checks that nothing is broken up to the end.
+    /// Reads the rest of the archive to check that it is not damaged.
     pub(crate) fn drain(mut self) -> Result<()> {
         while self.input.advance(1 << 30)? > 0 {}
         Ok(())
@@ -166,7 +166,7 @@ impl<I: Input> Entries<I> {
         Ok(content)
     }
 
-    /// What an extended header of POSIX says.
+    /// Reads an extended header of POSIX.
     fn pax(&mut self, extended: &mut Extended) -> Result<()> {
         let content = self.extended(MAX_EXTENDED)?;
         for record in PaxExtensions::new(&content) {
@@ -199,7 +199,7 @@ impl<I: Input> Entries<I> {
         }
         let shown = String::from_utf8_lossy(&name).into_owned();
         let kind = header.entry_type();
-        // Before there was a type for them, folders had names that end in a slash.
+        // In old archives, which have no type for folders, the names of folders end in a slash.
         let folder = kind.is_dir() || kind.is_file() && name.ends_with(b"/");
         if kind == EntryType::GNUSparse {
             return sparse();
@@ -212,7 +212,7 @@ impl<I: Input> Entries<I> {
             };
             return refuse(Code::ModelEntry, format!("entry `{}` is {what}, not a file", shown.escape_debug()));
         }
-        // The folder of all, as `tar -C folder .` has it.
+        // The root folder, in archives made by `tar -C folder .`.
         let root = folder
             && name.split(|&byte| byte == b'/').all(|part| part.is_empty() || part == b".")
             && !name.starts_with(b"/");
@@ -306,7 +306,7 @@ mod tests {
         while let Some(entry) = entries.next().unwrap() {
             let at = entry.offset as usize;
             let mut content = Vec::new();
-            // What is left of an entry is passed over.
+            // The rest of an entry is skipped.
             (&mut entries).take(300).read_to_end(&mut content).unwrap();
             assert_eq!(content, bytes[at..][..content.len()]);
             found.push((entry.path, entry.size, entry.folder));
@@ -322,7 +322,7 @@ mod tests {
             let refused = Entries::new(Memory { bytes, position: 0 }).next();
             assert!(matches!(refused, Err(EntryError::Refused(Code::ModelArchive, _))), "{bytes:?}");
         }
-        // Zeros alone are an archive of nothing.
+        // Zeros alone are an empty archive.
         assert!(Entries::new(Memory { bytes: &[0; 1024], position: 0 }).next().unwrap().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! The data of variables out of a model, for evaluation.
+//! The data of a model's variables, for evaluation.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -10,20 +10,22 @@ use crate::eval::Variables;
 use crate::tensor::dat::read_from;
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// The data of a model's variables. A compressed archive is unpacked into a temporary file when
-/// the first of them is asked for.
+/// The data of a model's variables. A compressed archive is decompressed into a temporary file when
+/// the first variable is loaded.
 #[derive(Debug)]
-pub struct ModelVariables<'m> {
+struct ModelVariables<'m> {
     model: &'m Model,
     unpacked: OnceCell<File>,
 }
 
-impl<'m> ModelVariables<'m> {
-    /// The data of a model.
-    pub fn new(model: &'m Model) -> Self {
-        ModelVariables { model, unpacked: OnceCell::new() }
+impl Model {
+    /// The data of the model's variables, for evaluation.
+    pub fn variables(&self) -> impl Variables + '_ {
+        ModelVariables { model: self, unpacked: OnceCell::new() }
     }
+}
 
+impl ModelVariables<'_> {
     fn unpacked(&self) -> std::io::Result<Option<&File>> {
         let Some(archive) = &self.model.archive else { return Ok(None) };
         if let Some(file) = self.unpacked.get() {

@@ -3,9 +3,10 @@
 use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
+use super::lexer;
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
-use crate::options::{From, Options};
+use crate::options::Options;
 use crate::room;
 use crate::source::Sources;
 use crate::source::names::Names;
@@ -75,7 +76,7 @@ impl Document {
     fn new(dialect: Dialect) -> Self {
         let read = |standard: &Standard| {
             room::keep_free_memory();
-            let mut names = Names::new();
+            let mut names = lexer::reserved_names();
             for name in IMPLIED_NAMES {
                 names.intern(name);
             }
@@ -92,11 +93,7 @@ impl Document {
     /// Reads a text: the standard library of its dialect, the libraries of the options, and the
     /// document itself. Names of files are for messages only.
     pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
-        let dialect = match options.from {
-            From::Auto => dialect::detect(&text),
-            From::Nnef => Dialect::V1,
-            From::NnefDraft => Dialect::Draft,
-        };
+        let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
         for (name, text) in &options.libraries {

@@ -7,7 +7,7 @@ mod tests;
 use logos::Logos;
 
 pub(crate) use self::kinds::Kind;
-pub(crate) use self::kinds::{SPELLED, is_reserved};
+pub(crate) use self::kinds::{SPELLED, reserved_names};
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;

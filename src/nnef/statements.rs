@@ -1,8 +1,8 @@
 //! The statements of a graph, packed.
 //!
 //! A graph of a million statements has millions of nodes, which are needed once, some at a time.
-//! They are kept as bytes – the nodes in their order, numbers as short as they are – and unpacked
-//! into a small tree again and again. What is packed needs a fifth of the memory, and what works
+//! They are kept as words – the nodes in their order, most in two words – and unpacked
+//! into a small tree again and again. What is packed needs a third of the memory, and what works
 //! on the small tree stays in the cache of the processor. A statement of so many nodes that they
 //! are in no cache anyway keeps its tree.
 
@@ -17,22 +17,19 @@ use super::ast::{Assignment, Ast, Numbers};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
-use pack::How;
 
-/// How many bytes are unpacked at a time, and a statement more.
-const CHUNK: usize = 32 * 1024;
+/// How many words are unpacked at a time, and a statement more.
+const CHUNK: usize = 12 * 1024;
 
 /// The statements of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Statements {
-    bytes: Vec<u8>,
+    words: Vec<u32>,
     /// The long literal arrays, in their order.
     numbers: Vec<Numbers>,
     /// The statements that are not packed, in their order.
     large: Vec<Large>,
     count: usize,
-    /// Where the last statement starts.
-    last: u32,
     /// From brace to brace.
     pub(crate) span: Span,
     /// How often names are assigned that are assigned more than once.
@@ -85,10 +82,9 @@ pub(crate) struct Chunk {
 /// Unpacks statements from the first to the last.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'s> {
-    bytes: &'s [u8],
+    words: &'s [u32],
     numbers: &'s [Numbers],
     large: &'s [Large],
-    last: u32,
 }
 
 impl Statements {
@@ -104,7 +100,7 @@ impl Statements {
 
     /// Unpacks them, some at a time.
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { bytes: &self.bytes, numbers: &self.numbers, large: &self.large, last: 0 }
+        Reader { words: &self.words, numbers: &self.numbers, large: &self.large }
     }
 
     /// Calls a function with the statements, some at a time.
@@ -129,31 +125,24 @@ impl Reader<'_> {
             None => chunk.ast = Arc::default(),
         }
         chunk.statements.clear();
-        let goal = self.bytes.len().saturating_sub(CHUNK);
-        let before = self.bytes.len();
-        while !self.bytes.is_empty() && (self.bytes.len() > goal || self.bytes.len() == before) {
-            let (rest, last) = (self.bytes, self.last);
-            let begin = self.begin();
-            match begin.how {
-                How::Packed => {
-                    let statement = self.nodes(begin.start, Arc::make_mut(&mut chunk.ast));
-                    room::push(&mut chunk.statements, statement);
-                }
-                How::Tree if chunk.statements.is_empty() => return self.take_large(chunk),
-                How::Tree => {
-                    // It is a chunk of its own, the next one.
-                    (self.bytes, self.last) = (rest, last);
-                    return true;
-                }
+        let before = self.words.len();
+        let goal = before.saturating_sub(CHUNK);
+        let ast = Arc::make_mut(&mut chunk.ast);
+        while !self.words.is_empty() && (self.words.len() > goal || self.words.len() == before) {
+            match self.statement(ast) {
+                Some(statement) => room::push(&mut chunk.statements, statement),
+                // It is a chunk of its own, this one or the next.
+                None if chunk.statements.is_empty() => return self.take_large(chunk),
+                None => return true,
             }
         }
-        self.bytes.len() < before
+        self.words.len() < before
     }
 
     /// Makes the next statement that is not packed all of a chunk.
     fn take_large(&mut self, chunk: &mut Chunk) -> bool {
         let Some((Large { ast, assignment }, rest)) = self.large.split_first() else { return false };
-        self.large = rest;
+        (self.large, self.words) = (rest, self.words.get(1..).unwrap_or_default());
         chunk.ast = Arc::clone(ast);
         chunk.statements.push(*assignment);
         true

@@ -1,4 +1,4 @@
-//! What operations are about, and the colours of that: one table for all pictures.
+//! Categories of operations, with their colours: one table for all pictures.
 
 /// A family of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,26 +13,26 @@ pub(crate) enum Category {
     Normalization,
     /// Non-linear functions.
     Activation,
-    /// Windows and axes that become one item.
+    /// Pooling and reductions.
     Reduction,
     /// Arithmetic item by item.
     Elementwise,
-    /// Items that only move.
+    /// Changes of shape and order.
     Layout,
-    /// Joining and choosing.
+    /// Concatenation and selection.
     Selection,
-    /// Rounding to fewer levels.
+    /// Quantization.
     Quantization,
     /// Anything else.
     Other,
 }
 
-/// How a category is drawn.
+/// The style of a category.
 #[derive(Debug)]
 pub(crate) struct Style {
     /// The category.
     pub(crate) category: Category,
-    /// Its name, as a class of style sheets has it.
+    /// Its name, a class of the style sheet.
     pub(crate) class: &'static str,
     /// Background and accent on a light page.
     pub(crate) light: (&'static str, &'static str),
@@ -100,7 +100,7 @@ pub(crate) const STYLES: &[Style] = styles! {
     Other "other" "#ffffff" "#8a94a3" "#20252c" "#8a94a3" []
 };
 
-/// Prefixes of exporters, after which the name of a known operation may follow.
+/// Prefixes that exporters put before the names of standard operations.
 const PREFIXES: &[&str] = &["tract_core_", "tract_transformers_", "tract_onnx_", "tract_", "nn_"];
 
 /// The category of an operation.
@@ -110,7 +110,7 @@ pub(crate) fn of(operation: &str) -> Category {
     known(operation).or_else(|| bare.and_then(known)).unwrap_or(Category::Other)
 }
 
-/// How a category is drawn.
+/// The style of a category.
 pub(crate) fn style(category: Category) -> &'static Style {
     &STYLES[category as usize]
 }

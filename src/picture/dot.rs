@@ -95,7 +95,7 @@ impl Dot<'_> {
         self.sheet.text.push_str("];\n");
     }
 
-    /// Title and note, then the other lines, each on the left.
+    /// Title and note, then the other lines, aligned to the left.
     fn label(&mut self, node: &Node) {
         self.sheet.text.push('"');
         let lines = std::iter::once((&node.title, &node.note)).chain(node.rows.iter().map(|row| (&row.0, &row.1)));
@@ -154,8 +154,7 @@ impl Dot<'_> {
     }
 }
 
-/// Adds text to a string of Graphviz, where a backslash and a quote mean something, and so does
-/// the name of a character of HTML.
+/// Adds text to a string of Graphviz. Backslashes, quotes and HTML entities are escaped.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

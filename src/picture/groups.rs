@@ -1,21 +1,21 @@
-//! Which calls of fragments are drawn as groups.
+//! Groups: the calls of fragments that are drawn as boxes around operations.
 //!
-//! A group is a call through which several operations came about. A call of a fragment by itself,
-//! at the start or the end of what that call does, is drawn beside it: an unrolled recursion is a
-//! row of groups, not a nest of them. Calls nested deeper than [`MAX_DEPTH`] belong to the group
+//! A group is a call from which several operations come. Where a fragment calls itself before or
+//! after everything else, the inner call is drawn beside the outer one: an unrolled recursion is a
+//! row of groups instead of nested ones. Calls nested deeper than [`MAX_DEPTH`] belong to the group
 //! around them.
 
 use crate::graph::{Graph, OriginId};
 
-/// How deep groups are nested.
+/// The deepest nesting of groups.
 pub(crate) const MAX_DEPTH: u32 = 12;
-/// Calls with fewer operations are no groups.
+/// Calls with fewer operations are not drawn as groups.
 const MIN_OPERATIONS: u32 = 2;
 
-/// No group: the graph itself.
+/// The graph itself, which is around all groups.
 pub(crate) const ROOT: u32 = 0;
 
-/// A group, before anything stands in it.
+/// A group, without its contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     /// The group around it.
@@ -33,7 +33,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// The group of what came about through a chain of calls.
+    /// The group of operations that come from a call.
     pub(crate) fn of(&self, origin: OriginId) -> u32 {
         self.of.get(origin.index()).copied().unwrap_or(ROOT)
     }
@@ -42,7 +42,7 @@ impl Groups {
     pub(crate) fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
         let spans = Spans::new(graph, drawn);
         let count = spans.parent.len();
-        // The call that each one is drawn in, and the group of each.
+        // For each call, the one that it is drawn in, and its group.
         let mut within = spans.parent.clone();
         for call in 0..count {
             let parent = spans.parent[call];
@@ -72,10 +72,10 @@ impl Groups {
 
 const NONE: u32 = u32::MAX;
 
-/// The calls with the operations that came about through them.
+/// The number of operations that come from each call.
 struct Spans {
     parent: Vec<u32>,
-    /// How many came about in the call's own body.
+    /// The number of operations in the body of the call itself.
     own: Vec<u32>,
     first: Vec<u32>,
     last: Vec<u32>,

@@ -1,7 +1,7 @@
-//! Pages: a document with its style, its data and its script, and nothing from elsewhere.
+//! HTML pages with style, data and script, which load nothing from elsewhere.
 //!
-//! The data are JSON without the characters that mean something to HTML. The policy in the head
-//! allows the one style and the one script that are named by their digests, and no network.
+//! The data are JSON in which the special characters of HTML are escaped. The content security policy
+//! allows the style and the script, by their digests, and no network access.
 
 mod data;
 
@@ -16,7 +16,7 @@ use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
 const BODY: &str = include_str!("page/body.html");
-/// The parts of the script, in the order in which they need each other.
+/// The parts of the script, each after those that it uses.
 const SCRIPT: &str = concat!(
     include_str!("page/columns.js"),
     include_str!("page/frame.js"),
@@ -61,7 +61,7 @@ fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// The digest of a text in Base64, as policies have it.
+/// The digest of a text in the form of content security policies.
 fn digest(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bytes = Sha256::digest(text.as_bytes());
@@ -77,7 +77,7 @@ fn digest(text: &str) -> String {
     base64
 }
 
-/// Passes JSON on, with escapes for what HTML would read; that stands in strings only.
+/// Writes JSON with escapes for the special characters of HTML, which occur in strings only.
 struct Inert<'w>(&'w mut dyn Write);
 
 impl Write for Inert<'_> {

@@ -1,9 +1,9 @@
-//! Texts of pictures: what boxes say, how wide that is, and values in few characters.
+//! Texts of pictures: shapes and values in few characters, and the width of texts.
 
 use crate::graph::{Graph, Operand, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
-/// The text of a shape, as in `1×64×56×56`; none where nothing is known.
+/// The text of a shape, such as `1×64×56×56`; none where the rank is not known.
 pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
 }
@@ -17,7 +17,7 @@ fn extents(shape: &Shape) -> String {
     shape.extents().iter().map(extent).collect::<Vec<_>>().join("×")
 }
 
-/// A text of at most so many characters; what is longer loses its middle.
+/// A text of at most `most` characters; the middle of a longer one is omitted.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -28,7 +28,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(count - tail)).collect()
 }
 
-/// How wide a text is, at a size of one: a little more than in most fonts without serifs.
+/// The width of a text at a font size of 1: a little more than in most fonts without serifs.
 pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
@@ -59,17 +59,17 @@ pub(crate) fn short_operand(graph: &Graph, value: Operand) -> String {
     }
 }
 
-/// Values nested deeper are not spelled out.
+/// Values nested deeper are omitted.
 const MAX_DEPTH: u32 = 16;
 
-/// Spells values in at most some bytes; what is longer ends with `…`.
+/// Writes values in a number of bytes; longer ones are cut and end with `…`.
 pub(crate) struct Spelling<'g> {
     graph: &'g Graph,
     most: usize,
     text: String,
 }
 
-/// The text of an argument, of about so many bytes at most.
+/// The text of an argument, of about `most` bytes at most.
 pub(crate) fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     let mut spelling = Spelling { graph, most, text: String::new() };
     match operand {
@@ -85,7 +85,7 @@ pub(crate) fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     text
 }
 
-/// The start of a text, of so many bytes at most.
+/// The start of a text, of at most `most` bytes.
 fn start(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
@@ -99,7 +99,7 @@ impl Spelling<'_> {
             Value::Logical(b) => self.text.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => push_string(&mut self.text, start(text, self.most)),
             Value::Tensor(tensor) => self.text.push_str(&self.graph.tensor_name(*tensor)),
-            Value::Symbol(symbolic) => self.text.push_str(symbolic.text()),
+            Value::Symbol(text) => self.text.push_str(text),
             Value::Integers(items) => self.items("[]", items, |out, i| push_int(&mut out.text, *i)),
             Value::Scalars(items) => self.items("[]", items, |out, s| push_scalar(&mut out.text, *s)),
             Value::Array(_) | Value::Tuple(_) if depth >= MAX_DEPTH => self.text.push('…'),

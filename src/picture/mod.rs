@@ -1,4 +1,4 @@
-//! Pictures of flat graphs: SVG, a page for browsers, and the notation of Graphviz.
+//! Pictures of flat graphs: SVG, an HTML page, and the notation of Graphviz.
 //!
 //! ```
 //! use nnef_flatten::{Options, expand, parse, picture::Picture};
@@ -27,7 +27,6 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::io::{self, Write};
 
 use crate::graph::Graph;
@@ -38,21 +37,6 @@ use scene::Scene;
 /// Graphs of more operations are not drawn.
 pub(crate) const MAX_OPERATIONS: usize = 400_000;
 
-/// A graph is too large to be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge {
-    /// How many operations it has.
-    pub(crate) operations: usize,
-}
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "the graph has {} operations; pictures show at most {MAX_OPERATIONS}", self.operations)
-    }
-}
-
-impl std::error::Error for TooLarge {}
-
 /// A graph, arranged to be drawn.
 #[derive(Debug)]
 pub struct Picture<'g> {
@@ -62,19 +46,15 @@ pub struct Picture<'g> {
 }
 
 impl<'g> Picture<'g> {
-    /// Arranges a graph. `sources` are the texts that it comes from.
-    ///
-    /// # Errors
-    ///
-    /// The graph has more than 400,000 operations.
-    pub fn new(graph: &'g Graph, sources: &'g Sources) -> Result<Self, TooLarge> {
-        let operations = graph.operations.len();
-        if operations > MAX_OPERATIONS {
-            return Err(TooLarge { operations });
+    /// Arranges a graph; none if it has more than 400,000 operations. `sources` are the texts that
+    /// it comes from.
+    pub fn new(graph: &'g Graph, sources: &'g Sources) -> Option<Self> {
+        if graph.operations.len() > MAX_OPERATIONS {
+            return None;
         }
         let mut scene = Scene::new(graph);
         let arrangement = layout::arrange(&mut scene);
-        Ok(Picture { scene, arrangement, sources })
+        Some(Picture { scene, arrangement, sources })
     }
 
     /// Writes the picture as SVG, with all groups open.
@@ -82,8 +62,8 @@ impl<'g> Picture<'g> {
         svg::write(&self.scene, &self.arrangement, self.sources, out)
     }
 
-    /// Writes a page that shows the graph, lets one search it, and tells what is known of each
-    /// operation. It needs no other file and no network.
+    /// Writes an HTML page that shows the graph, with a search and the details of each operation. It
+    /// needs no other file and no network.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         html::write(&self.scene, &self.arrangement, self.sources, out)
     }

@@ -1,6 +1,6 @@
-//! What a picture shows of a graph: boxes, the groups that they stand in, and nets between them.
+//! The contents of a picture of a graph: boxes, groups around them, and nets between them.
 //!
-//! Variables and constants have no box of their own: the operations that use them name them.
+//! Variables and constants have no box of their own: the boxes of operations that use them name them.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -11,12 +11,12 @@ use super::label;
 use super::layout::ranks::{Level, Net};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
 
-/// What a box stands for.
+/// The meaning of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// An operation.
     Operation(OperationId),
-    /// A tensor that nothing in the graph makes.
+    /// A tensor that is not the result of an operation.
     Input(TensorId),
     /// An output of the graph.
     Output(TensorId),
@@ -25,41 +25,42 @@ pub(crate) enum Subject {
 /// A box.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// What it stands for.
+    /// Its meaning.
     pub(crate) subject: Subject,
-    /// The group it stands in.
+    /// The group that contains it.
     pub(crate) group: u32,
     /// Its title.
     pub(crate) title: String,
-    /// What stands beside the title: the shape of the result.
+    /// The text beside the title: the shape of the result.
     pub(crate) note: String,
-    /// Lines below: what a variable or a constant is for, and its shape or value.
+    /// The text rows below: the parameter for which a variable or constant is given, and its shape or
+    /// value.
     pub(crate) rows: Vec<(String, String)>,
-    /// What it is about.
+    /// The category of the operation.
     pub(crate) category: Category,
 }
 
-/// A group, and what stands in it.
+/// A group with its contents.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     /// The group around it.
     pub(crate) parent: u32,
-    /// Which of its items it is.
+    /// Its index among the items of that group.
     pub(crate) item: u32,
     /// The name of the fragment.
     pub(crate) title: String,
     /// The call.
     pub(crate) origin: OriginId,
-    /// How many operations stand in it, in groups within included.
+    /// The number of operations in it, inner groups included.
     pub(crate) operations: u32,
-    /// What stands in it.
+    /// Its items.
     pub(crate) items: Vec<Item>,
     /// The tensors between its items.
     pub(crate) nets: IndexMap<TensorId, Net, FxBuildHasher>,
     depth: u32,
 }
 
-/// What stands in a group.
+/// An item of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// A box.
@@ -68,7 +69,7 @@ pub(crate) enum Item {
     Group(u32),
 }
 
-/// All that a picture shows.
+/// The contents of a picture.
 #[derive(Debug)]
 pub(crate) struct Scene<'g> {
     /// The graph.
@@ -77,14 +78,14 @@ pub(crate) struct Scene<'g> {
     pub(crate) nodes: Vec<Node>,
     /// The groups; the first one is the graph itself.
     pub(crate) groups: Vec<Group>,
-    /// The box of each operation; none for variables and constants that others name.
+    /// The box of each operation; none for variables and constants, which other boxes name.
     pub(crate) node_of: Vec<Option<u32>>,
-    /// Where a box stands among the items of its group.
+    /// The index of each box among the items of its group.
     items: Vec<u32>,
 }
 
 impl<'g> Scene<'g> {
-    /// Finds out what to show.
+    /// The contents of a picture of a graph.
     pub(crate) fn new(graph: &'g Graph) -> Self {
         let folded = folded(graph);
         let drawn = (0..graph.operations.len()).filter(|i| !folded[*i]);
@@ -110,13 +111,13 @@ impl<'g> Scene<'g> {
         scene
     }
 
-    /// The level of a group, without the nets that come in and that no line leads to.
+    /// The level of a group, without incoming nets that are not drawn as lines.
     pub(crate) fn level(&self, group: u32) -> Level {
         let group = &self.groups[group as usize];
         Level { items: group.items.len() as u32, nets: group.nets.values().cloned().collect() }
     }
 
-    /// How many groups stand around a group.
+    /// The number of groups around a group.
     pub(crate) fn depth(&self, group: u32) -> u32 {
         self.groups[group as usize].depth
     }
@@ -144,7 +145,7 @@ impl<'g> Scene<'g> {
         items.len() as u32 - 1
     }
 
-    /// Boxes for the tensors that nothing makes.
+    /// Adds boxes for the tensors that are not the result of an operation.
     fn inputs(&mut self) {
         for &tensor in self.graph.inputs.iter().filter(|input| self.graph.tensors[input.index()].producer.is_none()) {
             self.add(port(self.graph, Subject::Input(tensor), tensor));
@@ -178,7 +179,8 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Leads a tensor to a box: out of the groups around its source, into those around the box.
+    /// Adds nets that lead a tensor to a box: out of the groups around its source, into those around the
+    /// box.
     fn net(&mut self, free: &FxHashMap<TensorId, u32>, tensor: TensorId, user: u32) {
         let made = self.graph.tensors[tensor.index()].producer.and_then(|operation| self.node_of[operation.index()]);
         let Some(source) = made.or_else(|| free.get(&tensor).copied()) else { return };
@@ -198,7 +200,7 @@ impl<'g> Scene<'g> {
         net.targets.push(to.1);
     }
 
-    /// The group of a box, and its place among the items there.
+    /// The group of a box, and its index among the items there.
     fn place(&self, node: u32) -> (u32, u32) {
         (self.nodes[node as usize].group, self.items[node as usize])
     }
@@ -224,10 +226,10 @@ fn group(graph: &Graph, parent: u32, origin: OriginId) -> Group {
     }
 }
 
-/// Operations that hold data, and are no operations to whoever looks at a network.
+/// Operations that hold data and have no box.
 const DATA: &[&str] = &["variable", "constant"];
 
-/// Which operations are named by those that use them, instead of having boxes.
+/// Which operations have no box and are named in the boxes of those that use them.
 fn folded(graph: &Graph) -> Vec<bool> {
     let mut used = vec![false; graph.tensors.len()];
     for operation in &graph.operations {
@@ -245,7 +247,7 @@ fn folded(graph: &Graph) -> Vec<bool> {
 const TITLE: usize = 30;
 const NOTE: usize = 28;
 const ROW: (usize, usize) = (18, 28);
-/// How many rows are told.
+/// The most text rows of a box.
 pub(crate) const ROWS: usize = 5;
 
 fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
@@ -280,7 +282,7 @@ fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node 
     }
 }
 
-/// Adds what stands for rows that there is no room for.
+/// Adds a text row that stands for omitted ones.
 pub(crate) fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     if rows.len() > ROWS {
         let more = rows.len() - (ROWS - 1);
@@ -290,17 +292,17 @@ pub(crate) fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     rows
 }
 
-/// A row of a box.
+/// A text row of a box.
 pub(crate) fn row(key: &str, value: &str) -> (String, String) {
     (label::shorten(key, ROW.0), label::shorten(value, ROW.1))
 }
 
-/// The variables and constants that an operation is given.
+/// The text rows for the variables and constants among the arguments of an operation.
 fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, String)> {
     let kind = graph.kind(operation);
     let mut rows = Vec::new();
     for (key, value) in graph.arguments(operation) {
-        // What a parameter has in any case is not worth a line.
+        // Arguments that equal the default are omitted.
         let (name, takes_tensors) = match key {
             Key::Param(i) => {
                 let param = &kind.params[i as usize];
@@ -324,7 +326,7 @@ fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, S
     rows
 }
 
-/// What to say of a tensor that is a variable or a constant.
+/// The text for a tensor that is a variable or a constant.
 fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
     let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
     let maker = &graph.operations[maker.index()];

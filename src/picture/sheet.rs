@@ -1,18 +1,18 @@
-//! Text of a picture on its way out.
+//! A buffered writer for the text of pictures.
 
 use std::io::{self, Write};
 
-/// How much text comes together before it is written.
+/// The size of the buffer at which it is written.
 const SIZE: usize = 1 << 16;
 
-/// Text that is written when it is much.
+/// A text that is written whenever it exceeds a size.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     pub(crate) text: String,
 }
 
 impl Sheet {
-    /// Writes what has come together, when that is much.
+    /// Writes the buffer if it exceeds the size.
     pub(crate) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.text.len() > SIZE {
             out.write_all(self.text.as_bytes())?;
@@ -26,7 +26,7 @@ impl Sheet {
     }
 }
 
-/// What stands for a character that has a meaning in XML and HTML.
+/// The escape of a special character of XML and HTML.
 pub(super) fn entity(c: char) -> Option<&'static str> {
     match c {
         '<' => Some("&lt;"),

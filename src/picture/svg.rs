@@ -200,7 +200,7 @@ impl Svg<'_> {
         self.sheet.text.push_str("</text>");
     }
 
-    /// What is told of a box beside what it says.
+    /// The tooltip of a box.
     fn hint(&self, node: &Node) -> String {
         let graph = self.scene.graph;
         let tensor = |tensor| {
@@ -235,7 +235,7 @@ fn number(out: &mut String, value: f64) {
     }
 }
 
-/// Adds text to XML. What XML has no form for becomes a replacement character.
+/// Adds text to XML. Characters that XML cannot represent become replacement characters.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         if let Some(entity) = entity(c) {

@@ -1,4 +1,4 @@
-//! Tests of whole layouts: nothing overlaps, lines lead down, and large graphs are no trouble.
+//! Tests of whole layouts: nothing overlaps, lines lead down, and large graphs take linear time.
 
 use proptest::prelude::*;
 use std::time::Instant;
@@ -130,7 +130,7 @@ fn what_leads_upwards_is_named() {
 
 #[test]
 fn far_targets_are_named() {
-    // Everything is used at the end: that many lines nobody could follow.
+    // All tensors are used at the end: more lines than anybody could follow.
     let count = 3000u32;
     let mut nets: Vec<(u32, Vec<u32>)> = (0..count - 1).map(|i| (i, vec![i + 1, count - 1])).collect();
     nets[count as usize - 2].1.pop();
@@ -166,7 +166,7 @@ fn long_chains_and_wide_fans_are_no_trouble() {
         let (x, width) = columns::columns(&rows, &columns::Sizes { widths: &widths, ends: &ends });
         assert!(x.iter().all(|x| x.is_finite() && *x >= 0.0 && *x <= width));
     }
-    // Far more than it takes; what is quadratic takes hours.
+    // Far more than needed; a quadratic step would take hours.
     assert!(start.elapsed().as_secs() < 120);
 }
 
@@ -206,12 +206,6 @@ fn pictures_are_well_formed_whatever_the_names() {
 #[test]
 fn pictures_are_the_same_each_time() {
     assert_eq!(write(RECURSION), write(RECURSION));
-}
-
-#[test]
-fn large_graphs_are_refused() {
-    let error = TooLarge { operations: 1_000_000 };
-    assert!(error.to_string().contains("at most 400000"));
 }
 
 /// A document of calls of fragments on earlier tensors.
@@ -261,7 +255,7 @@ proptest! {
         });
     }
 
-    /// Rows of any nets, circles among them.
+    /// Rows for any nets, including cycles.
     #[test]
     fn any_nets_have_rows(nets in prop::collection::vec((0..40u32, prop::collection::vec(0..40u32, 0..6), any::<bool>()), 0..60)) {
         let net = |(source, targets, leaves): (u32, Vec<u32>, bool)| {

@@ -1,14 +1,14 @@
-//! JSON with places: every value knows the bytes it was read from.
+//! A reader of JSON that gives the place of every value.
 //!
 //! Reads what Python writes: `NaN`, `Infinity` and `-Infinity` are numbers. Members of an object
-//! keep their order, and equal keys are all there, so that a reader can tell of them.
+//! keep their order, and duplicate keys are all kept, so that callers can report them.
 
 use super::Span;
 
 /// Deeper nesting is refused, so that no text can exhaust the stack.
 const MAX_DEPTH: usize = 64;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Json {
     /// The bytes it was read from.
@@ -41,14 +41,14 @@ pub(crate) enum Value {
 pub(crate) struct Member {
     /// Its key.
     pub(crate) key: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub(crate) at: Span,
     /// Its value.
     pub(crate) value: Json,
 }
 
 impl Json {
-    /// What it is, for messages.
+    /// Its kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -91,12 +91,12 @@ impl Json {
     }
 }
 
-/// What is wrong with a text.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// Where.
+    /// The place.
     pub(crate) at: Span,
-    /// The sentence.
+    /// The message.
     pub(crate) message: String,
     /// Whether the nesting is too deep, rather than the syntax wrong.
     pub(crate) depth: bool,
@@ -123,7 +123,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// Words that are values.
+/// The words that are values.
 const WORDS: &[(&str, Value)] = &[
     ("null", Value::Null),
     ("true", Value::Bool(true)),

@@ -21,11 +21,10 @@ pub(crate) fn push_scalar(out: &mut String, value: f64) {
 /// The powers of ten that [`push_short`] tries.
 const POWERS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 
-/// Appends a scalar of few decimals, as most are that people and exporters write; false where it
-/// is not such.
+/// Appends a scalar with few decimals, as most are in documents; false if it has more.
 ///
-/// Where a whole number below 2^53 divided by the least power of ten gives the value exactly, its
-/// digits are the shortest that read back: that division is what reading does.
+/// If a whole number below 2^53 divided by a power of ten gives the value exactly, and the power is the
+/// least such, then its digits are the shortest that read back, since reading does that division.
 fn push_short(out: &mut String, value: f64) -> bool {
     let size = value.abs();
     if !(1e-3..1e9).contains(&size) {
@@ -50,8 +49,8 @@ fn push_short(out: &mut String, value: f64) -> bool {
     false
 }
 
-/// How much of what stands behind an opening quote is printable ASCII without escapes. If the same
-/// quote stands there, that is a whole string.
+/// The length of the printable ASCII without escapes behind an opening quote. If the same quote
+/// follows, this is the whole string.
 pub(crate) fn plain_len(quote: u8, text: &[u8]) -> usize {
     let ends = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
     text.iter().position(ends).unwrap_or(text.len())

@@ -1,7 +1,7 @@
 //! Interned identifiers: every name of a run is a number, compared and hashed as such.
 //!
-//! A large text has a new name in every statement, so a name costs no allocation: all texts stand
-//! in one string, one behind the other, and a table of numbers finds them by hash.
+//! A large document has a new name in every statement, so interning a name does not allocate: all
+//! texts are in one string, one behind the other, and a hash table of numbers finds them.
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use crate::room;
 pub(crate) struct Name(NonZeroU32);
 
 impl Name {
-    /// The name of an index.
+    /// The name with an index.
     pub(crate) fn new(index: usize) -> Self {
         Name(NonZeroU32::MIN.saturating_add(index as u32))
     }
@@ -32,10 +32,10 @@ impl Name {
 pub(crate) struct Names {
     /// All texts.
     text: String,
-    /// Where each text starts: where the one before it ends. The last place is the end of them all.
+    /// The start of each text, which is the end of the one before it; then the end of the last one.
     starts: Vec<u32>,
-    /// Open addressing, as many slots as a power of two. A slot has the number of a name in as
-    /// many low bits as the position needs, and bits of its hash in the others; 0 is free.
+    /// A hash table with open addressing, whose size is a power of two. The low bits of a slot, as many as
+    /// an index of the table has, are the number of a name, the others bits of its hash; 0 is free.
     slots: Vec<u32>,
 }
 
@@ -51,24 +51,18 @@ impl Names {
         Names { text: String::new(), starts: vec![0], slots: Vec::new() }
     }
 
-    /// Makes room for so many further names. Room that is not used is never touched.
+    /// Reserves capacity for further names, which is not written to until it is used.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.starts.reserve(count);
         self.text.reserve(count.saturating_mul(8));
         self.resize(self.len().saturating_add(count));
     }
 
-    /// The name of a text, added when new.
+    /// The name of a text, which is added if it is new.
     #[inline]
     pub(crate) fn intern(&mut self, text: &str) -> Name {
         let hash = Hash::of(text.as_bytes());
         self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
-    }
-
-    /// The same for a part of a text, or for the empty one where there is no such part.
-    #[inline]
-    pub(crate) fn intern_within(&mut self, text: &str, part: Range<usize>) -> Name {
-        self.intern(text.get(part).unwrap_or_default())
     }
 
     fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
@@ -106,7 +100,7 @@ impl Names {
         self.starts.len() - 1
     }
 
-    /// How many bytes the texts of all names have. No more than 4 GB are kept.
+    /// The bytes of the texts of all names, at most 4 GB.
     pub(crate) fn bytes(&self) -> usize {
         self.starts[self.len()] as usize
     }
@@ -132,12 +126,12 @@ impl Names {
         }
     }
 
-    /// What stands in the slot of a name.
+    /// The slot for a name and its hash.
     fn entry(&self, hash: Hash, name: Name) -> u32 {
         hash.tag & !(self.slots.len() as u32 - 1) | name.0.get()
     }
 
-    /// Makes the table large enough for so many names.
+    /// Makes the table large enough for a number of names.
     fn resize(&mut self, count: usize) {
         let mut size = self.slots.len().max(64);
         while is_full(count, size) {
@@ -166,16 +160,19 @@ impl Names {
     }
 }
 
-/// Whether so many names are too many for so many slots. Neighbours make lines of the cache full:
-/// with more than half of the slots taken, many names would not find room in theirs.
+/// Whether a number of names is too large for a number of slots: more than half of them.
 fn is_full(count: usize, slots: usize) -> bool {
     count > slots / 2
 }
 
-/// Where a text is looked for, and by what it is told from others there.
+/// The slots of a region: a line of the cache.
+const REGION: usize = 16;
+
+/// The hash of a text: the first slot to look at, and the bits that are stored in the slot.
 ///
-/// Names that differ in their last character are neighbours: a text that numbers its names meets
-/// them one after the other, and finds ten of them in one line of the cache.
+/// Names that differ in their last character only have slots in one region: documents number their
+/// names consecutively, so ten of them are found in one cache line. Where in the region they start
+/// depends on the other characters, so that two groups of names in one region do not all collide.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
@@ -190,7 +187,7 @@ impl Hash {
         hasher.write(others);
         let hash = hasher.finish();
         let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
-        Hash { position: hash as usize & !15 | usize::from(last & 15), tag }
+        Hash { position: hash as usize & !(REGION - 1) | tag as usize & (REGION - 1), tag }
     }
 }
 
@@ -205,7 +202,7 @@ mod tests {
         assert_eq!(names.get("a"), None);
         let ends = ["", "_w", "w_conv_weight", "_conv_weight_of_a_layer"];
         let texts = (0..5000).map(|i| format!("{}{i}{}", "x".repeat(i % 40), ends[i % 4]));
-        // Some have no digits at all.
+        // Some names have no digits.
         let letters =
             (0..=u8::MAX).map(|i| format!("{}{}", "y".repeat(usize::from(i / 16)), char::from(b'a' + i % 16)));
         let texts: Vec<String> = texts.chain(letters).collect();

@@ -1,22 +1,22 @@
-//! Lines and columns of many places at once.
+//! Computes lines and columns of many places at once.
 
 use rustc_hash::FxHashMap;
 
 use super::{FileId, Location, Position, Sources};
 
-/// Where places start. Each text is gone through once, however long its lines are.
+/// The lines and columns of places. Each text is scanned once, however long its lines are.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     starts: FxHashMap<(FileId, u32), Position>,
 }
 
 impl Places {
-    /// Finds lines and columns.
+    /// Computes the lines and columns of starts.
     pub(crate) fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
     }
 
-    /// Finds the lines and columns of ends, too.
+    /// Also computes the lines and columns of ends.
     pub(crate) fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         let both = |at: Location| [(at.file, at.span.start), (at.file, at.span.end)];
         Self::of_offsets(sources, places.into_iter().flat_map(both).collect())
@@ -46,12 +46,12 @@ impl Places {
         Places { starts }
     }
 
-    /// Where a place starts; the first character for a place that was not asked for.
+    /// The start of a place; the first character of the text for a place that was not requested.
     pub(crate) fn start(&self, at: Location) -> Position {
         self.position(at.file, at.span.start)
     }
 
-    /// Where a place ends, if ends were asked for.
+    /// The end of a place, if ends were requested.
     pub(crate) fn end(&self, at: Location) -> Position {
         self.position(at.file, at.span.end)
     }

@@ -1,8 +1,8 @@
-//! The same elements in another arrangement: what evaluation of every notation shares.
+//! Rearranging the elements of tensors, for the evaluation of every notation.
 
 use super::{Data, Dims, Element, Tensor, TensorError};
 
-/// How far apart neighbours along each axis are.
+/// The stride of each axis: the distance of neighbours in row-major order.
 fn strides(shape: &[usize]) -> Dims {
     let mut strides = Dims::from_elem(1, shape.len());
     for axis in (0..shape.len().saturating_sub(1)).rev() {
@@ -11,7 +11,7 @@ fn strides(shape: &[usize]) -> Dims {
     strides
 }
 
-/// The places of the elements along some axes, in row-major order of these.
+/// The row-major indices of the elements along some axes, in row-major order of these axes.
 pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     let strides = strides(shape);
     axes.iter().fold(vec![0], |places, &axis| {
@@ -20,7 +20,7 @@ pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     })
 }
 
-/// Elements at places; none stands for a filling.
+/// Elements at row-major indices; no index stands for a fill value.
 fn filled<T: Element>(items: &[T], places: &[Option<usize>], fill: T) -> Vec<T> {
     places.iter().map(|place| place.map_or(fill, |place| items[place])).collect()
 }
@@ -41,7 +41,7 @@ impl Tensor {
         self.shape().iter().map(|&extent| (0..extent).map(Some).collect()).collect()
     }
 
-    /// The elements whose index along each axis is looked up; an index that is none gives the filling.
+    /// The elements at given indices along each axis; no index stands for the fill value.
     pub(crate) fn taken(&self, along: &[Vec<Option<usize>>], fill: f64) -> Tensor {
         let strides = strides(self.shape());
         let mut places = vec![Some(0)];
@@ -74,7 +74,7 @@ impl Tensor {
         Ok(found)
     }
 
-    /// Indices as places in an axis.
+    /// Indices along an axis, with negative ones resolved.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Tensor {
         Tensor { shape, data: self.data().pick(places(self.shape(), order).into_iter()) }
     }
 
-    /// What is at an index of an axis: the axis is dropped. None past the end.
+    /// The slice at an index of an axis, without that axis. None past the end.
     pub(crate) fn element(&self, axis: usize, index: usize) -> Option<Tensor> {
         let extent = *self.shape().get(axis)?;
         let mut part = (index < extent).then(|| self.section(axis, index, 1))?;
@@ -105,7 +105,7 @@ impl Tensor {
         Some(part)
     }
 
-    /// A part of a tensor along an axis, which is long enough.
+    /// A section of a tensor along an axis, which must be long enough.
     pub(crate) fn section(&self, axis: usize, first: usize, count: usize) -> Tensor {
         let mut shape = self.shape.clone();
         shape[axis] = count;
@@ -119,8 +119,8 @@ impl Tensor {
         Tensor { shape, data }
     }
 
-    /// Puts tensors together along an axis; none if their other extents, ranks or types differ, or
-    /// there are none.
+    /// Concatenates tensors along an axis; none if their other extents, ranks or types differ, or
+    /// there are no tensors.
     pub(crate) fn joined(parts: &[&Tensor], axis: usize) -> Option<Tensor> {
         let mut shape = parts.first().filter(|first| axis < first.rank())?.shape.clone();
         let fits = |part: &&Tensor| {

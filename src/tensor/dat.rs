@@ -1,7 +1,7 @@
 //! Tensor files of NNEF: `<label>.dat` (5.2 of the 1.0.5 text).
 //!
-//! A header of 128 bytes, then the items as a stream of bits, all little-endian. Reading falls in
-//! two: [`Header::parse`] needs the first 128 bytes only, [`decode`] the bytes after them.
+//! A header of 128 bytes, then the items as a stream of bits, all little-endian. [`Header::parse`]
+//! reads the header, [`decode`] the bytes after it.
 
 use std::io::Read;
 
@@ -16,22 +16,22 @@ const MAGIC: [u8; 2] = [0x4E, 0xEF];
 /// The vendor number of tract's item types: the letters TR.
 pub(crate) const TRACT: u16 = 0x5452;
 
-/// What an item is: the codes that the Khronos Group has assigned, and those of vendors.
+/// The type of an item: the codes that the Khronos Group has assigned, and those of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemType {
     /// A floating point number of 16, 32 or 64 bits.
     Float,
-    /// A whole number without sign; with one where a deprecated parameter says so.
+    /// An unsigned integer, unless a deprecated parameter says that it is signed.
     Unsigned,
-    /// The code of a quantized number, without sign.
+    /// The unsigned code of a quantized number.
     QuantizedUnsigned,
-    /// The code of a quantized number, with sign.
+    /// The signed code of a quantized number.
     QuantizedSigned,
-    /// A whole number with sign.
+    /// A signed integer.
     Signed,
     /// A truth value of 1 or 8 bits.
     Bool,
-    /// Something that a vendor has defined.
+    /// A type that a vendor has defined.
     Vendor {
         /// The number of the vendor.
         vendor: u16,
@@ -41,7 +41,7 @@ pub(crate) enum ItemType {
 }
 
 impl ItemType {
-    /// The words for it in messages.
+    /// Its name in messages.
     pub(crate) fn text(self) -> String {
         let words = match self {
             ItemType::Float => "floating point",
@@ -63,15 +63,15 @@ impl ItemType {
     }
 }
 
-/// Items of vendors that are packed in blocks, or as often as they are: vendor, code, items of a
-/// block, bytes of a block.
+/// Types of vendors whose items are packed in blocks: vendor, code, items of a block, bytes of a
+/// block.
 const BLOCKS: &[(u16, u16, u64, u64)] =
     &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
 
-/// The bits that stand for "not the same for all items".
+/// The number of bits in the header that means that it differs between items.
 const NO_BITS: u32 = u32::MAX;
 
-/// The codes of the item types; their place is the code.
+/// The item types by their codes.
 const ITEM_TYPES: [ItemType; 6] = [
     ItemType::Float,
     ItemType::Unsigned,
@@ -90,9 +90,9 @@ pub(crate) struct Header {
     pub(crate) data_length: u32,
     /// The extents.
     pub(crate) extents: Vec<u32>,
-    /// The bits of an item.
+    /// The number of bits of an item.
     pub(crate) bits: u32,
-    /// What an item is.
+    /// The type of an item.
     pub(crate) item_type: ItemType,
     /// The deprecated parameters of the item type.
     pub(crate) parameters: [u8; 32],
@@ -111,7 +111,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The header is not valid.
     pub(crate) fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
         if bytes[..2] != MAGIC {
             return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
@@ -179,7 +179,7 @@ impl Header {
         self.block().is_none() && matches!(self.item_type, ItemType::Vendor { .. }) && self.bits == NO_BITS
     }
 
-    /// The items and bytes of a block, for what is packed in blocks.
+    /// The numbers of items and bytes of a block, for types that are packed in blocks.
     fn block(&self) -> Option<(u64, u64)> {
         let ItemType::Vendor { vendor, code } = self.item_type else { return None };
         let found = BLOCKS.iter().find(|(of, block, ..)| (*of, *block) == (vendor, code));
@@ -223,7 +223,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// The file is too short or too long, its header is wrong, or its items cannot be read.
+    /// The file is too short or too long, its header is not valid, or its items cannot be read.
     pub fn from_dat(bytes: &[u8]) -> Result<Tensor, TensorError> {
         read_from(&mut &*bytes, bytes.len() as u64, None)
     }
@@ -232,7 +232,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// The rank is above 8, or there are more items than a header can tell.
+    /// The rank is above 8, or the number of items does not fit into the header.
     pub fn to_dat(&self) -> Result<Vec<u8>, TensorError> {
         let data = self.data().stored();
         let (item_type, bits) = match self.data() {
@@ -256,7 +256,7 @@ impl Tensor {
 
 /// Makes a tensor of the bytes after a header.
 ///
-/// Numbers become scalars where the item type says so and integers otherwise. Quantized items need
+/// Items of floating-point and quantized types become scalars, others integers or logicals. Quantized items need
 /// the deprecated parameters `min` and `max` of the header.
 ///
 /// # Errors
@@ -264,7 +264,7 @@ impl Tensor {
 /// There are fewer or more bytes than the header says, an integer does not fit into 64 bits with
 /// sign, or quantized items have no parameters.
 pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
-    // The header has been checked, so this also bounds what is allocated below.
+    // The header has been checked, so this also bounds the memory that is allocated below.
     if data.len() as u64 != u64::from(header.data_length) {
         return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
     }
@@ -290,8 +290,8 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
     }
 }
 
-/// Reads a file of a known length, of which no more is believed than is there. Where integers are
-/// wanted the codes of quantized items are taken for integers: tract writes these as such.
+/// Reads a file of a known length, whatever length its header states. Where integers are wanted, the
+/// codes of quantized items are taken as integers: tract writes integers as such.
 ///
 /// # Errors
 ///
@@ -311,7 +311,7 @@ pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> 
         other => other,
     };
     let mut data = Vec::new();
-    // One byte more than there should be shows that the file is too long.
+    // One byte more than expected is read to notice a file that is too long.
     file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(io)?;
     decode(&header, &data)
 }
@@ -327,7 +327,7 @@ fn dequantize(header: &Header, raw: impl Iterator<Item = u64>) -> Result<Vec<f64
     Ok(raw.map(|code| code as f64 / levels * (max - min) + min).collect())
 }
 
-/// The bits of the `i`th item. The bytes are known to be there.
+/// The bits of the `i`th item. The length of the bytes has been checked.
 fn item_bits(data: &[u8], i: usize, bits: u32) -> u64 {
     let bits = bits as usize;
     let first = i * bits;
@@ -336,7 +336,7 @@ fn item_bits(data: &[u8], i: usize, bits: u32) -> u64 {
         bytes[..bits / 8].copy_from_slice(&data[first / 8..(first + bits) / 8]);
         return u64::from_le_bytes(bytes);
     }
-    // The stream begins with the highest bit of the first byte, as numpy's `packbits` has it.
+    // The stream begins with the highest bit of the first byte, as in numpy's `packbits`.
     let bit = |at: usize| u64::from(data[at / 8] >> (7 - at % 8) & 1);
     (0..bits).fold(0, |value, k| value << 1 | bit(first + k))
 }

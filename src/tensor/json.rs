@@ -6,7 +6,7 @@ use super::{DType, Data, Dims, Tensor, volume};
 use crate::source::Span;
 use crate::source::json::{Json, Value, parse};
 
-/// What is wrong with a text: where, and the sentence.
+/// An error in a text: its place, and the message.
 pub(crate) type Misfit = (Span, String);
 
 /// Reads an object: names with nested arrays, or with objects that have `data` and may have
@@ -14,7 +14,7 @@ pub(crate) type Misfit = (Span, String);
 ///
 /// # Errors
 ///
-/// The text is no JSON object, or a value is no nested array whose parts have the same length.
+/// The text is not a JSON object, or a value is not a nested array whose parts have the same length.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
     let json = parse(text).map_err(|error| (error.at, format!("no JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
@@ -30,8 +30,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
 
 /// Reads one nested array, or an object with `data`.
 ///
-/// Numbers without point and exponent are integers, if all are; `"inf"`, `"-inf"` and `"nan"` are
-/// scalars.
+/// The items are integers if all numbers are written without point and exponent, otherwise scalars;
+/// `"inf"`, `"-inf"` and `"nan"` are scalars.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
 pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
     if let Some(data) = json.get("data") {
         let tensor = tensor(data)?;
-        // An array without items does not show its inner extents.
+        // An empty array does not determine its inner extents.
         return match json.get("shape").map(|shape| (shape.at, shape_of(shape))) {
             Some((at, Some(shape))) if shape != tensor.shape() && tensor.is_empty() => {
                 Tensor::scalars(&shape, Vec::new()).map_err(|error| (at, error.0))
@@ -62,7 +62,7 @@ pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
     }
 }
 
-/// The extents that an array has.
+/// The extents of a nested array.
 pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
     let extent = |json: &Json| match json.value {
         Value::Int(extent) => usize::try_from(extent).ok(),
@@ -88,7 +88,7 @@ pub(crate) fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
     Tensor::new(&shape, data).ok_or_else(|| (json.at, "the arrays have different lengths".to_owned()))
 }
 
-/// The shape of nested arrays, and what they hold.
+/// The shape and the items of nested arrays.
 fn nest(json: &Json) -> Result<(Dims, Vec<&Json>), Misfit> {
     let mut shape = Dims::new();
     let mut level = json;
@@ -156,14 +156,14 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// How numbers are written that are not finite, and how wide scalars are.
+/// The form of numbers: their precision, and the spelling of those that are not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// As the values of a flat graph: scalars are rounded to 32 bits; those that JSON has no number
-    /// for are the strings `"inf"`, `"-inf"` and `"nan"`.
+    /// That of flat graphs: scalars are rounded to 32 bits; those that are not finite are the strings
+    /// `"inf"`, `"-inf"` and `"nan"`.
     Graph,
-    /// As the values of a network with loops: in the precision of their type, and as Python writes
-    /// them: `NaN`, `Infinity` and `-Infinity`.
+    /// That of networks with loops: numbers in the precision of their type, and `NaN`, `Infinity` and
+    /// `-Infinity` as Python writes them.
     Network,
 }
 
@@ -172,7 +172,7 @@ pub(crate) enum Style {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// Writing failed.
 pub(crate) fn write<'a>(
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
     style: Style,
@@ -198,7 +198,7 @@ pub(crate) fn write<'a>(
     out.write_all(b"}}\n")
 }
 
-/// The part of a tensor below an axis, from an element on.
+/// Writes the nested array of the axes from `axis` on, starting at an element.
 fn nested(out: &mut dyn Write, tensor: &Tensor, style: Style, axis: usize, from: usize) -> io::Result<()> {
     let Some(&extent) = tensor.shape().get(axis) else { return number(out, tensor.data(), style, from) };
     let size: usize = tensor.shape()[axis + 1..].iter().product();

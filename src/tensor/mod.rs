@@ -21,7 +21,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-/// The highest rank that tensors of evaluations have.
+/// The highest rank of tensors in evaluations.
 pub(crate) const MAX_RANK: usize = 32;
 
 /// The extents of a tensor.
@@ -107,19 +107,19 @@ impl fmt::Display for DType {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Data {
-    /// Of [`DType::Float32`].
+    /// Elements of [`DType::Float32`].
     Float32(Vec<f32>),
-    /// Of [`DType::Float64`].
+    /// Elements of [`DType::Float64`].
     Float64(Vec<f64>),
-    /// Of [`DType::Int32`].
+    /// Elements of [`DType::Int32`].
     Int32(Vec<i32>),
-    /// Of [`DType::Int64`].
+    /// Elements of [`DType::Int64`].
     Int64(Vec<i64>),
-    /// Of [`DType::Bool`].
+    /// Elements of [`DType::Bool`].
     Bool(Vec<bool>),
 }
 
-/// Does the same with the elements of any type.
+/// Evaluates an expression on the elements, whatever their type.
 macro_rules! each {
     ($data:expr, $items:ident => $body:expr) => {
         match $data {
@@ -132,7 +132,7 @@ macro_rules! each {
     };
 }
 
-/// Makes elements of the same type as others.
+/// Evaluates an expression on elements, whatever their type, that gives elements of the same type.
 macro_rules! map_each {
     ($data:expr, $items:ident => $body:expr) => {
         match $data {
@@ -145,7 +145,7 @@ macro_rules! map_each {
     };
 }
 
-/// A Rust type that elements have.
+/// The Rust type of elements.
 pub(crate) trait Element: Copy {
     /// The elements, if they are of this type.
     fn of(data: &Data) -> Option<&[Self]>;
@@ -204,17 +204,17 @@ impl Data {
         }
     }
 
-    /// The elements at these places.
+    /// The elements at some indices.
     pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Data {
         map_each!(self, items => places.map(|place| items[place]).collect())
     }
 
-    /// Appends elements of the same type; those of another are left out.
+    /// Appends elements; does nothing if they are of another type.
     pub(crate) fn append(&mut self, other: &Data) {
         self.append_range(other, 0..other.len());
     }
 
-    /// Appends some elements of the same type; those of another are left out.
+    /// Appends a range of elements; does nothing if they are of another type.
     pub(crate) fn append_range(&mut self, other: &Data, range: std::ops::Range<usize>) {
         match (self, other) {
             (Data::Float32(to), Data::Float32(from)) => to.extend_from_slice(&from[range]),
@@ -226,7 +226,7 @@ impl Data {
         }
     }
 
-    /// The bytes of the elements as files have them: scalars in 32 bits, integers in 64, logicals in 8.
+    /// The bytes of the elements in files: scalars in 32 bits, integers in 64, logicals in 8.
     #[cfg(feature = "eval")]
     pub(crate) fn stored(&self) -> Vec<u8> {
         match self {
@@ -238,7 +238,7 @@ impl Data {
         }
     }
 
-    /// Fills up with zeros, or `false`, to a number of elements.
+    /// Appends zeros, or `false`, up to a number of elements.
     pub(crate) fn pad(&mut self, len: usize) {
         let more = Data::zeros(self.dtype(), len.saturating_sub(self.len()));
         self.append(&more);
@@ -285,7 +285,7 @@ pub struct Tensor {
     data: Data,
 }
 
-/// Why bytes or values are no tensor.
+/// Bytes or values do not form a tensor; the message says why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorError(pub(crate) String);
 
@@ -305,7 +305,7 @@ impl std::error::Error for TensorError {}
 
 /// The number of items of a shape; none if it does not fit into memory.
 pub(crate) fn volume(shape: &[usize]) -> Option<usize> {
-    // Extents of 0 must not hide that the others overflow: arrays are not made of such shapes.
+    // The product of the other extents must not overflow even if one is 0: `ndarray` refuses such shapes.
     let all = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |all, &extent| all.checked_mul(extent))?;
     let all = Some(all).filter(|&all| all <= isize::MAX as usize / 8)?;
     Some(if shape.contains(&0) { 0 } else { all })
@@ -364,7 +364,7 @@ impl Tensor {
         Tensor::of(shape, items)
     }
 
-    /// A tensor of rank 0 of the one element that there is; none if there are more or less.
+    /// A tensor of rank 0; none unless there is exactly one element.
     pub fn scalar(data: Data) -> Option<Self> {
         Tensor::new(&[], data)
     }
@@ -385,7 +385,7 @@ impl Tensor {
         &self.data
     }
 
-    /// The elements alone.
+    /// The elements, without the shape.
     pub(crate) fn into_data(self) -> Data {
         self.data
     }
@@ -415,17 +415,17 @@ impl Tensor {
         self.data.dtype()
     }
 
-    /// The memory that it takes.
+    /// The number of bytes of the elements.
     pub(crate) fn bytes(&self) -> u64 {
         (self.data.len() * self.dtype().size()) as u64 + 64
     }
 
-    /// The number of a tensor with one element.
+    /// The number in a tensor of one element.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         (self.data.len() == 1).then(|| self.data.integer(0))
     }
 
-    /// The truth of a tensor with one element.
+    /// The logical in a tensor of one element.
     pub(crate) fn as_bool(&self) -> Option<bool> {
         self.items::<bool>().filter(|items| items.len() == 1).map(|items| items[0])
     }
@@ -435,12 +435,12 @@ impl Tensor {
         (0..self.len()).map(|i| self.data.float(i)).collect()
     }
 
-    /// The same values as another type, where no value changes: integers are scalars, whole
-    /// scalars are integers, 0 and 1 are logicals. Scalars are rounded to the width of the type.
+    /// Converts to another type, where no value changes: integers to scalars, whole scalars to
+    /// integers, 0 and 1 to logicals. Scalars are rounded to the precision of the type.
     ///
     /// # Errors
     ///
-    /// A value does not exist in the other type.
+    /// A value cannot be represented in the other type.
     pub(crate) fn into_type(self, to: DType) -> Result<Self, TensorError> {
         if self.dtype() == to {
             return Ok(self);
@@ -467,7 +467,7 @@ impl Tensor {
         Ok(Tensor { shape: self.shape, data })
     }
 
-    /// The values as the reference evaluator has them: in 64 bits.
+    /// Converts numbers to 64 bits, as the reference evaluator uses them.
     pub(crate) fn widened(self) -> Self {
         let data = match self.data {
             Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),

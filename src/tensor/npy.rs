@@ -7,7 +7,7 @@
 use super::{Data, Element, Tensor, TensorError, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// What a header may be long.
+/// The longest header that is read, in bytes.
 const MAX_HEADER: usize = 1 << 16;
 
 /// Whether bytes begin as a `.npy` file does.
@@ -15,7 +15,7 @@ pub(crate) fn is_npy(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {
     kind: u8,
@@ -34,7 +34,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// The bytes are no array of numpy, end too early, or hold items that no tensor has.
+    /// The bytes are not an array of numpy, end too early, or hold items of a type that is not supported.
     pub fn from_npy(bytes: &[u8]) -> Result<Tensor, TensorError> {
         read(bytes)
     }
@@ -59,7 +59,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
     let (text, data) = rest.split_at(length);
     let header = Header::parse(&String::from_utf8_lossy(text))?;
     let needed = volume(&header.shape).and_then(|count| count.checked_mul(header.width));
-    // Nothing is allocated before the items are known to be there.
+    // The length is checked before anything is allocated.
     if needed.is_none_or(|needed| needed != data.len()) {
         let (shape, width, length) = (&header.shape, header.width, data.len());
         return fail(format!(
@@ -111,7 +111,7 @@ impl Header {
         Ok(Header { kind, width, big_endian: order == b'>', fortran: fortran.starts_with("True"), shape })
     }
 
-    /// A tensor of the items, whatever order they stand in.
+    /// A tensor of the items, from either order of axes.
     fn tensor<T: Element>(&self, items: Vec<T>) -> Result<Tensor, TensorError> {
         if !self.fortran {
             return Tensor::of(&self.shape, items);

@@ -10,17 +10,17 @@ use super::{Tensor, TensorError, npy};
 /// The most bytes that the members of an archive may have in all once they are inflated.
 pub(crate) const MAX_INFLATED: u64 = 4 << 30;
 
-/// Whether bytes begin as an archive does.
+/// Whether bytes begin like an archive.
 pub(crate) fn is_npz(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }
 
 impl Tensor {
-    /// Reads a `.npz` archive: names and tensors in the order in which they stand.
+    /// Reads a `.npz` archive: names and tensors in the order of the archive.
     ///
     /// # Errors
     ///
-    /// The bytes are no archive, a member is no array of numpy, or the members are larger than
+    /// The bytes are not an archive, a member is not an array of numpy, or the members are larger than
     /// 4 GiB in all.
     pub fn from_npz(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
         read(bytes)
@@ -45,7 +45,7 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
         let member = archive.by_index(i).map_err(|error| broken(&error))?;
         let name = member.name().map_err(|error| broken(&error))?.trim_end_matches(".npy").to_string();
         let mut content = Vec::new();
-        // What the archive says of the size is not believed: the memory grows with what is there.
+        // The size that the archive states may be wrong, so memory is allocated as bytes are read.
         member.take(left + 1).read_to_end(&mut content).map_err(|error| broken(&error))?;
         let Some(rest) = left.checked_sub(content.len() as u64) else {
             return Err(TensorError::new(format!("the archive holds more than {} GiB", MAX_INFLATED >> 30)));
@@ -60,7 +60,7 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
 fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
     let fail = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    // The same tensors are the same bytes, whatever the time.
+    // A fixed time, so that the same tensors give the same bytes.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(zip::DateTime::default())

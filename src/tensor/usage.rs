@@ -1,25 +1,25 @@
-//! What an evaluation may take: steps, and memory at a time.
+//! Two limits of an evaluation: steps, and memory in use at a time.
 
 use std::cell::Cell;
 
-/// What has been used of two limits. Whoever asks says in which unit memory counts.
+/// The use of two limits. Callers choose the unit of memory.
 #[derive(Debug)]
 pub(crate) struct Usage {
     /// The most steps.
     pub max_steps: u64,
-    /// The most that is alive at a time.
+    /// The most memory in use at a time.
     pub max_alive: u64,
     steps: Cell<u64>,
     alive: Cell<u64>,
 }
 
 impl Usage {
-    /// The whole of two limits.
+    /// Limits of which nothing has been used.
     pub(crate) fn new(max_steps: u64, max_alive: u64) -> Self {
         Usage { max_steps, max_alive, steps: Cell::new(0), alive: Cell::new(0) }
     }
 
-    /// Counts steps. Whether the limit allows them.
+    /// Counts steps, and tells whether the limit allows them.
     pub(crate) fn spend(&self, steps: u64) -> bool {
         self.steps.set(self.steps.get().saturating_add(steps));
         self.steps.get() <= self.max_steps
@@ -30,12 +30,12 @@ impl Usage {
         self.alive.get().saturating_add(more) <= self.max_alive
     }
 
-    /// Notes that something is kept.
+    /// Counts memory that is in use from now on.
     pub(crate) fn hold(&self, more: u64) {
         self.alive.set(self.alive.get().saturating_add(more));
     }
 
-    /// Notes that something is no longer kept.
+    /// Counts memory that is no longer in use.
     pub(crate) fn release(&self, less: u64) {
         self.alive.set(self.alive.get().saturating_sub(less));
     }

@@ -1,8 +1,8 @@
 //! Flat graphs as JSON, in the form of the Python class `nnef.Graph`.
 //!
-//! Scalars are written with a point. What JSON has no form for is an object: a tensor among the
-//! items of an attribute `{"tensor": "n"}`, a dimension symbol `{"symbol": "N"}`, and a scalar
-//! that is not finite `{"scalar": "inf"}`.
+//! Scalars are written with a point. Values that JSON cannot represent are objects:
+//! `{"tensor": "n"}` for a tensor in an attribute, `{"symbol": "N"}` for a dimension symbol, and
+//! `{"scalar": "inf"}` for a scalar that is not finite.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -140,7 +140,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str("}}");
     }
 
-    /// A key of an object, the `i`th; what has no name is `output`, `output1` and so on.
+    /// The `i`th key of an object; without a name it is `output`, `output1` and so on.
     fn key(&mut self, i: usize, name: Option<&str>, otherwise: &str) {
         if i > 0 {
             self.buffer.push_str(", ");
@@ -153,7 +153,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str(": ");
     }
 
-    /// All tensor parameters or all others, defaults filled in.
+    /// All tensor parameters, or all others, with their defaults.
     fn declared_arguments(&mut self, operation: &Operation, tensor: bool) {
         let kind = self.graph.kind(operation);
         let given = self.graph.arguments(operation);
@@ -167,7 +167,8 @@ impl<'g, 'b> Json<'g, 'b> {
         }
     }
 
-    /// What an operation that is not declared was given: by position, or with tensors, as inputs.
+    /// The arguments of an operation that is not declared: those by position, and those with tensors, are
+    /// written as inputs.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
         let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || matches!(value, Operand::Tensor(_));
         let given = self.graph.arguments(operation);
@@ -204,9 +205,9 @@ impl<'g, 'b> Json<'g, 'b> {
                 self.tensor(*tensor);
                 self.buffer.push('}');
             }
-            Value::Symbol(symbolic) => {
+            Value::Symbol(text) => {
                 self.buffer.push_str("{\"symbol\": ");
-                self.string(symbolic.text());
+                self.string(text);
                 self.buffer.push('}');
             }
             Value::Integers(items) => self.list(items, |json, &i| push_int(json.buffer, i)),

@@ -1,4 +1,4 @@
-//! Output notations: what a flat graph can be written as.
+//! Output notations of flat graphs.
 //!
 //! A notation is a row of [`NOTATIONS`]: its name, the extensions of its files, and the function
 //! that writes it.
@@ -22,34 +22,34 @@ use crate::graph::{Dialect, Graph};
 #[cfg(feature = "pictures")]
 use crate::picture::Picture;
 
-/// What a graph can be written as.
+/// An output notation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Notation {
     /// Its name, for `--to`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub help: &'static str,
     /// The extensions of its files.
     pub extensions: &'static [&'static str],
-    /// The dialect of NNEF that it is, if it is one.
+    /// The dialect, if it is a notation of NNEF.
     pub dialect: Option<Dialect>,
-    /// What writes it.
+    /// The function that writes it.
     pub(crate) writer: Writer,
 }
 
-/// What writes a notation.
+/// The function that writes a notation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub(crate) enum Writer {
-    /// Writes a graph, with so many threads or all of the machine; the text does not depend on it.
+    /// Writes a graph with a number of threads; none stands for as many as the machine runs at once.
     Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
     /// Writes a picture of a graph.
     #[cfg(feature = "pictures")]
     Picture(fn(&Picture, &mut dyn Write) -> io::Result<()>),
 }
 
-/// All notations. The first one is for files of other extensions.
+/// All notations. The first one is used for files with an unknown extension.
 pub static NOTATIONS: &[Notation] = &[
     Notation {
         name: "nnef",
@@ -104,7 +104,7 @@ impl Notation {
         NOTATIONS.iter().find(|notation| notation.name == name)
     }
 
-    /// The notation of files with an extension: the first one where it is that of no other.
+    /// The notation of files with an extension; the first one if no notation has the extension.
     pub fn of_extension(extension: &str) -> &'static Notation {
         let has = |notation: &&Notation| notation.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
         NOTATIONS.iter().find(has).unwrap_or(&NOTATIONS[0])
@@ -117,7 +117,8 @@ impl Graph {
         self.write_nnef_with(None, out)
     }
 
-    /// The same with so many threads, or all; the text does not depend on their number.
+    /// The same with a number of threads, or as many as the machine runs at once. The text does not
+    /// depend on it.
     pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
         nnef::write(self, threads, out)
     }

@@ -51,26 +51,26 @@ fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>)
     })
 }
 
-/// What stands before an operation.
+/// The text before an operation.
 const INDENT: &str = "    ";
 
 fn push(buffer: &mut String, parts: &[&str]) {
     parts.iter().for_each(|part| buffer.push_str(part));
 }
 
-/// The texts around the results and arguments of operations of one signature: they differ in these
-/// only.
+/// The fixed texts between the results and arguments of operations, by signature. Operations of one
+/// signature differ in results and arguments only.
 #[derive(Default)]
 struct Forms {
-    /// The forms met last, by signature.
+    /// The form that was used last for each signature.
     known: Vec<Option<Form>>,
-    /// The pieces.
+    /// The pieces of all forms.
     text: String,
-    /// Where a piece ends in `text`; it starts where the one before it ends.
+    /// The end of each piece in `text`; it starts at the end of the one before it.
     ends: Vec<u32>,
 }
 
-/// A form: as many pieces as it has arguments, and one.
+/// A form: one piece more than it has arguments.
 #[derive(Clone, Copy)]
 struct Form {
     /// The type argument, where it was written.
@@ -163,7 +163,7 @@ impl<'g, 'b> Text<'g, 'b> {
         }
     }
 
-    /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next one.
+    /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next statement.
     fn operation(&mut self, operation: &Operation) {
         let form = self.forms.of(self.graph, operation);
         self.targets(self.graph.outputs_of(operation));
@@ -210,7 +210,7 @@ impl<'g, 'b> Text<'g, 'b> {
             Value::Logical(b) => self.buffer.push_str(if *b { "true" } else { "false" }),
             Value::String(text) => push_string(self.buffer, text),
             Value::Tensor(tensor) => self.tensor(*tensor),
-            Value::Symbol(symbolic) => self.buffer.push_str(symbolic.text()),
+            Value::Symbol(text) => self.buffer.push_str(text),
             Value::Integers(items) => self.items('[', items, ']', |text, i| push_int(text.buffer, *i)),
             Value::Scalars(items) => self.items('[', items, ']', |text, s| push_scalar(text.buffer, *s)),
             Value::Array(items) => self.items('[', items, ']', Self::value),

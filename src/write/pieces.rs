@@ -1,4 +1,4 @@
-//! Text that is made in pieces, by several threads where there is much of it.
+//! Writing a long text in pieces, which several threads make at a time.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -6,17 +6,17 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-/// How many items become a piece, when there is one thread.
+/// The number of items of a piece, when there is one thread.
 const SMALL: usize = 512;
-/// How many, when there are several.
+/// The number of items of a piece, when there are several threads.
 const LARGE: usize = 8192;
-/// The bytes that an item takes, or so.
+/// About how many bytes an item takes.
 const ITEM: usize = 64;
-/// With fewer items, other threads are not worth their start.
+/// With fewer items, starting other threads takes longer than they save.
 const MANY: usize = 4 * LARGE;
 
-/// How many other threads make the text of so many items: no more than these, or as many as the
-/// machine runs at once, which takes some time to find out.
+/// The number of further threads for a text of some items: at most `threads`, or as many as the
+/// machine runs at once. The latter is not asked for short texts, since that takes some time.
 fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
     if count < MANY {
         return 0;
@@ -25,8 +25,8 @@ fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
     threads.map(NonZeroUsize::get).filter(|&threads| threads > 1).unwrap_or(0)
 }
 
-/// Writes what `make` adds to a buffer for each range of `count` items, in order, with so many
-/// threads or all of the machine. The text is the same for any number of threads.
+/// Writes the text that `make` adds to a buffer for each range of `count` items, in order. The text is
+/// the same for any number of threads.
 pub(crate) fn write(
     out: &mut dyn Write,
     count: usize,
@@ -36,13 +36,13 @@ pub(crate) fn write(
     let others = others(count, threads);
     let make = &make;
     std::thread::scope(|scope| {
-        // Where the system refuses threads, those that it granted do the work, or this one.
+        // If the system refuses a thread, the others do the work, or this one alone.
         let workers: Vec<Worker> = (0..others).map_while(|_| Worker::start(scope, make)).collect();
         if workers.is_empty() { write_alone(out, count, make) } else { write_together(out, count, &workers) }
     })
 }
 
-/// The ranges of so many items in each piece.
+/// The ranges of items of the pieces.
 fn pieces(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(size).map(move |start| start..(start + size).min(count))
 }
@@ -57,8 +57,8 @@ fn write_alone(out: &mut dyn Write, count: usize, make: impl Fn(Range<usize>, &m
     Ok(())
 }
 
-/// Workers take turns, and each of them has a piece in hand and the next one waiting: none of them
-/// waits while this thread writes.
+/// Workers take turns. Each has one piece to make and the next one in its queue, so that none is idle
+/// while this thread writes.
 fn write_together(out: &mut dyn Write, count: usize, workers: &[Worker]) -> io::Result<()> {
     let mut jobs = pieces(count, LARGE);
     let turns = || workers.iter().cycle();
@@ -76,7 +76,7 @@ fn write_together(out: &mut dyn Write, count: usize, workers: &[Worker]) -> io::
     Ok(())
 }
 
-/// A thread that makes pieces, until nobody gives it any more.
+/// A thread that makes pieces until its queue is closed.
 struct Worker {
     jobs: Sender<(Range<usize>, String)>,
     made: Receiver<String>,
@@ -101,7 +101,7 @@ impl Worker {
         Some(Worker { jobs, made })
     }
 
-    /// Gives it a piece, and a buffer for that.
+    /// Adds a piece to its queue, and a buffer for its text.
     fn give(&self, piece: Range<usize>, buffer: String) -> io::Result<()> {
         self.jobs.send((piece, buffer)).map_err(io::Error::other)
     }

@@ -1,7 +1,7 @@
-//! Where the operations of a flat graph come from, as JSON.
+//! The source map: the origins of the operations of a flat graph, as JSON.
 //!
-//! The form is described in `docs/pictures.md`; [`VERSION`] changes when programs that read it
-//! would have to.
+//! The form is described in `docs/pictures.md`; [`VERSION`] changes when programs that read it have
+//! to be changed.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Writing failed.
     pub fn write_source_map(&self, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
         write(self, sources, out)
     }

@@ -1,5 +1,5 @@
-//! What the property tests and the robustness tests share: running the library on a text, the
-//! real documents, and a generator of random numbers that needs no seed from outside.
+//! Shared by property tests and robustness tests: running the library on a text, the real documents,
+//! and a generator of random numbers with a fixed seed.
 
 #![allow(dead_code)] // Every test crate uses a part.
 
@@ -39,8 +39,8 @@ pub fn flat_text(graph: &Graph) -> String {
     String::from_utf8(out).expect("flat text is UTF-8")
 }
 
-/// All that is known of what comes of a text: the messages, the flat text, and for each operation
-/// what it gives, its place and the calls that it comes from.
+/// The complete outcome of a text: the messages, the flat text, and for each operation its results,
+/// its place and the calls that it comes from.
 pub fn outcome(text: &str, options: &Options) -> String {
     let expansion = match run(text, options) {
         Ok(expansion) => expansion,
@@ -63,7 +63,7 @@ pub fn outcome(text: &str, options: &Options) -> String {
     told
 }
 
-/// The outcome of two texts, after making sure that it is the same.
+/// The outcome of two texts, after checking that it is the same.
 pub fn same_outcome(texts: [String; 2], options: &Options) -> String {
     let [a, b] = texts.each_ref().map(|text| outcome(text, options));
     let differs = a.lines().zip(b.lines()).find(|(a, b)| a != b);
@@ -72,7 +72,7 @@ pub fn same_outcome(texts: [String; 2], options: &Options) -> String {
     a
 }
 
-/// Options that lower as said.
+/// Options with a choice of what is lowered.
 pub fn lowering(lower: Lower) -> Options {
     Options::default().with(|o| o.lower = lower)
 }

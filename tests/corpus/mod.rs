@@ -1,4 +1,4 @@
-//! What the tests of the library share.
+//! Shared by the tests of the library.
 #![allow(clippy::unwrap_used, clippy::print_stderr, dead_code)]
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nnef_flatten::diagnostics::Severity;
 use nnef_flatten::{Graph, Options, expand, parse};
 
-/// The codes of the findings of a run, errors and warnings.
+/// The codes of the diagnostics of a run, errors and warnings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub errors: Vec<String>,
@@ -43,14 +43,14 @@ pub fn text(graph: &Graph) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The flat text of a document without errors, and its findings.
+/// The flat text of a document without errors, and its diagnostics.
 pub fn flat(source: &str, options: &Options) -> (String, Found) {
     let (graph, found) = flatten(source, options);
     let graph = graph.unwrap_or_else(|| panic!("{found:?}\n{source}"));
     (text(&graph), found)
 }
 
-/// A folder beside the repository that not everybody has.
+/// A folder beside the repository, which is optional.
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder);
     if !path.is_dir() {

@@ -15,7 +15,7 @@ enum Gives {
     Array,
 }
 
-/// A fragment's declaration, as its callers need to know it.
+/// A fragment's declaration, as its callers need it.
 #[derive(Clone, Debug)]
 struct Signature {
     name: String,
@@ -78,7 +78,7 @@ const LOCALS: &[&str] = &["t", "r", "r_t", "add1", "relu1", "t_add1", "u", "relu
 
 struct Writer<'t> {
     tape: &'t mut Tape,
-    /// The fragments that may be called from where we are.
+    /// The fragments that may be called from the current one.
     callable: Vec<Signature>,
     tensors: Vec<String>,
     arrays: Vec<String>,
@@ -88,7 +88,7 @@ struct Writer<'t> {
     /// Locals under a name of their own kind.
     locals: &'static [&'static str],
     in_graph: bool,
-    /// In the body of a generic fragment, whose tensors are of no particular type.
+    /// Whether this is the body of a generic fragment, whose tensors have no particular type.
     generic: bool,
     /// Whether there are loops.
     loops: bool,
@@ -99,7 +99,7 @@ pub fn document(tape: &mut Tape) -> Document {
     made(tape, false)
 }
 
-/// Makes a document with loops beside all else.
+/// Makes a document that also has loops.
 pub fn document_with_loops(tape: &mut Tape) -> Document {
     let document = made(tape, true);
     Document { text: document.text.replacen(HEADER, &format!("{HEADER}extension flatten_loops;\n"), 1), ..document }
@@ -227,7 +227,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A local that nothing needs, and one that only a branch that is not taken refers to.
+    /// A local that nothing needs, and one that only a branch that is not chosen refers to.
     fn unneeded(&mut self) {
         let tensor = self.tensor(1);
         self.lines.push(format!("unneeded = dead({tensor});"));
@@ -247,7 +247,7 @@ impl Writer<'_> {
         name
     }
 
-    /// A loop over an array: of a state, or of a state and what is collected.
+    /// A loop over an array, with a recurrence, and perhaps with collected items.
     fn looping(&mut self) {
         let (initial, array, name) = (self.tensor(1), self.array(1), self.fresh());
         let (state, item, known) = (format!("{name}_state"), format!("{name}_item"), self.tensors.len());
@@ -320,7 +320,7 @@ impl Writer<'_> {
         (*self.tape.pick(&conditions)).to_string()
     }
 
-    /// A condition of which nobody knows here whether it holds.
+    /// A condition that may hold or not.
     fn condition(&mut self) -> String {
         match self.attributes.get(self.tape.below(4)) {
             Some(Attribute::Integer) => "n > 1".into(),

@@ -1,7 +1,6 @@
 //! The laws on documents of the draft: the generated ones, written in its notation.
 
-use nnef_flatten::graph::Dialect;
-use nnef_flatten::{From, Lower, Options, parse};
+use nnef_flatten::{Dialect, Lower, Options, parse};
 use proptest::prelude::*;
 
 use crate::common::{flat_text, run};
@@ -14,7 +13,7 @@ use crate::tape::{cases, generated};
 /// Options that read the draft and write it again.
 fn options(lower: Lower) -> Options {
     Options::default().with(|o| {
-        o.from = From::NnefDraft;
+        o.dialect = Some(Dialect::Draft);
         o.lower = lower;
     })
 }
@@ -24,8 +23,8 @@ fn untyped(text: &str) -> String {
     text.replace("<scalar>", "").replace("<?>", "").replace("copy(", "idn(").replace("scalar = -0.5", "scalar = 0.5")
 }
 
-/// A document in the notation of the draft; none where it uses what the draft has not: type
-/// arguments, `in`, and standard operations that came later.
+/// A document in the notation of the draft; none where it uses features that the draft does not have:
+/// type arguments, `in`, and later standard operations.
 pub fn in_draft(document: &Document) -> Option<String> {
     let parsed = parse("document", document.text.clone(), &Options::default());
     let printed = parsed.document.format_as(Dialect::Draft);

@@ -1,5 +1,5 @@
-//! Typed expressions on compile-time values: tree, generator, and a printer that puts either as
-//! few or as many parentheses as there can be.
+//! Typed expressions on compile-time values: tree, generator, and a printer with as few or as many
+//! parentheses as possible.
 
 use crate::tape::Tape;
 
@@ -284,14 +284,14 @@ impl<'t> Generator<'t> {
 /// How many parentheses to print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parentheses {
-    /// Those that the precedence of operators demands.
+    /// Only those that the precedence of operators demands.
     Minimal,
-    /// Around everything.
+    /// Around every expression.
     Full,
 }
 
 /// Binding strength, loosest first: select, `in`, logic, comparison, sum, product, power, sign,
-/// subscript, and what needs no parentheses ever.
+/// subscript, and expressions that never need parentheses.
 fn level(expr: &Expr) -> u8 {
     match expr {
         Expr::Select(..) => 0,

@@ -1,5 +1,5 @@
 //! Laws of compile-time expressions: the program and the naive model agree on values and on
-//! failures, with as few and with as many parentheses as there can be.
+//! failures, with as few and with as many parentheses as possible.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::expr::{Expr, Generator, Parentheses, Ty};
 use crate::model::{self, Fault, Scope, Value};
 use crate::tape::{Tape, cases, generated};
 
-/// An expression and what it is evaluated in.
+/// An expression and its environment.
 struct Case {
     ty: Ty,
     /// Attributes of the fragment: name, type, literal.
@@ -102,7 +102,7 @@ fn arithmetic(tape: &mut Tape, ty: &Ty, names: &[&str], depth: usize) -> Expr {
     }
 }
 
-/// A comprehension of many turns, each of them nothing but arithmetic, as it runs over columns.
+/// A comprehension with many items, each of which is computed by arithmetic only.
 fn long_comprehension(tape: &mut Tape) -> Case {
     let ty = if tape.below(2) == 0 { Ty::Int } else { Ty::Scalar };
     let turns = 14 + tape.below(4) + 505 * tape.below(3);
@@ -123,7 +123,7 @@ fn long_comprehension(tape: &mut Tape) -> Case {
     Case { ty: Ty::array(ty), params, locals: Vec::new(), expr }
 }
 
-/// The value that `pi` got.
+/// The value of the attribute of `pi`.
 fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
     let operation = graph.operations().iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
     graph.argument(operation, "a").expect("its attribute").to_value()

@@ -11,7 +11,7 @@ use crate::common::{flat_text, lowering, run, tell};
 use crate::documents::{Document, document};
 use crate::tape::{cases, generated};
 
-/// What a law says about a document: nothing, or how the document breaks it.
+/// The result of checking a law on a document: how the document breaks it, if it does.
 pub type Verdict = Result<(), String>;
 
 fn expanded(text: &str, options: &Options) -> Result<Expansion, String> {
@@ -40,12 +40,11 @@ fn operation(line: &str) -> &str {
     line.split(" = ").nth(1).and_then(|call| call.split('(').next()).unwrap_or(line)
 }
 
-/// Law 2: lowering in two steps is lowering at once.
+/// Law 2: lowering in two steps gives the same as lowering at once.
 ///
-/// To the letter where everything is demanded. By default the first step may name a result that
-/// nothing needs beside one that is needed (`(mean, variance) = moments(..)`), and as a name of a
-/// graph it stays; then the second step has some operations more, and other fresh names may have
-/// to yield to it.
+/// The texts are equal where everything is demanded. By default the first step may name a result that
+/// is not needed beside one that is (`(mean, variance) = moments(..)`). As a name of the graph it is
+/// kept; then the second step has some further operations, and other fresh names may get suffixes.
 pub fn levels_agree(text: &str, options: &Options) -> Verdict {
     for keep_unused in [true, false] {
         let lower = |lower| {
@@ -68,7 +67,7 @@ pub fn levels_agree(text: &str, options: &Options) -> Verdict {
     Ok(())
 }
 
-/// Law 3: a flat document is its own flat document.
+/// Law 3: flattening a flat document does not change it.
 pub fn idempotent(text: &str, options: &Options) -> Verdict {
     let first = flat(text, options)?;
     let second = flat(&first, options)?;

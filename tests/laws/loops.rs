@@ -1,7 +1,9 @@
-//! Loops in NNEF text mean what their trips, written out one after the other, mean.
+//! Loops in NNEF text give the same numbers as their trips written out one after the other.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::{Evaluator, NoVariables, difference, random_inputs};
+use std::collections::BTreeMap;
+
+use nnef_flatten::eval::Evaluator;
 use nnef_flatten::tensor::{Data, Tensor};
 use proptest::prelude::*;
 
@@ -18,7 +20,7 @@ const INPUTS: &str = "    x = external(shape = [2]);
     z = external(shape = [2]);
 ";
 
-/// What states go on as, and what is collected, of the state `s`, the item `t` and the number `k`.
+/// Expressions for recurrences and collected items, of the state `s`, the item `t` and the number `k`.
 const NEXT: &[&str] = &["tanh(s + t)", "s - t * scalar(k)", "t", "sin(s + t)"];
 const ITEMS: &[&str] = &["s * t", "t", "s", "exp(s) + scalar(k)"];
 
@@ -34,11 +36,11 @@ struct Drawn {
     items: Vec<&'static str>,
     reverse: bool,
     trips: usize,
-    /// What the next state is, of `s`, `t` and the number `k`.
+    /// The next state, an expression of `s`, `t` and the number `k`.
     next: &'static str,
-    /// What is collected.
+    /// The expression that is collected.
     item: &'static str,
-    /// How the end is told.
+    /// The clause that ends the loop.
     end: usize,
     nested: bool,
     block: bool,
@@ -81,16 +83,16 @@ impl Drawn {
         out.trim_end().to_owned()
     }
 
-    /// The clauses that end the loop after so many trips.
+    /// The clauses that end the loop after a number of trips.
     fn clauses(&self) -> (String, String, String) {
         let n = self.trips;
         let none = String::new();
         match self.end {
-            // As many as items; the arrays are cut.
+            // As many trips as items; the arrays are cut.
             0 => (none.clone(), none.clone(), none),
             1 => (none.clone(), format!("..(k0 -> {n})"), none),
             2 => (format!(" while k < {n}"), none.clone(), none),
-            // Tested afterwards, so there is one trip at least.
+            // The condition is tested after a trip, so there is at least one.
             _ => (none.clone(), none, format!(" while k < {}", n.max(1))),
         }
     }
@@ -160,14 +162,14 @@ impl Drawn {
 fn numbers(text: &str, options: &Options) -> Result<Vec<Tensor>, TestCaseError> {
     let fail = |why: String| TestCaseError::fail(format!("{why}\n{text}"));
     let graph = run(text, options).map_err(|errors| fail(tell(&errors)))?.graph;
-    let given = random_inputs(&graph, &[], 3).map_err(|error| fail(error.to_string()))?;
-    let found = Evaluator::default().run(&graph, &given, &NoVariables).map_err(|error| fail(error.to_string()))?;
+    let given = graph.random_inputs(&[], 3).map_err(|error| fail(error.to_string()))?;
+    let found = Evaluator::default().run(&graph, &given, &BTreeMap::new()).map_err(|error| fail(error.to_string()))?;
     Ok(found.outputs.into_iter().map(|(_, tensor)| Tensor::clone(&tensor)).collect())
 }
 
 fn same(found: &[Tensor], wanted: &[Tensor]) -> bool {
     found.len() == wanted.len()
-        && found.iter().zip(wanted).all(|(a, b)| difference(a, b).is_some_and(|apart| apart < 1e-12))
+        && found.iter().zip(wanted).all(|(a, b)| a.difference(b).is_some_and(|apart| apart < 1e-12))
 }
 
 /// A loop that ends by a condition on a tensor, and its state after each number of trips.

@@ -1,9 +1,11 @@
 //! Law 1: a document and its flat graph compute the same numbers. The meaning of a document is that
 //! of its primitives: it is expanded with everything lowered.
 
-use nnef_flatten::eval::{Call, Evaluator, Fault, NoVariables, OrRandom, compare, random_inputs};
+use std::collections::BTreeMap;
+
+use nnef_flatten::eval::{Call, EvalError, Evaluator};
 use nnef_flatten::tensor::Tensor;
-use nnef_flatten::{From, Lower, Options};
+use nnef_flatten::{Dialect, Lower, Options};
 use proptest::prelude::*;
 
 use crate::common::{flat_text, models, run, tell};
@@ -12,8 +14,8 @@ use crate::drafts::in_draft;
 use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
 
-/// What the operation of the generated documents computes: something that needs all arguments.
-fn probe(call: &Call) -> Result<Vec<Tensor>, Fault> {
+/// The kernel of the operation of generated documents: a function that depends on all arguments.
+fn probe(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     let (factor, shift) = (call.number("s")?, call.ints("a")?.iter().sum::<i64>() as f64);
     let x = call.tensor("x")?;
     let items = x.to_scalars().into_iter().map(|x| x * factor + shift).collect();
@@ -25,10 +27,10 @@ fn agree(text: &str, source: &Options, flat: &Options, tolerance: f64) -> Verdic
     let expand =
         |options: &Options| run(text, options).map_err(|errors| format!("refused:\n{}\n{text}", tell(&errors)));
     let (source, flat) = (expand(source)?.graph, expand(flat)?.graph);
-    let evaluator = Evaluator::default().operation("probe", probe);
-    let variables = OrRandom { variables: &NoVariables, seed: 7 };
-    let given = random_inputs(&source, &[], 3).map_err(|error| error.to_string())?;
-    let found = compare(&evaluator, [&source, &flat], &given, &variables).map_err(|finding| finding.message.clone())?;
+    let evaluator = Evaluator::default().operation("probe", probe).random_variables(7);
+    let given = source.random_inputs(&[], 3).map_err(|error| error.to_string())?;
+    let found =
+        evaluator.compare([&source, &flat], &given, &BTreeMap::new()).map_err(|finding| finding.message.clone())?;
     if found.largest <= tolerance { Ok(()) } else { Err(format!("`{}` differs by {}", found.output, found.largest)) }
 }
 
@@ -64,8 +66,8 @@ proptest! {
     #[test]
     fn migrated_graphs_mean_what_their_drafts_mean(document in generated(120, document)) {
         if let Some(text) = in_draft(&document) {
-            let source = lowering(Lower::All, false).with(|o| o.from = From::NnefDraft);
-            let flat = lowering(Lower::Custom, true).with(|o| o.from = From::NnefDraft);
+            let source = lowering(Lower::All, false).with(|o| o.dialect = Some(Dialect::Draft));
+            let flat = lowering(Lower::Custom, true).with(|o| o.dialect = Some(Dialect::Draft));
             // Fragments without a body stay in the notation of the draft, which 1.0 does not read.
             if run(&text, &flat).is_ok() {
                 verdict(agree(&text, &source, &flat, 1e-12))?;

@@ -1,5 +1,5 @@
-//! The meaning of expressions, once more and naively: plain vectors, no laziness but that of the
-//! host language, and no code of the crate.
+//! A naive model of the meaning of expressions: plain vectors, no laziness except for that of Rust, and
+//! no code of the crate.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub enum Value {
     Tuple(Vec<Value>),
 }
 
-/// Why there is no value.
+/// Why evaluation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     Division,
@@ -51,12 +51,12 @@ impl Fault {
 
 type Outcome = Result<Value, Fault>;
 
-/// The most items of an array, as the program has it.
+/// The limit of the program on items of an array.
 const MAX_LENGTH: i128 = 10_000_000;
-/// The most items of an array worth computing.
+/// The limit of this model on items of an array.
 const WIELDY: i128 = 20_000;
 
-/// What names stand for: values, or expressions that are evaluated where they are used.
+/// The definitions of names: values, or expressions that are evaluated where they are used.
 #[derive(Clone, Default)]
 pub struct Scope {
     pub values: HashMap<String, Value>,
@@ -85,7 +85,7 @@ fn items(value: Value) -> Vec<Value> {
     }
 }
 
-/// Items put together to what they were taken from.
+/// Items as a value of the type that they were taken from.
 fn like(original: &Value, items: Vec<Value>) -> Value {
     let Value::Text(_) = original else { return Value::Array(items) };
     let text = |item: &Value| match item {
@@ -320,7 +320,7 @@ fn integer(value: Value) -> Outcome {
     }
 }
 
-/// The value of a numeric literal, with a sign perhaps.
+/// The value of a numeric literal, which may have a sign.
 fn number(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let known =

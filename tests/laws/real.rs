@@ -1,4 +1,4 @@
-//! The laws of flattening on documents that exist.
+//! The laws of flattening on real documents.
 
 use nnef_flatten::{Lower, Options};
 
@@ -7,7 +7,7 @@ use crate::flattening::{
     Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
 };
 
-/// Checks every law; a document that is refused has none to keep.
+/// Checks every law on a document, unless it is refused.
 fn laws(document: &RealDocument) -> Verdict {
     let text = &document.text;
     let Ok(expansion) = run(text, &Options::default()) else { return Ok(()) };

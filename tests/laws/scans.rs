@@ -2,7 +2,9 @@
 //! states and outputs.
 
 use nnef_flatten::Options;
-use nnef_flatten::eval::{Evaluator, NoVariables, compare, random_inputs};
+use std::collections::BTreeMap;
+
+use nnef_flatten::eval::Evaluator;
 use proptest::prelude::*;
 
 use crate::common::{HEADER, run, tell};
@@ -14,7 +16,7 @@ struct Scan {
     text: String,
 }
 
-/// The parts of a text that grow together.
+/// The parts of a text that are built together.
 #[derive(Default)]
 struct Parts {
     params: Vec<String>,
@@ -71,14 +73,14 @@ fn scan(tape: &mut Tape) -> Scan {
     for i in 0..states {
         parts.input(&format!("h{i}"), &[1, 1]);
         parts.param(&format!("g{i}"));
-        // Which state goes on with which may cross.
+        // A state may continue with the result of another one.
         parts.state.push(format!("('g{i}', h{i}, 'n{}')", tape.below(states)));
     }
     body(tape, states, &sections, &mut parts);
     text(tape, &parts)
 }
 
-/// What the body computes, and what is made of its results.
+/// The expressions of the body, and the outputs made of its results.
 fn body(tape: &mut Tape, states: usize, sections: &[(String, usize)], parts: &mut Parts) {
     let sum = parts.numbers.join(" + ");
     parts.body.push(format!("    all = tanh(0.1 * ({sum}));\n"));
@@ -147,8 +149,8 @@ proptest! {
         let (kept, flat) = (expand(false)?.graph, expand(true)?.graph);
         prop_assert_eq!(kept.fragments().len(), 1);
         prop_assert!(flat.fragments().is_empty());
-        let given = random_inputs(&kept, &[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let found = compare(&Evaluator::default(), [&kept, &flat], &given, &NoVariables);
+        let given = kept.random_inputs(&[], 3).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let found = Evaluator::default().compare([&kept, &flat], &given, &BTreeMap::new());
         let found = found.map_err(|finding| TestCaseError::fail(format!("{}\n{}", finding.message, scan.text)))?;
         prop_assert!(found.largest < 1e-12, "{:?}\n{}", found, scan.text);
     }

@@ -1,11 +1,11 @@
-//! What `check` says about data and quantizations.
+//! Diagnostics of `check` about data and quantizations.
 
 use super::{Archive, Fixture, GRAPH, QUANT, dat_header, numbers};
 use nnef_flatten::tensor::Tensor;
 use serde_json::Value;
 use std::fs;
 
-/// The only finding of a check: code, place, message.
+/// The only diagnostic of a check: code, place, message.
 fn only(fixture: &Fixture, args: &str, status: i32) -> (String, String, String) {
     let run = fixture.run(&format!("{args} --message-format json"));
     assert_eq!(run.status(), status, "{}", run.err());
@@ -24,7 +24,7 @@ fn sound_models_are_accepted() {
     assert!(run.codes().iter().all(|code| !code.starts_with("E12")), "{}", run.err());
 }
 
-/// What is done to the model, and what is said of it.
+/// Changes of the model, and the diagnostic for each.
 type Case = (fn(&Fixture), &'static str, &'static str, &'static str, i32);
 
 const W: &str = "m/graph.nnef:12:9";
@@ -159,7 +159,7 @@ fn what_is_wrong_is_told_with_its_place() {
             found.iter().find(|found| found["code"] == *code).unwrap_or_else(|| panic!("{code}: {}", run.err()));
         let at = format!("{}:{}:{}", found["file"].as_str().unwrap(), found["line"], found["column"]);
         assert_eq!((found["message"].as_str().unwrap(), at.as_str()), (*message, *place));
-        // As a model it is written only if it is sound, in either form, and nothing is left behind.
+        // It is written as a model only if it is valid, in either form, and no partial result is left.
         let run = fixture.run("-q m -o out.tar");
         assert_eq!(run.status(), *status, "{message}: {}", run.err());
         fixture.has_only(if *status == 0 { &["m", "out.tar"] } else { &["m"] });

@@ -1,10 +1,10 @@
-//! Archives and folders made to do harm, or broken.
+//! Malicious and damaged archives and folders.
 
 use super::{Archive, Fixture, GRAPH, gzip, numbers};
 use nnef_flatten::model::{Limits, Model, ModelError};
 use std::path::Path;
 
-/// What a small archive is refused for, however it is read.
+/// The error for a small archive, whichever way it is read.
 fn refusal(bytes: &[u8], limits: &Limits) -> Option<(String, String)> {
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, bytes).unwrap();
@@ -25,7 +25,7 @@ fn entries_stay_inside() {
     }
     let (_, message) = refusal(&Archive::default().file("../evil", "x").end(), &limits).unwrap();
     assert_eq!(message, "the name of entry `../evil` leads out of the model");
-    // The long form of a name is looked at, too.
+    // Long names are checked, too.
     let long = Archive::default().raw("././@LongLink", b'L', 8, b"../evil\0").file("fine", "x").end();
     assert_eq!(refusal(&long, &limits).unwrap().0, "E1202");
     let pax = Archive::default().raw("pax", b'x', 16, b"16 path=../evil\n").file("fine", "x").end();
@@ -58,7 +58,7 @@ fn names_occur_once() {
         let archive = Archive::default().file(first, "1").file(second, "2").end();
         assert_eq!(refusal(&archive, &Limits::default()).unwrap().0, "E1204", "{first} {second}");
     }
-    // A folder may be told any number of times.
+    // A folder may have any number of entries.
     let archive = Archive::default().raw("a/", b'5', 0, b"").file("a/b", "1").raw("a/", b'5', 0, b"").end();
     assert_eq!(refusal(&archive, &Limits::default()), None);
 }
@@ -179,7 +179,7 @@ fn links_out_of_a_folder_are_refused() {
         },
         "E1203",
     );
-    // A link within the model is as good as the file.
+    // A link within the model is accepted.
     let fixture = Fixture::model();
     std::fs::rename(fixture.path("m/w.dat"), fixture.path("m/v.bin")).unwrap();
     symlink("v.bin", fixture.path("m/w.dat")).unwrap();

@@ -1,4 +1,4 @@
-//! Outputs appear whole or not at all, and nothing is lost by them.
+//! Outputs are written completely or not at all, and existing files are not lost.
 
 use super::{Fixture, GRAPH, files};
 use nnef_flatten::model::{Content, Limits, Model, Target};
@@ -19,9 +19,7 @@ fn a_failure_half_way_leaves_what_was_there() {
                 out.write_all(content.as_bytes())?;
                 if fails { Err(std::io::Error::other("no more")) } else { Ok(()) }
             };
-            let mut content =
-                Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
-            target.write(&mut content)
+            target.write(&mut Content::new(&mut graph).with_files(&model))
         };
         assert!(attempt("one", true).is_err());
         assert!(!path.exists());
@@ -41,8 +39,7 @@ fn data_that_change_meanwhile_fail() {
     let model = Model::open(&fixture.path("m"), &Limits::default()).unwrap();
     fixture.write("m/w.dat", "shorter");
     let mut graph = |out: &mut dyn std::io::Write| out.write_all(GRAPH.as_bytes());
-    let mut content =
-        Content { graph: &mut graph, quant: None, files: Some(&model), hidden: false, progress: &mut |_| {} };
+    let mut content = Content::new(&mut graph).with_files(&model);
     let error = Target::Tar(fixture.path("out.tar")).write(&mut content).unwrap_err();
     assert!(error.to_string().contains("became shorter"), "{error}");
     fixture.has_only(&["m"]);
@@ -94,7 +91,7 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
     let run = command.args(["-q", "../m", "-o", "."]).current_dir(fixture.path("here")).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&run.stderr).contains("would replace the working folder"));
-    // Data alone make no model: it may be anybody's folder.
+    // A folder with data files but without a graph is not a model and is not replaced.
     fixture.write("data/w2.dat", "precious");
     assert_eq!(fixture.run("-q m -o data").status(), 2);
     fs::create_dir(fixture.path("empty")).unwrap();

@@ -1,4 +1,4 @@
-//! Models in and out, in every form.
+//! Reading and writing models in every form.
 
 use super::{Archive, Fixture, GRAPH, QUANT, dat_header, files, gzip, numbers};
 use std::fs;
@@ -99,7 +99,7 @@ fn archives_are_known_by_their_bytes_too() {
     }
     fixture.run_on("-q - -o out.tar", &bytes).done();
     assert_eq!(unpack(&fixture, "out.tar").len(), 5);
-    // What other programs write: folders as entries, `./` before names, comments as headers.
+    // Archives of other programs: folders as entries, `./` before names, comments as headers.
     let archive = Archive::default()
         .raw("./", b'5', 0, b"")
         .raw("pax_global_header", b'g', 20, b"20 comment=0123456\n\n")
@@ -191,7 +191,7 @@ fn a_document_alone_becomes_a_model_without_data() {
     let run = fixture.run_on("- -o out/", GRAPH.as_bytes()).done();
     assert!(run.err().contains("2 variables have no data: the input is a document, not a model"), "{}", run.err());
     assert_eq!(files(&fixture.path("out")).len(), 1);
-    // The document of a model stands for all of it.
+    // The path of the document stands for the whole model.
     fixture.run("-q m/graph.nnef -o out2/").done();
     assert_eq!(files(&fixture.path("out2")).len(), 5);
 }
@@ -207,7 +207,7 @@ fn data_on_disk_are_not_copied() {
     assert_ne!(inode("m/graph.nnef"), inode("out/graph.nnef"));
 }
 
-/// Files of any length go through little memory.
+/// Large files are copied with little memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_data() {

@@ -1,117 +1,63 @@
-//! What a rule sees of an operation: its arguments by what they mean.
+//! An operation as rules see it: the shapes of its operands, and its attributes by their meaning.
 
-use std::fmt;
-
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::shape::{Extent, Shape};
-use super::{Plan, ShapeError};
+use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
-use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
+use crate::graph::{Graph, Key, Kind, Operand, Operation, Value};
 
-/// The extents a rule computes with.
+/// The extents that a rule computes with.
 pub(crate) type Extents = SmallVec<[Extent; 8]>;
 
-/// Integers of an attribute; none of those that are not known while expanding: tensors and symbols.
+/// Integers of an attribute; none for those that are not known while expanding: tensors and symbols.
 pub(crate) type Ints = SmallVec<[Option<i64>; 8]>;
 
 /// Pairs of such integers.
 pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
 
-/// What is known of an attribute while expanding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attribute<T> {
-    /// The operation does not have it.
-    Absent,
-    /// Its value.
-    Known(T),
-    /// It depends on a tensor or a symbol.
-    Unknown,
-}
-
-impl<T> Attribute<T> {
-    /// The value, where it is known.
-    pub(crate) fn known(self) -> Option<T> {
-        match self {
-            Attribute::Known(value) => Some(value),
-            Attribute::Absent | Attribute::Unknown => None,
-        }
-    }
-
-    /// The value, or another one where there is no such attribute; none where it is not known.
-    pub(crate) fn known_or(self, absent: T) -> Option<T> {
-        match self {
-            Attribute::Absent => Some(absent),
-            given => given.known(),
-        }
-    }
-
-    /// Reads the value; none is one that is not known.
-    fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> Attribute<U> {
-        match self {
-            Attribute::Absent => Attribute::Absent,
-            Attribute::Known(value) => read(value).map_or(Attribute::Unknown, Attribute::Known),
-            Attribute::Unknown => Attribute::Unknown,
-        }
-    }
-}
-
 macro_rules! roles {
-    ($($(#[$doc:meta])* $role:ident $names:expr;)*) => {
+    ($($role:ident $names:expr, $doc:literal;)*) => {
         /// An attribute by what it means, whatever a dialect calls it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Role {
-            $($(#[$doc])* $role,)*
+            $(#[doc = $doc] $role,)*
         }
 
-        /// What the dialects call the attributes.
-        pub(super) const ROLES: &[(Role, &[&str])] = &[$((Role::$role, &$names)),*];
+        /// What the dialects call the attributes, in the order of [`Role`].
+        pub(super) const ROLES: &[&[&str]] = &[$(&$names),*];
     };
 }
 
 roles! {
-    /// A shape to have.
-    Shape ["shape"];
-    /// The extents of a window.
-    Size ["size"];
-    /// What is added around the items.
-    Padding ["padding"];
-    /// The steps of a window or a slice.
-    Stride ["stride"];
-    /// The steps within a window.
-    Dilation ["dilation"];
-    /// Into how many groups the channels fall.
-    Groups ["groups"];
-    /// The shape that a transposed window operation arrives at.
-    OutputShape ["output_shape"];
-    /// Axes, or their new order.
-    Axes ["axes", "perm"];
-    /// One axis.
-    Axis ["axis"];
-    /// The first of several axes.
-    AxisStart ["axis_start"];
-    /// The number of axes.
-    AxisCount ["axis_count"];
-    /// Proportions of the parts.
-    Ratios ["ratios"];
-    /// Where parts begin.
-    Begin ["begin"];
-    /// Where parts end.
-    End ["end"];
-    /// How often items are repeated.
-    Repeats ["repeats"];
-    /// By what extents are multiplied or divided.
-    Factor ["factor"];
-    /// Whether the first matrix is transposed.
-    TransposeA ["transposeA", "trA"];
-    /// Whether the second matrix is transposed.
-    TransposeB ["transposeB", "trB"];
-    /// The spatial extents of a region's result.
-    OutputSize ["output_size"];
-    /// How finely a region is sampled.
-    SamplingRate ["sampling_rate"];
-    /// How many copies.
-    Times ["times"];
+    Shape ["shape"], "The shape of the result.";
+    Size ["size"], "The extents of a window.";
+    Padding ["padding"], "The items added before and after each axis.";
+    Stride ["stride"], "The step of a window or a slice along each axis.";
+    Dilation ["dilation"], "The step between the items of a window.";
+    Groups ["groups"], "The number of groups of channels.";
+    OutputShape ["output_shape"], "The shape of the result of a transposed window operation.";
+    Axes ["axes", "perm"], "Several axes, or a permutation of them.";
+    Axis ["axis"], "One axis.";
+    AxisStart ["axis_start"], "The first of several axes.";
+    AxisCount ["axis_count"], "The number of axes.";
+    Ratios ["ratios"], "The proportions of the parts.";
+    Begin ["begin"], "The first item of each range.";
+    End ["end"], "The end of each range.";
+    Repeats ["repeats"], "The number of repetitions along each axis.";
+    Factor ["factor"], "The factor of each spatial extent.";
+    TransposeA ["transposeA", "trA"], "Whether the first matrix is transposed.";
+    TransposeB ["transposeB", "trB"], "Whether the second matrix is transposed.";
+    OutputSize ["output_size"], "The spatial extents of the result for a region.";
+    SamplingRate ["sampling_rate"], "The number of samples along each axis of a bin of a region.";
+    Times ["times"], "The number of copies.";
+}
+
+impl Role {
+    /// The name of the attribute in messages.
+    pub(super) fn name(self) -> &'static str {
+        ROLES[self as usize][0]
+    }
 }
 
 /// The number of roles.
@@ -127,7 +73,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Whether shapes go on with extents of 1 after their last one, as in the draft.
+    /// Whether every shape has further axes of extent 1 behind its last one, as in the draft.
     pub(crate) fn endless(&self) -> bool {
         self.plan.draft
     }
@@ -145,7 +91,7 @@ impl<'a> Call<'a> {
     fn param(&self, index: u32) -> Option<Operand<'a>> {
         let (keys, key) = (self.graph.keys(self.operation), Key::Param(index));
         let place = match keys.get(index as usize) {
-            // Mostly the first parameters are given, in their order.
+            // Usually the first parameters are given, in their order.
             Some(first) if *first == key => Some(index as usize),
             _ => keys.iter().position(|given| *given == key),
         };
@@ -155,18 +101,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn attribute(&self, role: Role) -> Attribute<Operand<'a>> {
-        let index = self.plan.roles[role as usize];
-        match (index != u8::MAX).then(|| self.param(u32::from(index))).flatten() {
-            None => Attribute::Absent,
-            Some(Operand::Tensor(_)) => Attribute::Unknown,
-            Some(operand) => Attribute::Known(operand),
-        }
+    /// The value of an attribute, or `absent` where the operation does not have it. None where the
+    /// value depends on a tensor or a symbol: `read` gives none for these.
+    fn attribute<T>(&self, role: Role, absent: Option<T>, read: impl FnOnce(Operand<'a>) -> Option<T>) -> Option<T> {
+        self.plan.roles[role as usize].and_then(|index| self.param(u32::from(index))).map_or(absent, read)
     }
 
     /// Whether the operation has an attribute at all.
     pub(crate) fn has(&self, role: Role) -> bool {
-        self.plan.roles[role as usize] != u8::MAX
+        self.plan.roles[role as usize].is_some()
     }
 
     /// The rank of the `i`th tensor argument, if it is known.
@@ -174,94 +117,87 @@ impl<'a> Call<'a> {
         self.extents(i).map(<[Extent]>::len)
     }
 
-    /// The number of parameters that take tensors; they come first.
-    pub(crate) fn tensor_params(&self) -> u32 {
-        u32::from(self.plan.tensors)
+    /// The shapes of all arguments for tensors, which are the first parameters.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Option<&'a [Extent]>> {
+        (0..u32::from(self.plan.tensors)).map(|i| self.extents(i))
     }
 
     /// The shape of the `i`th tensor argument, if it is a tensor whose rank is known.
     pub(crate) fn shape(&self, i: u32) -> Option<&'a Shape> {
         match self.param(i)? {
-            Operand::Tensor(tensor) => self.of(tensor),
+            Operand::Tensor(tensor) => self.graph.shape(tensor),
             Operand::Tensors(_) | Operand::Value(_) => None,
-        }
-    }
-
-    fn of(&self, tensor: TensorId) -> Option<&'a Shape> {
-        self.graph.shape(tensor)
-    }
-
-    fn extents_of(&self, value: &'a Value) -> Option<&'a [Extent]> {
-        match value {
-            Value::Tensor(tensor) => self.of(*tensor).map(Shape::extents),
-            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) => Some(&[]),
-            _ => None,
         }
     }
 
     /// The extents of the `i`th tensor argument, if its rank is known. A literal has rank 0.
     pub(crate) fn extents(&self, i: u32) -> Option<&'a [Extent]> {
-        match self.param(i)? {
-            Operand::Tensor(tensor) => self.of(tensor).map(Shape::extents),
-            Operand::Tensors(_) => None,
-            Operand::Value(value) => self.extents_of(value),
+        self.extents_of(self.param(i)?)
+    }
+
+    fn extents_of(&self, operand: Operand<'a>) -> Option<&'a [Extent]> {
+        match operand {
+            Operand::Tensor(tensor) => self.graph.shape(tensor).map(Shape::extents),
+            Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => Some(&[]),
+            Operand::Tensors(_) | Operand::Value(_) => None,
         }
     }
 
-    /// The same, with the trailing extents of 1 that the draft leaves out, up to a rank.
+    /// The same, in the draft extended to a rank with extents of 1.
     pub(crate) fn extents_to(&self, i: u32, rank: usize) -> Option<Extents> {
-        let mut extents: Extents = self.extents(i)?.into();
-        self.lengthen(&mut extents, rank);
-        Some(extents)
+        self.extents(i).map(|extents| self.extended(extents, rank))
     }
 
-    /// Adds the extents that the draft leaves out.
-    pub(crate) fn lengthen(&self, extents: &mut Extents, rank: usize) {
+    /// Extents, in the draft extended to a rank with extents of 1.
+    pub(crate) fn extended(&self, extents: &[Extent], rank: usize) -> Extents {
+        let mut extents: Extents = extents.into();
         if self.endless() && extents.len() < rank {
             extents.resize(rank, Extent::ONE);
         }
+        extents
     }
 
-    /// The shapes of an argument that is an array of tensors.
+    /// The extents of each item of an argument that is an array of tensors.
     pub(crate) fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
-        let value = match self.param(i)? {
-            Operand::Tensors(tensors) => {
-                return Some(tensors.iter().map(|&tensor| self.of(tensor).map(Shape::extents)).collect());
-            }
-            operand => operand.value()?,
-        };
-        match value {
-            Value::Array(items) => Some(items.iter().map(|item| self.extents_of(item)).collect()),
-            Value::Integers(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
-            Value::Scalars(items) => Some(items.iter().map(|_| Some(&[][..])).collect()),
-            _ => None,
-        }
+        let number: Option<&[Extent]> = Some(&[]);
+        Some(match self.param(i)? {
+            Operand::Tensors(items) => items.iter().map(|&item| self.extents_of(Operand::Tensor(item))).collect(),
+            Operand::Value(Value::Array(items)) => items.iter().map(|item| self.extents_of(item.into())).collect(),
+            Operand::Value(Value::Integers(items)) => smallvec![number; items.len()],
+            Operand::Value(Value::Scalars(items)) => smallvec![number; items.len()],
+            Operand::Tensor(_) | Operand::Value(_) => return None,
+        })
     }
 
-    /// An integer.
-    pub(crate) fn int(&self, role: Role) -> Attribute<i64> {
-        self.attribute(role).read(|operand| integer(operand.value()?))
+    /// An integer; none where the operation does not have it.
+    pub(crate) fn int(&self, role: Role) -> Option<i64> {
+        self.attribute(role, None, |operand| integer(operand.value()?))
     }
 
-    /// A logical; none where it is not known while expanding.
+    /// A logical; false where the operation does not have it.
     pub(crate) fn flag(&self, role: Role) -> Option<bool> {
-        let flag = self.attribute(role).read(|operand| match operand {
-            Operand::Value(Value::Logical(flag)) => Some(*flag),
+        self.attribute(role, Some(false), |operand| match operand.value()? {
+            Value::Logical(flag) => Some(*flag),
             _ => None,
-        });
-        flag.known_or(false)
+        })
     }
 
     /// The integers of an array; none where not even their number is known. An attribute that the
     /// operation does not have is empty.
     pub(crate) fn ints(&self, role: Role) -> Option<Ints> {
-        let items = self.attribute(role).read(|operand| match operand {
-            Operand::Tensors(items) => Some(items.iter().map(|_| None).collect()),
+        self.attribute(role, Some(Ints::new()), |operand| match operand {
+            Operand::Tensors(items) => Some(smallvec![None; items.len()]),
             Operand::Value(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
             Operand::Value(Value::Array(items) | Value::Tuple(items)) => Some(items.iter().map(integer).collect()),
-            _ => None,
-        });
-        items.known_or(Ints::new())
+            Operand::Tensor(_) | Operand::Value(_) => None,
+        })
+    }
+
+    /// The same for integers that have to be positive.
+    pub(crate) fn positive(&self, role: Role, code: Code) -> Result<Option<Ints>, ShapeError> {
+        let items = self.ints(role);
+        check_positive(role.name(), items.as_deref().unwrap_or(&[]), code)?;
+        Ok(items)
     }
 
     /// The pairs of an array; none where not even their number is known.
@@ -271,13 +207,29 @@ impl<'a> Call<'a> {
             Value::Integers(pair) if pair.len() == 2 => [Some(pair[0]), Some(pair[1])],
             _ => [None, None],
         };
-        let items = self.attribute(role).read(|operand| match operand {
-            Operand::Tensors(items) => Some(items.iter().map(|_| [None, None]).collect()),
+        self.attribute(role, Some(Pairs::new()), |operand| match operand {
+            Operand::Tensors(items) => Some(smallvec![[None, None]; items.len()]),
             Operand::Value(Value::Integers(items)) if items.is_empty() => Some(Pairs::new()),
             Operand::Value(Value::Array(items)) => Some(items.iter().map(pair).collect()),
-            _ => None,
-        });
-        items.known_or(Pairs::new())
+            Operand::Tensor(_) | Operand::Value(_) => None,
+        })
+    }
+
+    /// Checks that an attribute has an item for each axis, where both numbers are known. In the draft
+    /// the last items may be left out, and without any items every attribute but `size` has defaults.
+    pub(crate) fn check_length(
+        &self,
+        role: Role,
+        length: Option<usize>,
+        axes: Option<usize>,
+        code: Code,
+    ) -> Result<(), ShapeError> {
+        let (Some(length), Some(axes)) = (length, axes) else { return Ok(()) };
+        if length == axes || (length == 0 && role != Role::Size) || (length < axes && self.endless()) {
+            return Ok(());
+        }
+        let (attribute, name) = (role.name(), self.name());
+        refuse(code, format!("`{attribute}` of `{name}` has {length} items, {axes} are needed: one for each axis"))
     }
 
     /// Checks that axes lie within `0..rank` and differ.
@@ -285,10 +237,17 @@ impl<'a> Call<'a> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
         for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
             if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
-                return Err(out_of_range(code, axis, rank));
+                return refuse(
+                    code,
+                    match rank {
+                        Some(0) => format!("axis {axis}: a tensor of rank 0 has no axes"),
+                        Some(rank) => format!("axis {axis} is not within 0..{}", rank - 1),
+                        None => format!("axis {axis} is negative"),
+                    },
+                );
             }
             if axes[..i].contains(&Some(axis)) {
-                return Err(ShapeError::new(code, format!("axis {axis} is given twice")));
+                return refuse(code, format!("axis {axis} is given twice"));
             }
         }
         Ok(())
@@ -296,23 +255,27 @@ impl<'a> Call<'a> {
 
     /// The one axis of an operation, within `0..rank`; none where it is not known.
     pub(crate) fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
-        let Some(axis) = self.int(Role::Axis).known() else { return Ok(None) };
-        self.check_axes(&[Some(axis)], Some(rank), code)?;
-        Ok(usize::try_from(axis).ok().filter(|&axis| axis < MAX_RANK))
+        let axis = self.int(Role::Axis);
+        self.check_axes(&[axis], Some(rank), code)?;
+        Ok(axis.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < MAX_RANK))
+    }
+
+    /// The result where the axes that an operation works on are not known. In the draft not even its
+    /// rank is: they may be axes that the input leaves out.
+    pub(super) fn any_axes(&self, rank: usize) -> RuleResult {
+        of_rank((!self.endless()).then_some(rank))
     }
 }
 
-/// The most axes that a shape is lengthened to.
+/// The highest rank to which a shape of the draft is extended.
 pub(super) const MAX_RANK: usize = 64;
 
-/// The failure of an axis that there is not.
-fn out_of_range(code: Code, axis: i64, rank: Option<i64>) -> ShapeError {
-    let message = match rank {
-        Some(0) => format!("axis {axis}: a tensor of rank 0 has no axes"),
-        Some(rank) => format!("axis {axis} is not within 0..{}", rank - 1),
-        None => format!("axis {axis} is negative"),
-    };
-    ShapeError::new(code, message)
+/// Checks that the items of an attribute are positive.
+pub(super) fn check_positive(name: &str, items: &[Option<i64>], code: Code) -> Result<(), ShapeError> {
+    if items.iter().flatten().any(|&item| item < 1) {
+        return refuse(code, format!("the items of `{name}` are positive, these are {}", shown(items)));
+    }
+    Ok(())
 }
 
 fn integer(value: &Value) -> Option<i64> {
@@ -323,18 +286,7 @@ fn integer(value: &Value) -> Option<i64> {
 }
 
 /// Integers as messages show them.
-pub(super) struct Shown<'a>(pub &'a [Option<i64>]);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("[")?;
-        for (i, item) in self.0.iter().enumerate() {
-            let comma = if i > 0 { ", " } else { "" };
-            match item {
-                Some(item) => write!(f, "{comma}{item}")?,
-                None => write!(f, "{comma}?")?,
-            }
-        }
-        f.write_str("]")
-    }
+pub(super) fn shown(items: &[Option<i64>]) -> String {
+    let items: Vec<String> = items.iter().map(|item| item.map_or("?".to_string(), |item| item.to_string())).collect();
+    format!("[{}]", items.join(", "))
 }

@@ -1,14 +1,14 @@
 //! Convolutions: windows over the spatial axes, a sum over the channels (H2).
 
-use super::call::{Call, Extents, MAX_RANK, Role};
+use super::call::{Call, Extents, Ints, MAX_RANK, Role, check_positive};
 use super::shape::{Extent, Shape};
-use super::window::{Window, check_positive};
-use super::{Inferred, Outcome, ShapeError};
+use super::window::Window;
+use super::{RuleResult, ShapeError, refuse, same};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::ConvolutionShapes;
 
-/// One step of a convolution.
+/// A convolution with one filter; separable convolutions consist of two such steps.
 struct Step<'s> {
     filter: Option<&'s [Extent]>,
     bias: Option<&'s [Extent]>,
@@ -19,7 +19,7 @@ struct Step<'s> {
 }
 
 fn error<T>(message: String) -> Result<T, ShapeError> {
-    Err(ShapeError::new(CODE, message))
+    refuse(CODE, message)
 }
 
 impl Step<'_> {
@@ -51,7 +51,7 @@ impl Step<'_> {
         Ok(Some(output))
     }
 
-    /// The number of groups: as many as channels where it is written as 0.
+    /// The number of groups; 0 stands for as many as there are channels.
     fn groups(&self, input: &[Extent]) -> Result<Option<i64>, ShapeError> {
         let groups = match self.groups {
             Some(groups) if groups < 0 => return error(format!("`groups` is {groups}, it cannot be negative")),
@@ -94,26 +94,25 @@ impl Step<'_> {
         if bias.iter().enumerate().all(fits) {
             return Ok(());
         }
-        let message = format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number");
-        Err(ShapeError::new(Code::BiasShape, message))
+        refuse(
+            Code::BiasShape,
+            format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number"),
+        )
     }
 
     fn reference(&self, reference: &[Option<i64>], input: &[Extent], output: &[Extent]) -> Result<Extents, ShapeError> {
         if reference.len() != input.len() {
             return error(format!("`output_shape` has {} items, the input has rank {}", reference.len(), input.len()));
         }
-        let none = vec![Extent::UNKNOWN; input.len()];
-        let mut extents = self.window.check_reference(reference, input, self.filter.unwrap_or(&none), 2)?;
+        let filter = |i: usize| self.filter.map_or(Extent::UNKNOWN, |filter| filter[i]);
+        let mut extents = self.window.check_reference(reference, input, filter, 2)?;
         for (i, what) in ["batch", "channels"].into_iter().enumerate() {
-            match extents[i].unify(output[i]) {
-                Some(extent) => extents[i] = extent,
-                None => {
-                    let (given, found) = (extents[i], output[i]);
-                    return error(format!(
-                        "`output_shape` has {given:?} along axis {i} ({what}), the result has {found:?}"
-                    ));
-                }
-            }
+            let (given, found) = (extents[i], output[i]);
+            let Some(extent) = given.unify(found) else {
+                let given = format!("`output_shape` has {given:?} along axis {i} ({what})");
+                return error(format!("{given}, the result has {found:?}"));
+            };
+            extents[i] = extent;
         }
         Ok(extents)
     }
@@ -130,71 +129,39 @@ fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>;
     tensors.map(|i| call.extents_to(i, rank?))
 }
 
-fn positive_filter(filter: Option<&[Extent]>) -> Result<(), ShapeError> {
-    let spatial: super::call::Ints = filter.and_then(|f| f.get(2..)).unwrap_or(&[]).iter().map(|e| e.known()).collect();
-    check_positive("filter", &spatial, CODE)
-}
-
-fn convolve(call: &Call, transposed: bool) -> Outcome {
+/// `conv` and `deconv`, and the same of each channel by itself.
+pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleResult {
     let [input, filter] = operands(call, [0, 1]);
-    let known = input.as_ref().or(filter.as_ref()).map(|extents| extents.len());
-    let window = Window::read(call, known.map(|rank| rank.saturating_sub(2)), CODE)?;
-    positive_filter(filter.as_deref())?;
+    let of_rank = input.as_ref().or(filter.as_ref().filter(|_| !planewise));
+    let window = Window::read(call, of_rank.map(|extents| extents.len().saturating_sub(2)), CODE)?;
+    if !planewise {
+        let spatial = filter.as_ref().and_then(|filter| filter.get(2..)).unwrap_or(&[]);
+        check_positive("filter", &spatial.iter().map(|extent| extent.known()).collect::<Ints>(), CODE)?;
+    }
     let output_shape = call.ints(Role::OutputShape);
     let step = Step {
         filter: filter.as_deref(),
         bias: call.extents(2),
         window: &window,
-        groups: call.int(Role::Groups).known(),
+        groups: if planewise { Some(0) } else { call.int(Role::Groups) },
         output_shape: output_shape.as_deref(),
         transposed,
     };
-    Ok(Inferred::Same(step.apply(input.as_deref())?.map(|extents| Shape::new(&extents))))
+    same(step.apply(input.as_deref())?)
 }
 
-/// From the up-scaled space to the down-scaled one.
-pub(crate) fn conv(call: &Call) -> Outcome {
-    convolve(call, false)
-}
-
-/// From the down-scaled space to the up-scaled one.
-pub(crate) fn deconv(call: &Call) -> Outcome {
-    convolve(call, true)
-}
-
-/// Each channel by itself.
-fn planewise(call: &Call, transposed: bool) -> Outcome {
-    let [input, filter] = operands(call, [0, 1]);
-    let window = Window::read(call, input.as_ref().map(|input| input.len().saturating_sub(2)), CODE)?;
-    let step = Step {
-        filter: filter.as_deref(),
-        bias: call.extents(2),
-        window: &window,
-        groups: Some(0),
-        output_shape: Some(&[]),
-        transposed,
-    };
-    Ok(Inferred::Same(step.apply(input.as_deref())?.map(|extents| Shape::new(&extents))))
-}
-
-/// `conv` of each channel by itself.
-pub(crate) fn planewise_conv(call: &Call) -> Outcome {
-    planewise(call, false)
-}
-
-/// `deconv` of each channel by itself.
-pub(crate) fn planewise_deconv(call: &Call) -> Outcome {
-    planewise(call, true)
-}
-
-fn separable(call: &Call, transposed: bool) -> Outcome {
+/// `conv` of each channel by itself, then of all channels at each position. Transposed, the same
+/// steps the other way round.
+pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
     let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
     let output_shape = call.ints(Role::OutputShape);
+    // The second step adds the bias.
+    let (bias, none) = (call.extents(3), Some(&[][..]));
     let planes = Step {
         filter: plane.as_deref(),
-        bias: if transposed { call.extents(3) } else { Some(&[]) },
+        bias: if transposed { bias } else { none },
         window: &window,
         groups: Some(0),
         output_shape: output_shape.as_deref(),
@@ -202,23 +169,13 @@ fn separable(call: &Call, transposed: bool) -> Outcome {
     };
     let points = Step {
         filter: point.as_deref(),
-        bias: if transposed { Some(&[]) } else { call.extents(3) },
+        bias: if transposed { none } else { bias },
         window: &unit,
-        groups: call.int(Role::Groups).known(),
+        groups: call.int(Role::Groups),
         output_shape: Some(&[]),
         transposed,
     };
     let (first, second) = if transposed { (points, planes) } else { (planes, points) };
     let between = first.apply(input.as_deref())?;
-    Ok(Inferred::Same(second.apply(between.as_deref())?.map(|extents| Shape::new(&extents))))
-}
-
-/// `conv` of each channel by itself, then of all channels at each position.
-pub(crate) fn separable_conv(call: &Call) -> Outcome {
-    separable(call, false)
-}
-
-/// The same steps the other way round, transposed.
-pub(crate) fn separable_deconv(call: &Call) -> Outcome {
-    separable(call, true)
+    same(second.apply(between.as_deref())?)
 }

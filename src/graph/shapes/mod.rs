@@ -2,8 +2,8 @@
 //!
 //! The rule of an operation gives the shapes of its results from those of its arguments, and
 //! checks that these fit together. An extent may be unknown, and so may the number of axes:
-//! what depends on either is unknown too, and never an error. Rules are looked up once for each
-//! kind of operation ([`Plan`]), with the places of the attributes that rules ask for.
+//! what depends on either is unknown too, and never an error. The rule of a kind of operation is
+//! looked up once, with the positions of the attributes that rules use ([`Plan`]).
 
 mod call;
 mod convolution;
@@ -22,40 +22,38 @@ mod tests;
 mod vendor;
 mod window;
 
-use super::{Graph, KindId, OperationId};
+use smallvec::smallvec;
+
+use super::{Graph, KindId, KindParam, OperationId};
 use crate::diagnostics::Code;
-use call::{Call, ROLE_COUNT, ROLES};
+use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub use shape::Extent;
 pub use shape::Shape;
 
-/// What is wrong with the shapes of an operation's arguments.
+/// The shapes of an operation's arguments break a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
     /// The rule.
     pub(crate) code: Code,
-    /// The sentence.
+    /// The message.
     pub(crate) message: String,
-    /// What holds of the results all the same.
+    /// What is known of the results in spite of that.
     pub(crate) results: Inferred,
 }
 
 impl ShapeError {
-    fn new(code: Code, message: String) -> Self {
-        ShapeError { code, message, results: Inferred::UNKNOWN }
-    }
-
-    /// Says what holds of the results all the same.
+    /// The same error where the shape of the results is known in spite of it.
     fn but(self, shape: Option<Shape>) -> Self {
         ShapeError { results: Inferred::Same(shape), ..self }
     }
 }
 
-/// The shapes of the tensors that an operation gives.
+/// The shapes of the tensors among the results of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inferred {
-    /// All the same.
+    /// All tensors have this shape; none where it is not known.
     Same(Option<Shape>),
-    /// One for each.
+    /// The shape of each tensor.
     Each(Vec<Option<Shape>>),
 }
 
@@ -80,18 +78,32 @@ impl Inferred {
     }
 }
 
-type Outcome = Result<Inferred, ShapeError>;
+type RuleResult = Result<Inferred, ShapeError>;
 
-/// These are the extents.
-fn known(extents: &[Extent]) -> Outcome {
+/// Nothing is known of the shapes.
+const UNKNOWN: RuleResult = Ok(Inferred::UNKNOWN);
+
+/// All results have these extents.
+fn known(extents: &[Extent]) -> RuleResult {
     Ok(Inferred::Same(Some(Shape::new(extents))))
 }
 
-/// The rank is known at most.
-fn of_rank(rank: Option<usize>) -> Outcome {
-    Ok(Inferred::Same(rank.map(|rank| Shape::new(&vec![Extent::UNKNOWN; rank]))))
+/// All results have these extents, where their number is known.
+fn same(extents: Option<Extents>) -> RuleResult {
+    extents.map_or(UNKNOWN, |extents| known(&extents))
 }
-type Rule = fn(&Call) -> Outcome;
+
+/// At most the rank of the results is known.
+fn of_rank(rank: Option<usize>) -> RuleResult {
+    same(rank.map(|rank| smallvec![Extent::UNKNOWN; rank]))
+}
+
+/// The shapes of the operands break a rule.
+fn refuse<T>(code: Code, message: String) -> Result<T, ShapeError> {
+    Err(ShapeError { code, message, results: Inferred::UNKNOWN })
+}
+
+type Rule = fn(&Call) -> RuleResult;
 
 /// Operations that compute item by item.
 const BY_ITEM: &str = "copy idn neg rcp abs sign exp log sin asin cos acos tan atan sinh asinh cosh acosh tanh atanh \
@@ -107,12 +119,12 @@ const RULES: &[(Rule, &str)] = &[
     (elementwise::elementwise, BY_ITEM),
     (elementwise::sum, "add_n"),
     (elementwise::normalization, "batch_normalization"),
-    (convolution::conv, "conv"),
-    (convolution::deconv, "deconv"),
-    (convolution::planewise_conv, "planewise_conv"),
-    (convolution::planewise_deconv, "planewise_deconv"),
-    (convolution::separable_conv, "separable_conv"),
-    (convolution::separable_deconv, "separable_deconv"),
+    (|call| convolution::convolve(call, false, false), "conv"),
+    (|call| convolution::convolve(call, false, true), "deconv"),
+    (|call| convolution::convolve(call, true, false), "planewise_conv"),
+    (|call| convolution::convolve(call, true, true), "planewise_deconv"),
+    (|call| convolution::separable(call, false), "separable_conv"),
+    (|call| convolution::separable(call, true), "separable_deconv"),
     (pooling::pool, "box argmax_pool max_pool avg_pool rms_pool max_pool_with_index"),
     (pooling::unpool, "debox"),
     (pooling::sample, "sample"),
@@ -143,24 +155,24 @@ const RULES: &[(Rule, &str)] = &[
     (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
 ];
 
-/// Whether an operation is among these.
+/// Whether a name is among the words of a list.
 fn is_one_of(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// Standard fragments whose printed bodies break a rule by themselves. Within them it only makes
-/// shapes unknown: the document that calls them is not to blame.
+/// Standard fragments whose bodies, as the specification prints them, break a rule. A violation within
+/// them is not reported, since it is not a mistake of the document; shapes become unknown.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two.
     ("avg_roi_align", Code::PoolingShapes),
     ("max_roi_align", Code::PoolingShapes),
 ];
 
-/// The rule of a kind of operation, and where its attributes stand among its parameters.
+/// The rule of a kind of operation, and the positions of its attributes among its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     rule: Rule,
-    roles: [u8; ROLE_COUNT],
+    roles: [Option<u8>; ROLE_COUNT],
     tensors: u8,
     draft: bool,
     /// Whether operations of the kind take tensors only, compute item by item, and have one result.
@@ -168,25 +180,21 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether the shape that all operands have is that of the result, without asking the rule.
+    /// Whether operands of one shape mean that the result has this shape, too.
     pub(crate) fn is_by_item(&self) -> bool {
         self.by_item
     }
 
-    /// The plan of a kind, if there is a rule for it.
+    /// The plan of a kind of operations, if there is a rule for it.
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
         let rules = if kind.standard { RULES } else { vendor::RULES };
         let (rule, _) = rules.iter().find(|(_, names)| is_one_of(names, name))?;
-        let place = |names: &[&str]| {
-            let found = kind.params.iter().position(|param| names.contains(&graph.text_of(param.name)));
-            found.and_then(|i| u8::try_from(i).ok()).unwrap_or(u8::MAX)
-        };
-        let mut roles = [u8::MAX; ROLE_COUNT];
-        for (role, names) in ROLES {
-            roles[*role as usize] = place(names);
-        }
+        let roles = std::array::from_fn(|role| {
+            let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));
+            kind.params.iter().position(is_named).and_then(|i| u8::try_from(i).ok())
+        });
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
         let by_item = is_one_of(BY_ITEM, name) && all_tensors && kind.results.len() == 1;
@@ -198,7 +206,7 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// The rule that the shapes of its arguments break.
+/// The shapes of its arguments break a rule.
 pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
     let operation = &graph.operations[operation.index()];
     let call = Call { graph, kind: graph.kind(operation), operation, plan };

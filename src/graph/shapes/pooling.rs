@@ -1,14 +1,14 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3).
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role};
-use super::shape::{Extent, Shape};
-use super::window::{Window, check_length, check_positive};
-use super::{Inferred, Outcome, ShapeError};
+use super::shape::{Extent, unify};
+use super::window::Window;
+use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::PoolingShapes;
 
-/// What a pooling operation is given.
+/// The operands of a pooling operation.
 struct Pool {
     input: Option<Extents>,
     size: Option<Ints>,
@@ -17,160 +17,133 @@ struct Pool {
 
 impl Pool {
     fn read(call: &Call) -> Result<Self, ShapeError> {
-        let size = call.ints(Role::Size);
-        check_positive("size", size.as_deref().unwrap_or(&[]), CODE)?;
-        let input = if call.endless() {
+        let size = call.positive(Role::Size, CODE)?;
+        let longest = if call.endless() {
             // The longest argument tells the rank.
-            let named = size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes));
-            named.and_then(|named| call.extents_to(0, named.min(MAX_RANK)))
+            size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
         } else {
-            call.extents_to(0, 0)
+            Some(0)
         };
+        let input = longest.and_then(|rank| call.extents_to(0, rank));
         let rank = input.as_ref().map(|input| input.len());
-        if let (Some(size), Some(rank)) = (&size, rank) {
-            check_length(call, "size", size.len(), rank, CODE, false)?;
-        }
+        call.check_length(Role::Size, size.as_ref().map(|size| size.len()), rank, CODE)?;
         Ok(Pool { input, size, window: Window::read(call, rank, CODE)? })
     }
 
     fn filter(&self, i: usize) -> Extent {
-        match &self.size {
-            Some(size) => size.get(i).copied().unwrap_or(Some(1)).into(),
-            None => Extent::UNKNOWN,
-        }
+        self.size.as_ref().and_then(|size| size.get(i).copied().unwrap_or(Some(1))).into()
     }
 
-    fn down(&self) -> Result<Option<Extents>, ShapeError> {
+    /// The extents of the result, given how a window changes each.
+    fn apply(
+        &self,
+        change: fn(&Window, usize, Extent, Extent) -> Result<Extent, ShapeError>,
+    ) -> Result<Option<Extents>, ShapeError> {
         let Some(input) = &self.input else { return Ok(None) };
-        let extents = input.iter().enumerate().map(|(i, &extent)| self.window.down(i, extent, self.filter(i)));
+        let extents = input.iter().enumerate().map(|(i, &extent)| change(&self.window, i, extent, self.filter(i)));
         extents.collect::<Result<_, _>>().map(Some)
     }
 
-    fn up(&self, call: &Call) -> Result<Option<Extents>, ShapeError> {
-        let Some(input) = &self.input else { return Ok(None) };
-        let Some(reference) = call.ints(Role::OutputShape) else {
-            return Ok(Some(input.iter().map(|_| Extent::UNKNOWN).collect()));
-        };
-        if !reference.is_empty() {
-            check_length(call, "output_shape", reference.len(), input.len(), CODE, true)?;
-            let filter: Extents = (0..input.len()).map(|i| self.filter(i)).collect();
-            return self.window.check_reference(&reference, input, &filter, 0).map(Some);
-        }
-        let extents = input.iter().enumerate().map(|(i, &extent)| self.window.up(i, extent, self.filter(i)));
-        extents.collect::<Result<_, _>>().map(Some)
+    fn up(&self, call: &Call) -> RuleResult {
+        let Some(input) = &self.input else { return UNKNOWN };
+        same(match call.ints(Role::OutputShape) {
+            None => Some(input.iter().map(|_| Extent::UNKNOWN).collect()),
+            Some(reference) if reference.is_empty() => self.apply(Window::up)?,
+            Some(reference) => {
+                call.check_length(Role::OutputShape, Some(reference.len()), Some(input.len()), CODE)?;
+                Some(self.window.check_reference(&reference, input, |i| self.filter(i), 0)?)
+            }
+        })
     }
-}
-
-fn same(extents: Option<Extents>) -> Outcome {
-    Ok(Inferred::Same(extents.map(|extents| Shape::new(&extents))))
 }
 
 /// From the up-scaled space to the down-scaled one.
-pub(crate) fn pool(call: &Call) -> Outcome {
-    same(Pool::read(call)?.down()?)
+pub(crate) fn pool(call: &Call) -> RuleResult {
+    same(Pool::read(call)?.apply(Window::down)?)
 }
 
 /// From the down-scaled space to the up-scaled one.
-pub(crate) fn unpool(call: &Call) -> Outcome {
-    same(Pool::read(call)?.up(call)?)
+pub(crate) fn unpool(call: &Call) -> RuleResult {
+    Pool::read(call)?.up(call)
 }
 
 /// Reads at indices, which have the shape of the result (4.3.3).
-pub(crate) fn sample(call: &Call) -> Outcome {
-    let output = Pool::read(call)?.down()?;
-    match (output, call.extents(1)) {
-        (Some(output), Some(index)) => same(Some(agree(call, index, &output, "result")?)),
-        (output, None) => same(output),
-        (None, Some(index)) => same(Some(index.into())),
-    }
+pub(crate) fn sample(call: &Call) -> RuleResult {
+    let output = Pool::read(call)?.apply(Window::down)?;
+    same(match (output, call.extents(1)) {
+        (Some(output), Some(index)) => Some(agree(call, index, &output, "result")?),
+        (output, index) => output.or(index.map(Extents::from)),
+    })
 }
 
 /// Writes at indices, which have the shape of the input (4.3.3).
-pub(crate) fn desample(call: &Call) -> Outcome {
+pub(crate) fn desample(call: &Call) -> RuleResult {
     let mut pool = Pool::read(call)?;
     if let (Some(input), Some(index)) = (&pool.input, call.extents(1)) {
         pool.input = Some(agree(call, index, input, "input")?);
     }
-    same(pool.up(call)?)
+    pool.up(call)
 }
 
-/// The extents that the indices and what they belong to have in common.
+/// The extents that the indices have in common with the tensor whose shape they have.
 fn agree(call: &Call, index: &[Extent], other: &[Extent], what: &str) -> Result<Extents, ShapeError> {
-    let mut lengthened: Extents = index.into();
-    call.lengthen(&mut lengthened, other.len());
-    let unified = (lengthened.len() == other.len())
-        .then(|| lengthened.iter().zip(other).map(|(a, b)| a.unify(*b)).collect::<Option<Extents>>())
-        .flatten();
-    unified.ok_or_else(|| {
-        let message = format!("`index` of `{}` has shape {index:?}, its {what} has {other:?}", call.name());
-        ShapeError::new(CODE, message)
-    })
+    let Some(extents) = unify(&call.extended(index, other.len()), other) else {
+        let shape = format!("`index` of `{}` has shape {index:?}", call.name());
+        return refuse(CODE, format!("{shape}, its {what} has {other:?}"));
+    };
+    Ok(extents)
 }
 
 /// A normalization over windows: the shape stays.
-pub(crate) fn local_normalization(call: &Call) -> Outcome {
-    if let (Some(size), Some(input)) = (call.ints(Role::Size), call.extents(0)) {
-        check_length(
-            call,
-            "size",
-            size.len(),
-            input.len().max(if call.endless() { size.len() } else { 0 }),
-            CODE,
-            false,
-        )?;
-    }
-    check_positive("size", call.ints(Role::Size).as_deref().unwrap_or(&[]), CODE)?;
+pub(crate) fn local_normalization(call: &Call) -> RuleResult {
+    let size = call.ints(Role::Size).map(|size| size.len());
+    // In the draft the window may have more axes than the input.
+    let rank = call.rank(0).map(|rank| if call.endless() { rank.max(size.unwrap_or(0)) } else { rank });
+    call.check_length(Role::Size, size, rank, CODE)?;
+    call.positive(Role::Size, CODE)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
 }
 
-/// The extents along the spatial axes change by a factor.
-fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> Outcome {
-    let factor = call.ints(Role::Factor);
-    check_positive("factor", factor.as_deref().unwrap_or(&[]), CODE)?;
-    let named = factor.as_ref().map_or(0, |factor| factor.len() + 2);
-    let Some(mut extents) = call.extents_to(0, named.min(MAX_RANK)) else { return Ok(Inferred::UNKNOWN) };
-    if factor.is_none() && call.endless() {
-        return Ok(Inferred::UNKNOWN);
-    }
-    if let Some(factor) = factor.as_ref().filter(|factor| factor.len() + 2 != extents.len()) {
+/// The extents along the spatial axes change by a factor; `change` gives none where it does not fit.
+fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> RuleResult {
+    let factor = call.positive(Role::Factor, CODE)?;
+    let rank = factor.as_ref().map_or(0, |factor| factor.len() + 2);
+    let Some(mut extents) = call.extents_to(0, rank.min(MAX_RANK)) else { return UNKNOWN };
+    let Some(factor) = factor else {
+        extents.iter_mut().skip(2).for_each(|extent| *extent = Extent::UNKNOWN);
+        return if call.endless() { UNKNOWN } else { same(Some(extents)) };
+    };
+    if factor.len() + 2 != extents.len() {
         let (count, rank, spatial) = (factor.len(), extents.len(), extents.len().saturating_sub(2));
-        let message = format!(
-            "`factor` of `{}` has {count} items, the input of rank {rank} has {spatial} axes after batch and channels",
-            call.name()
-        );
-        return Err(ShapeError::new(CODE, message));
+        let input = format!("the input of rank {rank} has {spatial} axes after batch and channels");
+        return refuse(CODE, format!("`factor` of `{}` has {count} items, {input}", call.name()));
     }
-    for i in 2..extents.len() {
-        let factor = factor.as_ref().and_then(|factor| factor[i - 2]);
-        extents[i] = match (extents[i].known(), factor) {
-            (_, Some(1)) => extents[i],
-            (Some(extent), Some(factor)) => match change(extent, factor) {
-                Some(scaled) => scaled.into(),
-                None => {
-                    let message = format!("factor {factor} does not divide extent {extent} of axis {i}");
-                    return Err(ShapeError::new(CODE, message));
-                }
-            },
-            _ => Extent::UNKNOWN,
+    for (i, factor) in (2..).zip(factor).filter(|(_, factor)| *factor != Some(1)) {
+        let scaled = extents[i].known().zip(factor).map(|(extent, factor)| (extent, factor, change(extent, factor)));
+        extents[i] = match scaled {
+            None => Extent::UNKNOWN,
+            Some((_, _, Some(scaled))) => scaled.into(),
+            Some((extent, factor, None)) => {
+                return refuse(CODE, format!("factor {factor} does not divide extent {extent} of axis {i}"));
+            }
         };
     }
     same(Some(extents))
 }
 
 /// Spatial extents are divided by whole factors.
-pub(crate) fn downsample(call: &Call) -> Outcome {
+pub(crate) fn downsample(call: &Call) -> RuleResult {
     scale(call, |extent, factor| (extent % factor == 0).then_some(Some(extent / factor)))
 }
 
 /// Spatial extents are multiplied.
-pub(crate) fn upsample(call: &Call) -> Outcome {
+pub(crate) fn upsample(call: &Call) -> RuleResult {
     scale(call, |extent, factor| Some(extent.checked_mul(factor)))
 }
 
 /// Doubles the spatial extents.
-pub(crate) fn upsample2x(call: &Call) -> Outcome {
-    let Some(extents) = call.extents(0) else { return Ok(Inferred::UNKNOWN) };
-    let double =
-        |(i, extent): (usize, &Extent)| if i < 2 { *extent } else { extent.map(|extent| extent.checked_mul(2)) };
-    same(Some(extents.iter().enumerate().map(double).collect()))
+pub(crate) fn upsample2x(call: &Call) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    extents.iter_mut().skip(2).for_each(|extent| *extent = extent.map(|extent| extent.checked_mul(2)));
+    same(Some(extents))
 }

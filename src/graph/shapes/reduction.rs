@@ -2,17 +2,17 @@
 
 use super::call::{Call, Role};
 use super::shape::Extent;
-use super::{Inferred, Outcome, ShapeError, known};
+use super::{Inferred, RuleResult, UNKNOWN, known};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::ReduceAxes;
 
 /// Reduces along axes.
-pub(crate) fn reduce(call: &Call) -> Outcome {
+pub(crate) fn reduce(call: &Call) -> RuleResult {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[None]);
     call.check_axes(given, call.rank(0), CODE)?;
-    let Some(mut extents) = call.extents_to(0, 0) else { return Ok(Inferred::UNKNOWN) };
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let any = given.contains(&None);
     for (i, extent) in extents.iter_mut().enumerate() {
         if given.contains(&Some(i as i64)) {
@@ -26,9 +26,11 @@ pub(crate) fn reduce(call: &Call) -> Outcome {
 }
 
 /// Computes along axes, and keeps the shape.
-pub(crate) fn along(call: &Call) -> Outcome {
+pub(crate) fn along(call: &Call) -> RuleResult {
+    let shape = call.shape(0).cloned();
     let axes = call.ints(Role::Axes).unwrap_or_default();
-    let stays = |error: ShapeError| error.but(call.shape(0).cloned());
-    call.check_axes(&axes, call.rank(0), CODE).map_err(stays)?;
-    Ok(Inferred::Same(call.shape(0).cloned()))
+    match call.check_axes(&axes, call.rank(0), CODE) {
+        Ok(()) => Ok(Inferred::Same(shape)),
+        Err(error) => Err(error.but(shape)),
+    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+use super::call::Extents;
+
 /// The extent of a tensor along an axis, which may be unknown. One machine word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extent(i64);
@@ -63,6 +65,12 @@ impl fmt::Debug for Extent {
     }
 }
 
+/// The extents that are both of two lists; none where these contradict each other.
+pub(crate) fn unify(a: &[Extent], b: &[Extent]) -> Option<Extents> {
+    let unified = a.iter().zip(b).map(|(a, b)| a.unify(*b)).collect();
+    if a.len() == b.len() { unified } else { None }
+}
+
 /// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
 /// their own.
 #[derive(PartialEq, Eq, Hash, Default)]
@@ -108,27 +116,4 @@ impl fmt::Debug for Shape {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_extents_agree_with_everything() {
-        let (one, two, three, open) = (Extent::ONE, Extent::new(2), Extent::new(3), Extent::UNKNOWN);
-        assert_eq!(two.unify(two), Some(two));
-        assert_eq!(two.unify(three), None);
-        assert_eq!(open.unify(three), Some(three));
-        assert_eq!(one.broadcast(three), Some(three));
-        assert_eq!(two.broadcast(three), None);
-        // What is repeated to 3 has 1 or 3; what is repeated beside a 1 may have anything.
-        assert_eq!(open.broadcast(three), Some(three));
-        assert_eq!(open.broadcast(one), Some(open));
-    }
-
-    #[test]
-    fn a_shape_is_known_when_all_its_extents_are() {
-        assert_eq!(Shape::of(&[2, 3]).known(), Some(vec![2, 3]));
-        assert_eq!(Shape::new(&[Extent::new(2), Extent::UNKNOWN]).known(), None);
-        assert_eq!(format!("{:?}", Shape::new(&[Extent::new(2), Extent::UNKNOWN])), "[2, ?]");
-        assert_eq!(Shape::default().known(), Some(vec![]));
-    }
-}
+mod tests;

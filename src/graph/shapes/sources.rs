@@ -1,50 +1,34 @@
 //! Tensors that come from outside, variables that are overwritten, and copies (H14).
 
 use super::call::{Call, Extents, Role};
-use super::shape::{Extent, Shape};
-use super::{Inferred, Outcome, ShapeError, known};
+use super::shape::unify;
+use super::{Inferred, RuleResult, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
 
-/// A tensor whose shape is written down. An extent that is not positive is unknown: 0 is so in
-/// inputs of the draft, and others are reported by another rule.
-pub(crate) fn source(call: &Call) -> Outcome {
-    let Some(items) = call.ints(Role::Shape) else { return Ok(Inferred::UNKNOWN) };
-    let extents: Extents = items.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect();
-    known(&extents)
+/// A tensor whose shape is an attribute. An extent that is not positive is unknown: inputs of the
+/// draft have 0 for that, and another rule reports other such extents.
+pub(crate) fn source(call: &Call) -> RuleResult {
+    let Some(items) = call.ints(Role::Shape) else { return UNKNOWN };
+    known(&items.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect::<Extents>())
 }
 
 /// The new value of a variable, which has the shape of the old one.
-pub(crate) fn update(call: &Call) -> Outcome {
+pub(crate) fn update(call: &Call) -> RuleResult {
     let (Some(variable), Some(value)) = (call.extents(0), call.extents(1)) else {
         return Ok(Inferred::Same(call.shape(0).or(call.shape(1)).cloned()));
     };
     let rank = variable.len().max(value.len());
-    let (mut a, mut b): (Extents, Extents) = (variable.into(), value.into());
-    call.lengthen(&mut a, rank);
-    call.lengthen(&mut b, rank);
-    let unified: Option<Extents> = if a.len() == b.len() {
-        a.iter().zip(&b).map(|(a, b): (&Extent, &Extent)| a.unify(*b)).collect()
-    } else {
-        None
-    };
-    match unified {
+    match unify(&call.extended(variable, rank), &call.extended(value, rank)) {
         Some(extents) => known(&extents),
-        None => {
-            let message = format!("the variable has shape {variable:?}, its new value {value:?}");
-            Err(ShapeError::new(Code::UpdateShape, message))
-        }
+        None => refuse(Code::UpdateShape, format!("the variable has shape {variable:?}, its new value {value:?}")),
     }
 }
 
 /// The same tensor several times.
-pub(crate) fn copies(call: &Call) -> Outcome {
-    let count = call.outputs();
-    if let Some(times) = call.int(Role::Times).known()
-        && usize::try_from(times) != Ok(count)
-    {
-        let message = format!("`{}` makes {times} copies, the left side has {count} names", call.name());
-        return Err(ShapeError::new(Code::LengthMismatch, message));
+pub(crate) fn copies(call: &Call) -> RuleResult {
+    let (count, name) = (call.outputs(), call.name());
+    if let Some(times) = call.int(Role::Times).filter(|&times| usize::try_from(times) != Ok(count)) {
+        return refuse(Code::LengthMismatch, format!("`{name}` makes {times} copies, the left side has {count} names"));
     }
-    let literal = call.extents(0).map(Shape::new);
-    Ok(Inferred::Same(call.shape(0).cloned().or(literal)))
+    same(call.extents_to(0, 0))
 }

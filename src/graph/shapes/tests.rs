@@ -300,10 +300,3 @@ fn every_operation_of_both_dialects_has_a_rule() {
         }
     }
 }
-
-#[test]
-fn roles_stand_where_they_are_looked_up() {
-    for (i, (role, _)) in super::ROLES.iter().enumerate() {
-        assert_eq!(*role as usize, i);
-    }
-}

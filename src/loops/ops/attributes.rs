@@ -2,72 +2,6 @@
 
 use crate::tensor::DType;
 
-/// What an attribute is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// One axis.
-    Axis,
-    /// Several axes.
-    Axes,
-    /// Whether reduced axes stay, with extent 1.
-    KeepDims,
-    /// Whether the last two axes of the first matrix are swapped.
-    TransposeA,
-    /// Whether those of the second are.
-    TransposeB,
-    /// Where a slice begins.
-    Begin,
-    /// Where a slice ends.
-    End,
-    /// How long a slice is.
-    Size,
-    /// The step of a slice.
-    Stride,
-    /// The new extents.
-    Shape,
-    /// The new type of elements.
-    To,
-    /// The least value.
-    Low,
-    /// The greatest value.
-    High,
-    /// The slope below zero.
-    Alpha,
-}
-
-/// What values an attribute takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// An integer.
-    Int,
-    /// An integer or an array of such.
-    Ints,
-    /// A logical.
-    Bool,
-    /// A number.
-    Number,
-    /// The name of a type.
-    Type,
-}
-
-/// The attributes: what for, what they take, what they are called.
-pub(crate) const ROLES: &[(Role, Wanted, &[&str])] = &[
-    (Role::Axis, Wanted::Int, &["axis", "dim"]),
-    (Role::Axes, Wanted::Ints, &["axes", "dims", "perm", "permutation"]),
-    (Role::KeepDims, Wanted::Bool, &["keepdims", "keep_dims", "keepdim"]),
-    (Role::TransposeA, Wanted::Bool, &["ta", "transpose_a", "transA", "transposeA"]),
-    (Role::TransposeB, Wanted::Bool, &["tb", "transpose_b", "transB", "transposeB"]),
-    (Role::Begin, Wanted::Ints, &["begin", "begins", "start", "starts", "from"]),
-    (Role::End, Wanted::Ints, &["end", "ends", "stop", "limit"]),
-    (Role::Size, Wanted::Ints, &["size", "sizes", "length"]),
-    (Role::Stride, Wanted::Ints, &["stride", "strides", "step", "steps"]),
-    (Role::Shape, Wanted::Ints, &["shape"]),
-    (Role::To, Wanted::Type, &["to", "dtype"]),
-    (Role::Low, Wanted::Number, &["min", "low"]),
-    (Role::High, Wanted::Number, &["max", "high"]),
-    (Role::Alpha, Wanted::Number, &["alpha"]),
-];
-
 /// The attributes of an operation; those that were not given are none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
@@ -102,44 +36,43 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Sets what holds integers.
-    pub(crate) fn set_ints(&mut self, role: Role, values: Vec<i64>) {
-        let place = match role {
-            Role::Axis => {
-                self.axis = values.first().copied();
-                return;
-            }
-            Role::Axes => &mut self.axes,
-            Role::Begin => &mut self.begin,
-            Role::End => &mut self.end,
-            Role::Size => &mut self.size,
-            Role::Stride => &mut self.stride,
-            _ => &mut self.shape,
-        };
-        *place = Some(values);
-    }
-
-    /// Sets what holds a logical.
-    pub(crate) fn set_bool(&mut self, role: Role, value: bool) {
-        match role {
-            Role::TransposeA => self.transpose_a = value,
-            Role::TransposeB => self.transpose_b = value,
-            _ => self.keep_dims = value,
-        }
-    }
-
-    /// Sets what holds a number.
-    pub(crate) fn set_number(&mut self, role: Role, value: f64) {
-        let place = match role {
-            Role::Low => &mut self.low,
-            Role::High => &mut self.high,
-            _ => &mut self.alpha,
-        };
-        *place = Some(value);
-    }
-
     /// The axes, whether given as several or as one.
     pub(crate) fn any_axes(&self) -> Option<Vec<i64>> {
         self.axes.clone().or_else(|| self.axis.map(|axis| vec![axis]))
     }
 }
+
+/// The field that an attribute is kept in, by what it takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Field {
+    /// An integer.
+    Int(fn(&mut Attributes) -> &mut Option<i64>),
+    /// An integer or an array of such.
+    Ints(fn(&mut Attributes) -> &mut Option<Vec<i64>>),
+    /// A logical.
+    Bool(fn(&mut Attributes) -> &mut bool),
+    /// A number.
+    Number(fn(&mut Attributes) -> &mut Option<f64>),
+    /// The name of a type.
+    Type(fn(&mut Attributes) -> &mut Option<DType>),
+}
+
+/// An attribute: its names and its field.
+pub(crate) type Attribute = (&'static [&'static str], Field);
+
+pub(super) const AXIS: Attribute = (&["axis", "dim"], Field::Int(|to| &mut to.axis));
+pub(super) const AXES: Attribute = (&["axes", "dims", "perm", "permutation"], Field::Ints(|to| &mut to.axes));
+pub(super) const KEEP_DIMS: Attribute = (&["keepdims", "keep_dims", "keepdim"], Field::Bool(|to| &mut to.keep_dims));
+pub(super) const TRANSPOSE_A: Attribute =
+    (&["ta", "transpose_a", "transA", "transposeA"], Field::Bool(|to| &mut to.transpose_a));
+pub(super) const TRANSPOSE_B: Attribute =
+    (&["tb", "transpose_b", "transB", "transposeB"], Field::Bool(|to| &mut to.transpose_b));
+pub(super) const BEGIN: Attribute = (&["begin", "begins", "start", "starts", "from"], Field::Ints(|to| &mut to.begin));
+pub(super) const END: Attribute = (&["end", "ends", "stop", "limit"], Field::Ints(|to| &mut to.end));
+pub(super) const SIZE: Attribute = (&["size", "sizes", "length"], Field::Ints(|to| &mut to.size));
+pub(super) const STRIDE: Attribute = (&["stride", "strides", "step", "steps"], Field::Ints(|to| &mut to.stride));
+pub(super) const SHAPE: Attribute = (&["shape"], Field::Ints(|to| &mut to.shape));
+pub(super) const TO: Attribute = (&["to", "dtype"], Field::Type(|to| &mut to.to));
+pub(super) const LOW: Attribute = (&["min", "low"], Field::Number(|to| &mut to.low));
+pub(super) const HIGH: Attribute = (&["max", "high"], Field::Number(|to| &mut to.high));
+pub(super) const ALPHA: Attribute = (&["alpha"], Field::Number(|to| &mut to.alpha));

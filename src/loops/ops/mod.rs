@@ -3,15 +3,18 @@
 
 mod attributes;
 mod compute;
+#[cfg(test)]
+mod tests;
 mod types;
 
-pub(crate) use attributes::{Attributes, Role};
-pub(crate) use attributes::{ROLES, Wanted};
-pub(crate) use types::{Section, axis_of, reduced_axes, sections};
+pub(crate) use attributes::{Attribute, Attributes, Field};
+pub(crate) use types::{axis_of, reduced_axes, sections};
 
 use super::network::{Type, volume};
+use crate::graph::Primitive;
 use crate::tensor::kernels::{self, Arith, Kernel, Order};
 use crate::tensor::{DType, Data, Dims, Tensor};
+use attributes::*;
 use compute::Known;
 
 /// A result, or why there is none.
@@ -28,7 +31,7 @@ pub(crate) struct Spec {
     /// The least and the most operands.
     pub(crate) arity: (usize, usize),
     /// The attributes that it takes.
-    pub(crate) roles: &'static [Role],
+    pub(crate) attributes: Takes,
     /// The type of its result.
     infer: Infer,
     /// The elements of its result.
@@ -60,89 +63,69 @@ enum Compute {
 pub(crate) enum Lowering {
     /// Another name of its operand.
     Alias,
-    /// The operation of this name on scalars.
-    Scalars(&'static str),
-    /// The operation of this name on logicals.
-    Logicals(&'static str),
+    /// The operation of this name, item by item, on elements of this type.
+    ByItem(&'static str, Primitive),
     /// The reduction of this name.
     Reduce(&'static str),
-    /// Several operations.
-    Special(Special),
-    /// Nothing in NNEF 1.0.
-    Nothing,
-}
-
-/// Operations that become several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
-    Mod,
-    FloorDiv,
-    Xor,
-    Select,
-    Matmul,
-    Gather,
-    Softmax,
-    Reshape,
-    Transpose,
-    Squeeze,
-    Unsqueeze,
-    Slice,
-    Concat,
-    Stack,
-    Cast,
-    Clamp,
-    LeakyRelu,
+    /// What a function of [`super::lower`] makes, if NNEF 1.0 can express it at all.
+    Own,
 }
 
 const UNARY: (usize, usize) = (1, 1);
 const BINARY: (usize, usize) = (2, 2);
 const MANY: (usize, usize) = (1, usize::MAX);
-const REDUCE: &[Role] = &[Role::Axes, Role::Axis, Role::KeepDims];
 
 type Names = &'static [&'static str];
+type Takes = &'static [Attribute];
+
+const REDUCE: Takes = &[AXIS, AXES, KEEP_DIMS];
+const SLICE: Takes = &[AXIS, AXES, BEGIN, END, SIZE, STRIDE];
 
 /// An operation of the table of kernels.
 const fn kernel(names: Names, arity: (usize, usize), infer: Infer, kernel: &str, lowering: Lowering) -> Spec {
     let compute = match kernels::find(kernel) {
         Some(kernel) => Compute::Kernel(kernel),
-        None => With(compute::identity),
+        None => Compute::With(compute::identity),
     };
-    Spec { names, arity, roles: &[], infer, compute, lowering }
+    Spec { names, arity, attributes: &[], infer, compute, lowering }
 }
 
 /// A function of a float that NNEF has.
 const fn float(names: Names, name: &'static str) -> Spec {
-    kernel(names, UNARY, types::float, name, Scalars(name))
+    kernel(names, UNARY, types::float, name, Lowering::ByItem(name, Primitive::Scalar))
 }
 
 /// A function of a number that NNEF has.
 const fn number(names: Names, name: &'static str) -> Spec {
-    kernel(names, UNARY, types::number, name, Scalars(name))
+    kernel(names, UNARY, types::number, name, Lowering::ByItem(name, Primitive::Scalar))
 }
 
 /// A function of two operands that NNEF has on scalars.
 const fn binary(names: Names, infer: Infer, name: &'static str) -> Spec {
-    kernel(names, BINARY, infer, name, Scalars(name))
+    kernel(names, BINARY, infer, name, Lowering::ByItem(name, Primitive::Scalar))
+}
+
+/// A function of logicals that NNEF has.
+const fn logic(names: Names, arity: (usize, usize), infer: Infer, name: &'static str) -> Spec {
+    kernel(names, arity, infer, name, Lowering::ByItem(name, Primitive::Logical))
 }
 
 const fn reduction(names: Names, infer: Infer, compute: fn(&Known) -> Outcome<Data>, lowering: Lowering) -> Spec {
-    Spec { names, arity: UNARY, roles: REDUCE, infer, compute: With(compute), lowering }
+    Spec { names, arity: UNARY, attributes: REDUCE, infer, compute: Compute::With(compute), lowering }
 }
 
-/// An operation that becomes several.
+/// An operation with functions of its own.
 const fn special(
     names: Names,
-    (arity, roles): ((usize, usize), &'static [Role]),
+    (arity, attributes): ((usize, usize), Takes),
     infer: Infer,
     compute: fn(&Known) -> Outcome<Data>,
-    lowering: Special,
 ) -> Spec {
-    Spec { names, arity, roles, infer, compute: With(compute), lowering: Lowering::Special(lowering) }
+    Spec { names, arity, attributes, infer, compute: Compute::With(compute), lowering: Own }
 }
 
-use Compute::With;
-use Lowering::{Alias, Logicals, Nothing, Reduce, Scalars, Special as Into};
-use types::{arithmetic, comparison, equality, logic, logical, reduce_bool, reduce_float, reduce_number};
+use Lowering::{Alias, Own, Reduce};
+use types::{arithmetic, comparison, equality, reduce_bool, reduce_float, reduce_number};
 
 static TABLE: &[Spec] = &[
     kernel(&["identity", "copy"], UNARY, types::same, "", Alias),
@@ -169,20 +152,20 @@ static TABLE: &[Spec] = &[
     float(&["ceil"], "ceil"),
     float(&["round"], "round"),
     float(&["reciprocal", "recip", "rcp"], "rcp"),
-    special(&["leaky_relu"], (UNARY, &[Role::Alpha]), types::float, compute::leaky_relu, Special::LeakyRelu),
+    special(&["leaky_relu"], (UNARY, &[ALPHA]), types::float, compute::leaky_relu),
     number(&["neg", "negate"], "neg"),
     number(&["abs"], "abs"),
     number(&["sign"], "sign"),
     number(&["square", "sqr"], "sqr"),
     number(&["relu"], "relu"),
-    special(&["clamp", "clip"], (UNARY, &[Role::Low, Role::High]), types::number, compute::clamp, Special::Clamp),
-    kernel(&["not", "logical_not"], UNARY, logical, "not", Logicals("not")),
+    special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), types::number, compute::clamp),
+    logic(&["not", "logical_not"], UNARY, types::logical, "not"),
     binary(&["add", "sum"], arithmetic, "add"),
     binary(&["sub", "subtract"], arithmetic, "sub"),
     binary(&["mul", "prod", "multiply"], arithmetic, "mul"),
     binary(&["div", "divide"], arithmetic, "div"),
-    kernel(&["mod"], BINARY, arithmetic, "mod", Into(Special::Mod)),
-    kernel(&["floor_div", "floordiv"], BINARY, arithmetic, "floor_div", Into(Special::FloorDiv)),
+    kernel(&["mod"], BINARY, arithmetic, "mod", Own),
+    kernel(&["floor_div", "floordiv"], BINARY, arithmetic, "floor_div", Own),
     binary(&["pow", "power"], arithmetic, "pow"),
     binary(&["min", "minimum"], arithmetic, "min"),
     binary(&["max", "maximum"], arithmetic, "max"),
@@ -192,54 +175,30 @@ static TABLE: &[Spec] = &[
     binary(&["greater_equal", "greater_or_equal", "ge"], comparison, "ge"),
     binary(&["equal", "eq"], equality, "eq"),
     binary(&["not_equal", "ne"], equality, "ne"),
-    kernel(&["and", "logical_and"], BINARY, logic, "and", Logicals("and")),
-    kernel(&["or", "logical_or"], BINARY, logic, "or", Logicals("or")),
-    kernel(&["xor", "logical_xor"], BINARY, logic, "xor", Into(Special::Xor)),
-    special(&["select", "where"], ((3, 3), &[]), types::select, compute::select, Special::Select),
-    special(
-        &["matmul", "matrix_multiply"],
-        (BINARY, &[Role::TransposeA, Role::TransposeB]),
-        types::matmul,
-        compute::matmul,
-        Special::Matmul,
-    ),
+    logic(&["and", "logical_and"], BINARY, types::logic, "and"),
+    logic(&["or", "logical_or"], BINARY, types::logic, "or"),
+    kernel(&["xor", "logical_xor"], BINARY, types::logic, "xor", Own),
+    special(&["select", "where"], ((3, 3), &[]), types::select, compute::select),
+    special(&["matmul", "matrix_multiply"], (BINARY, &[TRANSPOSE_A, TRANSPOSE_B]), types::matmul, compute::matmul),
     reduction(&["reduce_sum"], reduce_number, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),
     reduction(&["reduce_mean"], reduce_float, compute::mean, Reduce("mean_reduce")),
     reduction(&["reduce_max"], reduce_number, |call| compute::reduce(call, Arith::Max), Reduce("max_reduce")),
     reduction(&["reduce_min"], reduce_number, |call| compute::reduce(call, Arith::Min), Reduce("min_reduce")),
-    reduction(&["reduce_prod"], reduce_number, |call| compute::reduce(call, Arith::Mul), Nothing),
+    reduction(&["reduce_prod"], reduce_number, |call| compute::reduce(call, Arith::Mul), Own),
     reduction(&["reduce_any", "any"], reduce_bool, |call| compute::logical(call, true), Reduce("any_reduce")),
     reduction(&["reduce_all", "all"], reduce_bool, |call| compute::logical(call, false), Reduce("all_reduce")),
     reduction(&["argmax"], types::arg, |call| compute::extreme(call, Order::Greater), Reduce("argmax_reduce")),
     reduction(&["argmin"], types::arg, |call| compute::extreme(call, Order::Less), Reduce("argmin_reduce")),
-    special(&["softmax"], (UNARY, &[Role::Axis, Role::Axes]), types::softmax, compute::softmax, Special::Softmax),
-    special(&["gather"], (BINARY, &[Role::Axis]), types::gather, compute::gather, Special::Gather),
-    special(&["reshape", "shuffle"], (UNARY, &[Role::Shape]), types::reshape, compute::identity, Special::Reshape),
-    special(&["transpose"], (UNARY, &[Role::Axes]), types::transpose, compute::transpose, Special::Transpose),
-    special(&["squeeze"], (UNARY, &[Role::Axes, Role::Axis]), types::squeeze, compute::identity, Special::Squeeze),
-    special(
-        &["unsqueeze", "expand_dims"],
-        (UNARY, &[Role::Axes, Role::Axis]),
-        types::unsqueeze,
-        compute::identity,
-        Special::Unsqueeze,
-    ),
-    special(
-        &["slice"],
-        (UNARY, &[Role::Axes, Role::Axis, Role::Begin, Role::End, Role::Size, Role::Stride]),
-        types::slice,
-        compute::slice,
-        Special::Slice,
-    ),
-    special(
-        &["concat", "concatenation"],
-        (MANY, &[Role::Axis]),
-        types::concat,
-        |call| compute::join(call, false),
-        Special::Concat,
-    ),
-    special(&["stack"], (MANY, &[Role::Axis]), types::stack, |call| compute::join(call, true), Special::Stack),
-    special(&["cast"], (UNARY, &[Role::To]), types::cast, compute::cast, Special::Cast),
+    special(&["softmax"], (UNARY, &[AXIS, AXES]), types::softmax, compute::softmax),
+    special(&["gather"], (BINARY, &[AXIS]), types::gather, compute::gather),
+    special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), types::reshape, compute::identity),
+    special(&["transpose"], (UNARY, &[AXES]), types::transpose, compute::transpose),
+    special(&["squeeze"], (UNARY, &[AXIS, AXES]), types::squeeze, compute::identity),
+    special(&["unsqueeze", "expand_dims"], (UNARY, &[AXIS, AXES]), types::unsqueeze, compute::identity),
+    special(&["slice"], (UNARY, SLICE), types::slice, compute::slice),
+    special(&["concat", "concatenation"], (MANY, &[AXIS]), types::concat, |call| compute::join(call, false)),
+    special(&["stack"], (MANY, &[AXIS]), types::stack, |call| compute::join(call, true)),
+    special(&["cast"], (UNARY, &[TO]), types::cast, compute::cast),
 ];
 
 impl Op {
@@ -302,24 +261,5 @@ impl std::fmt::Debug for Op {
 impl PartialEq for Op {
     fn eq(&self, other: &Op) -> bool {
         std::ptr::eq(self.0, other.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique() {
-        let mut seen = std::collections::BTreeSet::new();
-        for name in Op::names() {
-            assert!(seen.insert(name), "{name} twice");
-            let op = Op::find(name).expect("a known name");
-            let told = !matches!(
-                op.0.lowering,
-                Scalars(_) | Logicals(_) | Into(Special::Mod | Special::FloorDiv | Special::Xor)
-            );
-            assert!(told || matches!(op.0.compute, Compute::Kernel(_)), "{name} has no kernel");
-        }
     }
 }

@@ -10,13 +10,13 @@ use crate::nnef::ast::{Ast, ElementSpec, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
 use crate::source::{FileId, Location, Span};
 
-/// With more names than these no similar one is looked for.
+/// The most names among which a similar one is looked for.
 const MAX_CANDIDATES: usize = 20_000;
-/// For how many names similar ones are looked for.
+/// The most unknown names for which a similar one is looked for.
 const MAX_HINTS: usize = 20;
 
-/// Checks entries against a flat graph and the operations of its document. Which entries are for
-/// tensors of the graph.
+/// Checks entries against a flat graph and the operations of its document. Gives which entries are
+/// for tensors of the graph.
 pub(crate) fn check(
     quantization: &Quantization,
     file: FileId,
@@ -67,7 +67,7 @@ struct Check<'a> {
     file: FileId,
     document: &'a Document,
     graph: &'a Graph,
-    /// How many similar names have been looked for.
+    /// For how many names similar ones have been looked for.
     hints: usize,
     diagnostics: &'a mut Diagnostics,
 }
@@ -78,7 +78,7 @@ impl Check<'_> {
         self.diagnostics.report(found.help_if(help));
     }
 
-    /// G9
+    /// Reports a name that is not that of a tensor (G9).
     fn unknown_tensor(&mut self, entry: &QuantEntry) {
         let graph = self.graph;
         self.hints += 1;
@@ -128,7 +128,7 @@ impl Check<'_> {
             match params.iter().find(|(param, ..)| *param == name) {
                 None => {
                     let help = suggest::did_you_mean(name, params.iter().map(|(param, ..)| *param));
-                    // What is misspelt is not missing, too.
+                    // With an unknown parameter, which may be misspelt, missing ones are not reported.
                     given.extend(suggest::nearest(name, params.iter().map(|(param, ..)| *param)));
                     problems.push((argument.at, format!("`{}` has no parameter `{name}`", entry.algorithm), help));
                 }
@@ -153,7 +153,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is wrong with the value of an argument, if anything is.
+    /// The error in the value of an argument, if there is one.
     fn value(&self, ast: &Ast, ty: TypeSpecId, argument: &QuantArgument, tensor: TensorId) -> Option<String> {
         let (name, value) = (&argument.name, &argument.value);
         let (primitive, channels) = match ast.type_spec(ty) {

@@ -2,15 +2,37 @@
 //!
 //! A line `"tensor": algorithm(arg = value, …);` for each tensor that is stored in quantized form.
 //! [`parse`] reads them with their places, [`check`] resolves their names, and [`Quantization::text`]
-//! gives the text of those that are valid for a graph, every byte of them as it was.
+//! gives the unchanged text of those that are valid for a graph.
 
 mod check;
 mod parse;
 
-pub(crate) use check::check;
-pub(crate) use parse::parse;
+use check::check;
+use parse::parse;
 
+use crate::diagnostics::Diagnostics;
 use crate::source::Span;
+use crate::{Document, Graph};
+
+impl Document {
+    /// Checks the text of a `graph.quant` against the document and a flat graph of it, and adds what
+    /// is wrong to `diagnostics`. Gives the text of the entries whose tensors the flat graph has;
+    /// none if there are none, or if this check finds errors where there were none before.
+    pub fn check_quant(
+        &mut self,
+        name: &str,
+        text: &str,
+        graph: &Graph,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<String> {
+        let file = self.add_source(name, text.to_string());
+        let before = diagnostics.has_errors();
+        let quantization = parse(text, file, diagnostics);
+        let kept = check(&quantization, file, self, graph, diagnostics);
+        let broken = !before && diagnostics.has_errors();
+        quantization.text(text, |i| kept[i]).filter(|_| !broken)
+    }
+}
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,28 +54,28 @@ pub(crate) enum Literal {
 pub(crate) struct QuantArgument {
     /// The parameter.
     pub(crate) name: String,
-    /// Where the parameter is named.
+    /// The place of the parameter's name.
     pub(crate) at: Span,
     /// The value.
     pub(crate) value: Literal,
-    /// Where the value is.
+    /// The place of the value.
     pub(crate) value_at: Span,
 }
 
-/// How a tensor is quantized.
+/// The quantization of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QuantEntry {
     /// The tensor.
     pub(crate) tensor: String,
-    /// Where it is named, quotes included.
+    /// The place of its name, quotes included.
     pub(crate) tensor_at: Span,
     /// The algorithm.
     pub(crate) algorithm: String,
-    /// Where it is named.
+    /// The place of its name.
     pub(crate) algorithm_at: Span,
     /// The arguments.
     pub(crate) arguments: Vec<QuantArgument>,
-    /// From the name of the tensor to the semicolon.
+    /// The place of the entry, from the name of the tensor to the semicolon.
     pub(crate) span: Span,
 }
 
@@ -65,8 +87,8 @@ pub(crate) struct Quantization {
 }
 
 impl Quantization {
-    /// The text of the entries that are kept, with all that stands between them; none if no entry
-    /// is left. Lines on which nothing is left are taken out.
+    /// The text of the entries that are kept, with everything between them; none if no entry is left.
+    /// Lines that become empty are removed.
     pub(crate) fn text(&self, text: &str, kept: impl Fn(usize) -> bool) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let (mut at, mut left) = (0, 0);

@@ -4,16 +4,17 @@ use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
-/// How deep arrays may be nested: a tensor has no more axes.
+/// The deepest nesting of arrays: no tensor has more axes.
 const MAX_NESTING: usize = 32;
-/// How many arguments there may be: no algorithm has more parameters.
+/// The most arguments: no algorithm has more parameters.
 const MAX_ARGUMENTS: usize = 64;
-/// How many entries there may be.
+/// The most entries.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// Reads a text. What is malformed is reported, and reading goes on behind the next semicolon.
+/// Reads a text. After an error, reading continues behind the next semicolon.
 ///
-/// Names may be quoted either way, and as tract writes those that are no identifiers: `i"name"`.
+/// Names may be in single or double quotes, or `i"name"`, as tract writes names that are not
+/// identifiers.
 pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
     let mut parser = Parser { text, at: 0 };
     let mut entries = Vec::new();
@@ -58,7 +59,7 @@ impl<'t> Parser<'t> {
         Span::new(start as u32, self.at as u32)
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     fn skip(&mut self) {
         loop {
             let rest = self.rest().trim_start();
@@ -70,7 +71,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes over what could not be read.
+    /// Skips the rest of a malformed entry.
     fn recover(&mut self) {
         while let Some(next) = self.rest().chars().next() {
             if matches!(next, '"' | '\'') && self.quoted().is_ok() {
@@ -83,7 +84,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What stands here, for a message.
+    /// The next token, for a message.
     fn unexpected<T>(&self, wanted: &str) -> Result<T> {
         let rest = self.rest();
         let word = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Models into archives.
+//! Writing models into archives.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -12,17 +12,17 @@ use super::super::error::ModelError;
 use super::super::{GRAPH, QUANT};
 use super::{Content, copy, parent};
 
-/// The time of all entries, so that the same model is the same bytes: 1980, as of the earliest that
-/// all programs can tell.
+/// The time of all entries, so that the same model gives the same bytes: 1980, the earliest time that
+/// all programs can represent.
 const TIME: u64 = 315_532_800;
-/// Weights hardly compress, whatever the effort.
+/// The level of compression: weights hardly compress at any level.
 const EFFORT: u32 = 3;
 
 /// Writes a model into an archive: into a temporary file beside it, which then takes its name.
 /// Devices and pipes are written directly.
 pub(crate) fn write(path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
-    // A link stays one: what it names is replaced.
+    // A link is kept: its target is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let permissions = match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
@@ -65,7 +65,7 @@ fn fill(file: impl Write, path: &Path, compressed: bool, content: &mut Content) 
 fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     let mut archive = Builder::new(out);
-    // How long the text is has to be said before it.
+    // The header with the length of the text precedes it.
     let mut text = || -> io::Result<File> {
         let file = tempfile::tempfile_in(parent(path)).or_else(|_| tempfile::tempfile())?;
         let mut file = BufWriter::with_capacity(1 << 16, file);
@@ -82,9 +82,9 @@ fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<()
     }
     let wanted = content.copied();
     if let Some(model) = content.files {
-        let progress = &mut *content.progress;
+        let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
-            append(&mut archive, file.path(), file.size(), bytes, progress).map_err(fail)
+            append(&mut archive, file.path(), file.size(), bytes, &mut progress).map_err(fail)
         })?;
     }
     archive.finish().map_err(fail)

@@ -1,4 +1,4 @@
-//! Models into folders.
+//! Writing models into folders.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,14 +10,15 @@ use super::super::error::ModelError;
 use super::super::{DATA, GRAPH, QUANT};
 use super::{Content, copy, parent, real};
 
-/// The new files, and the old ones while they are replaced, beside the target.
+/// A temporary folder beside the target, with the new files, and the old ones while they are
+/// replaced.
 struct Stage {
     folder: TempDir,
 }
 
 impl Stage {
     fn beside(target: &Path) -> io::Result<Self> {
-        // Says it better than the failure to make a folder would.
+        // Gives a better message than the failure to make a folder.
         fs::metadata(parent(target))?;
         let made = tempfile::Builder::new().prefix(".nnef-flatten-").tempdir_in(parent(target));
         let folder = made.map_err(|error| io::Error::from(error.kind()))?;
@@ -29,7 +30,7 @@ impl Stage {
         self.folder.path().join("new")
     }
 
-    /// Puts the new files into the place of the target.
+    /// Replaces the target by the new files.
     fn finish(self, target: &Path) -> io::Result<()> {
         let (new, old) = (self.new_files(), self.folder.path().join("old"));
         let replaces = target.exists();
@@ -64,27 +65,27 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
     text().map_err(fail)?;
     let wanted = content.copied();
     if let Some(model) = content.files {
-        let progress = &mut *content.progress;
+        let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
             let to = files.join(file.path());
             let fail = |error| ModelError::io(&path.join(file.path()), error);
             if let Some(folder) = to.parent() {
                 fs::create_dir_all(folder).map_err(fail)?;
             }
-            // A second name for the same bytes costs nothing; where there can be none they are copied.
+            // A hard link needs no copy; where none can be made, the bytes are copied.
             if file.on_disk().is_some_and(|from| fs::hard_link(from, &to).is_ok()) {
                 progress(file.size());
                 return Ok(());
             }
             let mut out = File::create_new(&to).map_err(fail)?;
-            copy(bytes, &mut out, file.size(), progress).map_err(fail)
+            copy(bytes, &mut out, file.size(), &mut progress).map_err(fail)
         })?;
     }
     stage.finish(&target).map_err(fail)
 }
 
-/// Refuses a target with anything that would be lost: other than the files of a model, and those
-/// that the new one has, too. Nor is the working folder replaced.
+/// Refuses a target with files that would be lost: all but those of a model, and those that the new
+/// model has, too. The working folder is not replaced, either.
 fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     match fs::metadata(target) {
@@ -93,7 +94,7 @@ fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), Mode
         Ok(metadata) if !metadata.is_dir() => return Err(fail(io::ErrorKind::NotADirectory.into())),
         Ok(_) => {}
     }
-    // It would be gone under the feet of whoever works in it.
+    // Processes that work in it would be left without a folder.
     if std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|working| working.starts_with(target)) {
         let message = format!("{}: the output would replace the working folder; choose another folder", path.display());
         return Err(ModelError::Target(message));

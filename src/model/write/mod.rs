@@ -1,4 +1,4 @@
-//! Writing whole models: into a folder or an archive, whole or not at all.
+//! Writing whole models into a folder or an archive, completely or not at all.
 
 mod archive;
 mod folder;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::error::ModelError;
 use super::{GRAPH, Model, ModelFile, QUANT, has_archive_name, path};
 
-/// Where a model is written, and as what.
+/// The path and the form in which a model is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {
@@ -23,8 +23,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// What a path asks for: a folder if it ends in a slash or is one, an archive if it has the
-    /// name of one; none for anything else.
+    /// The form by the path: a folder if it ends in a slash or is one, an archive if it has the
+    /// extension of one; none for anything else.
     ///
     /// ```
     /// use nnef_flatten::model::Target;
@@ -57,7 +57,8 @@ impl Target {
 /// Writes a text.
 pub(crate) type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
-/// What a model is made of.
+/// The contents of a model to be written.
+#[non_exhaustive]
 pub struct Content<'a> {
     /// The text of the graph.
     pub graph: WriteText<'a>,
@@ -65,20 +66,30 @@ pub struct Content<'a> {
     pub quant: Option<&'a [u8]>,
     /// The model whose other files are copied.
     pub files: Option<&'a Model>,
-    /// Whether files that readers pass over are copied, too.
+    /// Whether files that readers ignore are copied, too.
     pub hidden: bool,
-    /// Is told of each number of bytes that were copied.
-    pub progress: &'a mut dyn FnMut(u64),
+    /// Called with the number of bytes, each time that some were copied.
+    pub progress: Option<&'a mut dyn FnMut(u64)>,
 }
 
-impl Content<'_> {
-    /// Whether a file is copied: all but the texts, which are written anew.
+impl<'a> Content<'a> {
+    /// The text of a graph, without any other file.
+    pub fn new(graph: WriteText<'a>) -> Self {
+        Content { graph, quant: None, files: None, hidden: false, progress: None }
+    }
+
+    /// The same with the files of a model, except for those that readers ignore.
+    pub fn with_files(self, model: &'a Model) -> Self {
+        Content { files: Some(model), ..self }
+    }
+
+    /// Whether a file is copied: all but the texts, which are replaced.
     fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<> {
         let hidden = self.hidden;
         move |file| !matches!(file.path(), GRAPH | QUANT) && (hidden || !path::is_hidden(file.path()))
     }
 
-    /// The names of all files that are written.
+    /// Whether a file of this name is written.
     fn has(&self, name: &str) -> bool {
         match name {
             GRAPH => true,
@@ -94,13 +105,13 @@ impl Content<'_> {
 }
 
 impl Target {
-    /// Writes a model. A folder or archive that is there already is replaced at the end; when anything
-    /// fails before, it stays as it is.
+    /// Writes a model. An existing folder or archive is replaced at the end; when anything fails before,
+    /// it is not changed.
     ///
     /// # Errors
     ///
-    /// Reading or writing failed; or what is at the target cannot be replaced: it is the model that is
-    /// read, holds it or lies within it, or is a folder with files of which the new model has none.
+    /// Reading or writing failed; or the existing target cannot be replaced: it is the model that is
+    /// read, contains it or lies within it, or is a folder with files that the new model does not have.
     pub fn write(&self, content: &mut Content) -> Result<(), ModelError> {
         if let Some(model) = content.files {
             apart(self.path(), model.name())?;
@@ -113,7 +124,7 @@ impl Target {
     }
 }
 
-/// Writes a model into the place of an archive that it was read from.
+/// Replaces the archive that a model was read from.
 ///
 /// # Errors
 ///
@@ -122,7 +133,7 @@ pub(crate) fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelE
     archive::write(model.name(), model.is_compressed(), content)
 }
 
-/// Refuses a target that is the source, or within it, or around it.
+/// Refuses a target that is the source, lies within it, or contains it.
 fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
     let (Ok(source), Ok(real)) = (fs::canonicalize(source), real(target)) else { return Ok(()) };
     let relation = if real == source {

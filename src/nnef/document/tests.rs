@@ -3,8 +3,7 @@ use super::*;
 #[test]
 fn the_standard_libraries_are_right() {
     for standard in &STANDARD {
-        let from = if standard.dialect == Dialect::V1 { From::Nnef } else { From::NnefDraft };
-        let options = Options { from, ..Options::default() };
+        let options = Options { dialect: Some(standard.dialect), ..Options::default() };
         let parsed = Document::parse(standard.name, standard.text.to_string(), ModuleKind::Library, &options);
         assert_eq!(parsed.diagnostics.iter().next(), None, "{}", standard.name);
     }

@@ -11,7 +11,6 @@ use chumsky::primitive::custom;
 use super::explain::END;
 use super::numbers;
 use crate::diagnostics::Code;
-use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::dialect::Rules;
 use crate::nnef::lexer::{Kind, Tokens};
@@ -184,8 +183,20 @@ impl<'s> Build<'s> {
 
     /// The identifier at a token of the current slice.
     pub(crate) fn ident(&mut self, token: usize) -> Ident {
-        let span = self.token_span(token);
-        Ident { name: self.names.intern(&self.text[span.range()]), span }
+        self.spelled(self.token_span(token))
+    }
+
+    /// The name that is spelled at a place, which may be a reserved word.
+    #[inline]
+    pub(crate) fn spelled(&mut self, span: Span) -> Ident {
+        Ident { name: self.names.intern(self.text.get(span.range()).unwrap_or_default()), span }
+    }
+
+    /// The reserved word that an identifier is.
+    #[inline]
+    pub(crate) fn keyword(&self, ident: Ident) -> Option<Kind> {
+        let of_loops = || Kind::of_loops(&self.text[ident.span.range()]).filter(|_| self.tokens.loops);
+        Kind::named(ident.name).or_else(of_loops)
     }
 
     /// A literal of one token.
@@ -307,10 +318,4 @@ pub(super) fn unescape(quoted: &str) -> String {
         }
     }
     value
-}
-
-/// The primitive type that a word stands for.
-pub(super) fn primitive_named(word: &str) -> Option<Primitive> {
-    use Primitive::*;
-    [Scalar, Integer, Logical, String, Generic].into_iter().find(|primitive| primitive.text() == word)
 }

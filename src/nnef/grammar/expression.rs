@@ -183,7 +183,7 @@ fn primary(input: &mut Reader) -> Parsed<ExprId> {
             input.skip();
             let argument = custom(expression).delimited_by(token(Kind::LParen), token(Kind::RParen));
             let argument = input.parse(argument)?;
-            Ok(push(input, start, Expr::Builtin { function: row.function, argument }))
+            Ok(push(input, start, Expr::Builtin { function: row.op, argument }))
         }
     }
 }

@@ -5,11 +5,11 @@
 //! else stands, right or wrong, the reader gives up on the statement and leaves it to the grammar,
 //! which makes the same nodes of flat statements as this reader does.
 
-use super::build::{Build, primitive_named};
+use super::build::Build;
 use super::numbers;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, UnaryOp};
-use crate::nnef::lexer::{Kind, is_reserved};
+use crate::nnef::lexer::Kind;
 use crate::room;
 use crate::source::Span;
 use crate::source::literals::plain_len;
@@ -25,8 +25,9 @@ pub(super) struct Lists {
 }
 
 /// Reads the statement from a place on, if it is flat.
-pub(super) fn statement(at: usize, build: &mut Build, lists: &mut Lists) -> Option<Assignment> {
-    let (marks, comments) = (Marks::of(&build.ast), build.tokens.comments.len());
+/// The tree is cut back to the marks, which are its ends, if not.
+pub(super) fn statement(at: usize, marks: Marks, build: &mut Build, lists: &mut Lists) -> Option<Assignment> {
+    let comments = build.tokens.comments.len();
     let assignment = Statement { at, depth: 0, build, lists }.assignment();
     if assignment.is_none() {
         marks.rewind(&mut build.ast);
@@ -122,9 +123,8 @@ impl Statement<'_, '_> {
 
     #[inline]
     fn named(&mut self, span: Span) -> Option<Ident> {
-        let word = &self.build.text[span.range()];
-        let taken = is_reserved(word.as_bytes()) || (self.build.tokens.loops && Kind::of_loops(word).is_some());
-        (!taken).then(|| Ident { name: self.build.names.intern_within(self.build.text, span.range()), span })
+        let ident = self.build.spelled(span);
+        self.build.keyword(ident).is_none().then_some(ident)
     }
 
     fn push(&mut self, expr: Expr, start: usize) -> ExprId {
@@ -181,7 +181,7 @@ impl Statement<'_, '_> {
             }
             _ => self.word()?,
         };
-        let primitive = primitive_named(&self.build.text[span.range()])?;
+        let primitive = Kind::named(self.build.spelled(span).name).and_then(Kind::primitive)?;
         self.expect(b'>')?;
         Some((primitive, span))
     }
@@ -238,10 +238,12 @@ impl Statement<'_, '_> {
 
     /// An identifier or a logical literal.
     fn leaf(&mut self, word: Span) -> Option<ExprId> {
-        let expr = match &self.build.text.as_bytes()[word.range()] {
-            b"true" => Expr::Logical(true),
-            b"false" => Expr::Logical(false),
-            _ => Expr::Name(self.named(word)?.name),
+        let ident = self.build.spelled(word);
+        let expr = match self.build.keyword(ident) {
+            None => Expr::Name(ident.name),
+            Some(Kind::True) => Expr::Logical(true),
+            Some(Kind::False) => Expr::Logical(false),
+            _ => return None,
         };
         Some(self.build.ast.push(expr, word))
     }

@@ -188,7 +188,7 @@ impl<'s> Run<'s> {
         let mut at = self.lexer.position();
         loop {
             let marks = Marks::of(&self.state.ast);
-            let Some(assignment) = flat::statement(at, &mut self.state.0, &mut self.lists) else { break };
+            let Some(assignment) = flat::statement(at, marks, &mut self.state.0, &mut self.lists) else { break };
             at = assignment.span.end as usize;
             self.add(body, marks, assignment);
         }

@@ -3,6 +3,7 @@
 use logos::Logos;
 
 use crate::graph::Primitive;
+use crate::source::names::{Name, Names};
 
 macro_rules! kinds {
     (
@@ -161,6 +162,12 @@ impl Kind {
         matches!(self, Kind::RParen | Kind::RBracket)
     }
 
+    /// The token that a name of a table made by [`reserved_names`] spells; none if that is an identifier.
+    #[inline]
+    pub(crate) fn named(name: Name) -> Option<Kind> {
+        SPELLED.get(name.index()).map(|(_, kind)| *kind)
+    }
+
     /// The primitive type that it names.
     pub(crate) fn primitive(self) -> Option<Primitive> {
         Some(match self {
@@ -174,25 +181,12 @@ impl Kind {
     }
 }
 
-/// The first letters of the reserved words of each length, as bits.
-const FIRST_LETTERS: [u32; 10] = {
-    let mut letters = [0; 10];
-    let mut i = 0;
-    while i < SPELLED.len() {
-        let word = SPELLED[i].0.as_bytes();
-        if word[0].is_ascii_lowercase() {
-            letters[word.len()] |= 1 << (word[0] - b'a');
-        }
-        i += 1;
-    }
-    letters
-};
-
-/// Whether an identifier is a reserved word.
-#[inline]
-pub(crate) fn is_reserved(word: &[u8]) -> bool {
-    let letters = FIRST_LETTERS.get(word.len()).copied().unwrap_or(0);
-    let letter = word.first().map_or(32, |first| first.wrapping_sub(b'a'));
-    letters.checked_shr(u32::from(letter)).is_some_and(|bits| bits & 1 != 0)
-        && SPELLED.iter().any(|(spelling, _)| spelling.as_bytes() == word)
+/// A table of names that begins with the tokens of one spelling, in the order of [`SPELLED`], so that
+/// a name tells whether it is a reserved word ([`Kind::named`]).
+pub(crate) fn reserved_names() -> Names {
+    let mut names = Names::new();
+    SPELLED.iter().for_each(|(spelling, _)| {
+        names.intern(spelling);
+    });
+    names
 }

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Diagnostics;
-use crate::graph::{Graph, Kind, Primitive};
+use crate::graph::{Dialect, Graph, Kind, Primitive};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::compile::units;
 use crate::nnef::document::Document;
-use crate::nnef::lexer::is_reserved;
+use crate::nnef::lexer::SPELLED;
 use crate::nnef::types::{Element, Type};
-use crate::options::{From, Options};
+use crate::options::Options;
 use crate::source::names::Names;
 
 /// A text as an identifier of 1.0: not a keyword, and without characters that names do not have.
@@ -19,7 +19,7 @@ pub(crate) fn identifier(text: &str) -> String {
     if !text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
         text.insert(0, '_');
     }
-    if is_reserved(text.as_bytes()) {
+    if SPELLED.iter().any(|(spelling, _)| *spelling == text) {
         text.push('_');
     }
     text
@@ -43,7 +43,7 @@ pub(crate) struct Declared {
 impl Target {
     /// The standard library of 1.0.
     pub(crate) fn new() -> Self {
-        let options = Options { from: From::Nnef, ..Options::default() };
+        let options = Options { dialect: Some(Dialect::V1), ..Options::default() };
         // Nothing is declared beside it.
         let document = crate::parse_library("<migration>", String::new(), &options).document;
         Target { document, options }

@@ -1,60 +1,68 @@
-//! From nodes to bytes.
+//! From nodes to words.
 //!
 //! A statement is where it stands, how many entries it has in each table of the tree, and these
-//! entries in order. Ids are relative to the statement's first entry, and places to its start. Long
-//! literal arrays are kept beside the bytes, in their order.
+//! entries in order, each in a few words. Ids are relative to the statement's first entry, and places
+//! to its start. Long literal arrays are kept beside the words, in their order.
 
 use std::sync::Arc;
 
 use super::{LARGE, Large, Statements, Targets};
 use crate::graph::Primitive;
 use crate::nnef::ast::{Arg, Assignment, Ast, Call, Expr, ExprId, Ident, ListRange, Loop, Marks, Numbers};
+use crate::room;
 use crate::source::Span;
 
-/// What an expression is, as a byte.
+/// What an expression is, and how many words it takes besides that and its place.
 pub(super) mod tag {
-    pub(crate) const ERROR: u8 = 0;
-    pub(crate) const NAME: u8 = 1;
-    pub(crate) const INT: u8 = 2;
-    pub(crate) const SCALAR: u8 = 3;
-    pub(crate) const FALSE: u8 = 4;
-    pub(crate) const TRUE: u8 = 5;
-    pub(crate) const STRING: u8 = 6;
-    pub(crate) const ARRAY: u8 = 7;
-    pub(crate) const INT_ARRAY: u8 = 8;
-    pub(crate) const SCALAR_ARRAY: u8 = 9;
-    pub(crate) const TUPLE: u8 = 10;
-    pub(crate) const UNARY: u8 = 11;
-    pub(crate) const BINARY: u8 = 12;
-    pub(crate) const SELECT: u8 = 13;
-    pub(crate) const INDEX: u8 = 14;
-    pub(crate) const SLICE: u8 = 15;
-    pub(crate) const COMPREHENSION: u8 = 16;
-    pub(crate) const BUILTIN: u8 = 17;
-    pub(crate) const CALL: u8 = 18;
-    pub(crate) const LOOP: u8 = 19;
-    pub(crate) const NUMBERS: u8 = 20;
+    macro_rules! tags {
+        ($($name:ident $words:literal,)*) => {
+            #[allow(non_camel_case_types)]
+            #[repr(u32)]
+            enum Tag { $($name,)* }
+            $(pub(crate) const $name: u32 = Tag::$name as u32;)*
+            /// By tag.
+            pub(crate) const WORDS: &[usize] = &[$($words,)*];
+        };
+    }
+    tags! {
+        ERROR 0, NAME 1, INT 2, SCALAR 2, LOGICAL 1, STRING 1, ARRAY 2, INT_ARRAY 2, SCALAR_ARRAY 2, NUMBERS 0,
+        TUPLE 2, UNARY 2, BINARY 4, SELECT 3, INDEX 2, SLICE 3, COMPREHENSION 1, BUILTIN 2, CALL 1, LOOP 1,
+    }
 }
 
-/// What a loop has of what it may have, as bits of a byte.
+/// What a loop has of what it may have, as bits.
 pub(super) mod parts {
-    pub(crate) const UNROLL: u8 = 1;
-    pub(crate) const BLOCK: u8 = 2;
-    pub(crate) const INDEX: u8 = 4;
+    pub(crate) const UNROLL: u32 = 1;
+    pub(crate) const BLOCK: u32 = 2;
+    pub(crate) const INDEX: u32 = 4;
 }
-/// The bit for loops among those for tables that are there.
-pub(super) const LOOPS: u8 = 1 << 7;
-/// Likewise; 0 stands for none of them.
+
+/// The primitives by number; 0 stands for none of them.
 pub(super) const PRIMITIVES: &[Primitive] =
     &[Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
-/// How a statement is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+/// How a statement is kept, in the bits above two numbers.
+pub(super) mod how {
     /// Its nodes follow.
-    Packed = 0,
-    /// As a tree, beside the bytes.
-    Tree = 1,
+    pub(crate) const PACKED: u32 = 0;
+    /// Likewise, with entries of the tables that flat statements rarely have.
+    pub(crate) const COMPOUND: u32 = 1;
+    /// As a tree, beside the words.
+    pub(crate) const TREE: u32 = 2;
+}
+
+/// A place in a word: start, length, and the bits that are left below. Where it does not fit, all
+/// of its bits are set, and two words follow.
+pub(super) mod place {
+    pub(crate) const BITS: u32 = 13;
+    pub(crate) const MAX: u32 = (1 << BITS) - 1;
+    pub(crate) const SHIFT: u32 = 32 - 2 * BITS;
+    pub(crate) const WIDE: u32 = MAX << BITS | MAX;
+}
+
+/// Two numbers below [`LARGE`] in a word, with eight bits to spare.
+fn pair(first: usize, second: usize) -> u32 {
+    (first | second << 12) as u32
 }
 
 impl Statements {
@@ -62,266 +70,223 @@ impl Statements {
     /// Of many nodes the tree is kept, for which they may be taken out.
     pub(crate) fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
-        let start = assignment.span.start;
-        if ast.exprs.len() - marks.exprs >= LARGE {
-            self.begin(How::Tree, start);
+        self.count += 1;
+        let added = Added { ast, marks };
+        if added.is_large() {
+            self.words.push(how::TREE << 24);
             let (tree, assignment) = ast.take_statement(marks, assignment);
             self.large.push(Large { ast: Arc::new(tree), assignment });
             return;
         }
-        self.begin(How::Packed, start);
-        let mut packer = Packer::new(&mut self.bytes, &mut self.numbers, start, marks);
-        packer.number(u64::from(assignment.span.end - start));
-        packer.nodes(ast, assignment);
-    }
-
-    /// What every statement starts with: how it is kept, and where it stands.
-    pub(super) fn begin(&mut self, how: How, start: u32) {
-        self.bytes.push(how as u8);
-        push_signed(&mut self.bytes, i64::from(start) - i64::from(self.last));
-        self.last = start;
-        self.count += 1;
+        let start = assignment.span.start;
+        Packer { out: &mut self.words, numbers: &mut self.numbers, start, marks }.statement(ast, assignment);
     }
 }
 
-/// Seven bits a byte, the least ones first.
-fn push_number(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
+/// What a tree has from the marks on.
+#[derive(Clone, Copy)]
+struct Added<'a> {
+    ast: &'a Ast,
+    marks: Marks,
+}
+
+impl Added<'_> {
+    /// Whether its numbers do not fit into the words, or its nodes into the cache of the processor.
+    fn is_large(self) -> bool {
+        let Added { ast, marks } = self;
+        let tables = [ast.exprs.len() - marks.exprs, ast.lists.len() - marks.lists, ast.args.len() - marks.args];
+        tables.into_iter().any(|len| len >= LARGE)
     }
-    out.push(value as u8);
+
+    /// Whether it has entries of the tables that flat statements rarely have.
+    fn is_compound(self) -> bool {
+        let Added { ast, marks } = self;
+        ast.ints.len() > marks.ints
+            || ast.scalars.len() > marks.scalars
+            || ast.comprehensions.len() > marks.comprehensions
+            || ast.iterators.len() > marks.iterators
+            || ast.loops.len() > marks.loops
+            || ast.recurrences.len() > marks.recurrences
+    }
 }
 
-/// A number whose sign is its lowest bit.
-pub(super) fn push_signed(out: &mut Vec<u8>, value: i64) {
-    push_number(out, ((value << 1) ^ (value >> 63)) as u64);
-}
-
-pub(super) struct Packer<'o> {
-    out: &'o mut Vec<u8>,
+struct Packer<'o> {
+    out: &'o mut Vec<u32>,
     numbers: &'o mut Vec<Numbers>,
     start: u32,
     marks: Marks,
 }
 
-impl<'o> Packer<'o> {
-    /// Packs nodes behind the marks, of a statement that starts there.
-    pub(crate) fn new(out: &'o mut Vec<u8>, numbers: &'o mut Vec<Numbers>, start: u32, marks: Marks) -> Self {
-        Packer { out, numbers, start, marks }
+impl Packer<'_> {
+    #[inline]
+    fn put<const N: usize>(&mut self, words: [u32; N]) {
+        self.out.extend_from_slice(&words);
     }
 
-    /// Packs the nodes of a statement, and which of them are its sides.
-    pub(crate) fn nodes(&mut self, ast: &Ast, assignment: &Assignment) {
-        self.tables(ast);
-        self.expr_id(assignment.target);
-        self.expr_id(assignment.value);
+    fn id(&self, id: ExprId) -> u32 {
+        (id.index() - self.marks.exprs) as u32
     }
 
-    fn number(&mut self, value: u64) {
-        push_number(self.out, value);
+    fn maybe(&self, id: Option<ExprId>) -> u32 {
+        id.map_or(0, |id| self.id(id) + 1)
     }
 
-    fn signed(&mut self, value: i64) {
-        push_signed(self.out, value);
+    fn offset(&self, place: u32) -> u32 {
+        place.wrapping_sub(self.start)
     }
 
-    fn span(&mut self, span: Span) {
-        let (offset, len) = (span.start.wrapping_sub(self.start), span.end - span.start);
-        if offset < 0x40 && len < 0x80 {
-            // The most frequent numbers of all, each a byte.
-            self.out.extend_from_slice(&[(offset << 1) as u8, len as u8]);
-            return;
+    /// A place, and fewer than 64 besides.
+    #[inline]
+    fn place(&mut self, span: Span, with: u32) {
+        let (start, len) = (self.offset(span.start), span.end - span.start);
+        if start < place::MAX && len < place::MAX {
+            self.out.push((start << place::BITS | len) << place::SHIFT | with);
+        } else {
+            self.put([place::WIDE << place::SHIFT | with, start, len]);
         }
-        self.signed(i64::from(span.start) - i64::from(self.start));
-        self.number(u64::from(len));
     }
 
-    fn ident(&mut self, ident: Ident) {
-        self.number(ident.name.index() as u64);
-        self.span(ident.span);
-    }
-
-    fn expr_id(&mut self, id: ExprId) {
-        self.number((id.index() - self.marks.exprs) as u64);
-    }
-
-    /// An id, or none.
-    fn maybe(&mut self, id: Option<ExprId>) {
-        self.number(id.map_or(0, |id| id.index() - self.marks.exprs + 1) as u64);
-    }
-
-    fn range(&mut self, range: ListRange, first: usize) {
-        self.number((range.start as usize - first) as u64);
-        self.number(u64::from(range.len));
-    }
-
-    fn tables(&mut self, ast: &Ast) {
-        let marks = self.marks;
-        self.number((ast.exprs.len() - marks.exprs) as u64);
-        let rest = [
-            ast.lists.len() - marks.lists,
-            ast.ints.len() - marks.ints,
-            ast.scalars.len() - marks.scalars,
-            ast.calls.len() - marks.calls,
-            ast.args.len() - marks.args,
-            ast.comprehensions.len() - marks.comprehensions,
-            ast.iterators.len() - marks.iterators,
-        ];
-        let present = rest.iter().enumerate().fold(0u8, |bits, (i, len)| bits | u8::from(*len > 0) << i);
-        let loops = [ast.loops.len() - marks.loops, ast.recurrences.len() - marks.recurrences];
-        self.out.push(if loops[0] > 0 { present | LOOPS } else { present });
-        rest.iter().filter(|len| **len > 0).for_each(|len| self.number(*len as u64));
-        loops.iter().filter(|_| loops[0] > 0).for_each(|len| self.number(*len as u64));
-        self.numbers.extend_from_slice(&ast.numbers[marks.numbers..]);
-        for (expr, span) in ast.exprs[marks.exprs..].iter().zip(&ast.spans[marks.exprs..]) {
-            self.expr(*expr);
-            self.span(*span);
+    fn statement(&mut self, ast: &Ast, assignment: &Assignment) {
+        let (marks, added) = (self.marks, Added { ast, marks: self.marks });
+        let compound = added.is_compound();
+        let how = if compound { how::COMPOUND } else { how::PACKED };
+        let (exprs, lists) = (ast.exprs.len() - marks.exprs, ast.lists.len() - marks.lists);
+        let (calls, args) = (ast.calls.len() - marks.calls, ast.args.len() - marks.args);
+        room::reserve(self.out, 8 * (exprs + lists + calls + args) + 16);
+        self.put([how << 24 | pair(exprs, lists), pair(calls, args), self.start, self.offset(assignment.span.end)]);
+        let (target, value) = (self.id(assignment.target), self.id(assignment.value));
+        self.put([pair(target as usize, value as usize)]);
+        for at in marks.exprs..ast.exprs.len() {
+            self.expr(ast, at);
         }
-        ast.lists[marks.lists..].iter().for_each(|id| self.expr_id(*id));
-        ast.ints[marks.ints..].iter().for_each(|value| self.signed(*value));
-        for value in &ast.scalars[marks.scalars..] {
-            self.out.extend_from_slice(&value.to_le_bytes());
-        }
+        ast.lists[marks.lists..].iter().for_each(|item| self.put([self.id(*item)]));
         ast.calls[marks.calls..].iter().for_each(|call| self.call(call));
         ast.args[marks.args..].iter().for_each(|arg| self.arg(arg));
-        for comprehension in &ast.comprehensions[marks.comprehensions..] {
-            self.range(comprehension.iterators, marks.iterators);
-            self.maybe(comprehension.filter);
-            self.expr_id(comprehension.item);
+        if compound {
+            self.rare_tables(ast);
         }
-        for iterator in &ast.iterators[marks.iterators..] {
-            self.ident(iterator.name);
-            self.expr_id(iterator.iterable);
+    }
+
+    fn rare_tables(&mut self, ast: &Ast) {
+        let marks = self.marks;
+        let (ints, scalars) = (&ast.ints[marks.ints..], &ast.scalars[marks.scalars..]);
+        let (comprehensions, iterators) =
+            (&ast.comprehensions[marks.comprehensions..], &ast.iterators[marks.iterators..]);
+        let (loops, recurrences) = (&ast.loops[marks.loops..], &ast.recurrences[marks.recurrences..]);
+        let few = [comprehensions.len(), iterators.len(), loops.len(), recurrences.len()];
+        self.put([ints.len() as u32, scalars.len() as u32]);
+        self.put(few.map(|len| len as u32));
+        ints.iter().for_each(|value| self.put(halves(*value as u64)));
+        scalars.iter().for_each(|value| self.put(halves(value.to_bits())));
+        for of in comprehensions {
+            self.put(range(of.iterators, marks.iterators));
+            self.put([self.maybe(of.filter), self.id(of.item)]);
         }
-        ast.loops[marks.loops..].iter().for_each(|of| self.loop_of(of));
-        for recurrence in &ast.recurrences[marks.recurrences..] {
-            self.ident(recurrence.name);
-            self.number(recurrence.ty.map_or(0, |ty| u64::from(ty.0) + 1));
-            self.expr_id(recurrence.initial);
+        for iterator in iterators {
+            self.ident(iterator.name, 0);
+            self.put([self.id(iterator.iterable)]);
+        }
+        loops.iter().for_each(|of| self.loop_of(of));
+        for recurrence in recurrences {
+            self.ident(recurrence.name, 0);
+            self.put([recurrence.ty.map_or(0, |ty| ty.0 + 1), self.id(recurrence.initial)]);
+        }
+    }
+
+    /// An identifier, and fewer than 64 besides.
+    #[inline]
+    fn ident(&mut self, ident: Ident, with: u32) {
+        self.place(ident.span, with);
+        self.put([ident.name.index() as u32]);
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.ident(call.name, call.generic.map_or(0, |(primitive, _)| position(primitive) + 1));
+        let [start, len] = range(call.args, self.marks.args);
+        self.put([pair(start as usize, len as usize)]);
+        if let Some((_, span)) = call.generic {
+            self.place(span, 0);
+        }
+    }
+
+    fn arg(&mut self, arg: &Arg) {
+        self.put([self.id(arg.value) << 1 | u32::from(arg.name.is_some())]);
+        if let Some(name) = arg.name {
+            self.ident(name, 0);
         }
     }
 
     fn loop_of(&mut self, of: &Loop) {
-        let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
-        let index = bit(of.index.is_some(), parts::INDEX);
-        self.out.push(bit(of.unroll, parts::UNROLL) | bit(of.block, parts::BLOCK) | index);
-        of.index.into_iter().for_each(|index| self.ident(index));
-        self.range(of.recurrences, self.marks.recurrences);
-        self.range(of.iterators, self.marks.iterators);
-        self.range(of.statements, self.marks.lists);
-        self.range(of.results, self.marks.lists);
-        [of.before, of.count, of.after].into_iter().for_each(|id| self.maybe(id));
-    }
-
-    fn call(&mut self, call: &Call) {
-        self.ident(call.name);
-        match call.generic {
-            None => self.out.push(0),
-            Some((primitive, span)) => {
-                self.out.push(position(PRIMITIVES, primitive) + 1);
-                self.span(span);
-            }
-        }
-        self.range(call.args, self.marks.args);
-    }
-
-    fn arg(&mut self, arg: &Arg) {
-        match arg.name {
-            None => self.out.push(0),
-            Some(name) => {
-                self.out.push(1);
-                self.ident(name);
-            }
-        }
-        self.expr_id(arg.value);
-    }
-
-    fn tagged_range(&mut self, tag: u8, range: ListRange, first: usize) {
-        self.out.push(tag);
-        self.range(range, first);
-    }
-
-    fn expr(&mut self, expr: Expr) {
         let marks = self.marks;
-        match expr {
-            Expr::Error => self.out.push(tag::ERROR),
-            Expr::Name(name) => {
-                self.out.push(tag::NAME);
-                self.number(name.index() as u64);
-            }
-            Expr::Int(value) => {
-                self.out.push(tag::INT);
-                self.signed(value);
-            }
-            Expr::Scalar(value) => {
-                self.out.push(tag::SCALAR);
-                self.out.extend_from_slice(&value.to_le_bytes());
-            }
-            Expr::Logical(value) => self.out.push(if value { tag::TRUE } else { tag::FALSE }),
-            Expr::String(name) => {
-                self.out.push(tag::STRING);
-                self.number(name.index() as u64);
-            }
-            Expr::Array(range) => self.tagged_range(tag::ARRAY, range, marks.lists),
-            Expr::IntArray(range) => self.tagged_range(tag::INT_ARRAY, range, marks.ints),
-            Expr::ScalarArray(range) => self.tagged_range(tag::SCALAR_ARRAY, range, marks.scalars),
-            Expr::Numbers(_) => self.out.push(tag::NUMBERS),
-            Expr::Tuple(range) => self.tagged_range(tag::TUPLE, range, marks.lists),
-            Expr::Call(id) => {
-                self.out.push(tag::CALL);
-                self.number((id.index() - marks.calls) as u64);
-            }
-            Expr::Comprehension(id) => {
-                self.out.push(tag::COMPREHENSION);
-                self.number((id.index() - marks.comprehensions) as u64);
-            }
-            Expr::Loop(id) => {
-                self.out.push(tag::LOOP);
-                self.number((id.index() - marks.loops) as u64);
-            }
-            compound => self.compound(compound),
+        let bit = |holds: bool, bit: u32| if holds { bit } else { 0 };
+        let bits = bit(of.unroll, parts::UNROLL) | bit(of.block, parts::BLOCK) | bit(of.index.is_some(), parts::INDEX);
+        self.put([bits, self.maybe(of.before), self.maybe(of.count), self.maybe(of.after)]);
+        self.put(range(of.recurrences, marks.recurrences));
+        self.put(range(of.iterators, marks.iterators));
+        self.put(range(of.statements, marks.lists));
+        self.put(range(of.results, marks.lists));
+        of.index.into_iter().for_each(|index| self.ident(index, 0));
+    }
+
+    #[inline]
+    fn expr(&mut self, ast: &Ast, at: usize) {
+        let expr = ast.exprs[at];
+        let (tag, words) = self.words(expr);
+        self.place(ast.spans[at], tag);
+        // All four, and back: no branch depends on how many are needed.
+        let end = self.out.len() + tag::WORDS[tag as usize];
+        self.put(words);
+        self.out.truncate(end);
+        if let Expr::Numbers(id) = expr {
+            self.numbers.push(ast.numbers[id.index()].clone());
         }
     }
 
-    /// Operators, selects and subscripts.
-    fn compound(&mut self, expr: Expr) {
-        match expr {
-            Expr::Unary { op, operand } => {
-                self.out.extend([tag::UNARY, op as u8]);
-                self.expr_id(operand);
-            }
+    /// What an expression has besides its place.
+    fn words(&self, expr: Expr) -> (u32, [u32; 4]) {
+        let marks = self.marks;
+        let list = |range: ListRange, mark: usize| self::range(range, mark).into();
+        let (tag, (a, b)) = match expr {
+            Expr::Error => (tag::ERROR, (0, 0)),
+            Expr::Name(name) => (tag::NAME, (name.index() as u32, 0)),
+            Expr::Int(value) => (tag::INT, halves(value as u64).into()),
+            Expr::Scalar(value) => (tag::SCALAR, halves(value.to_bits()).into()),
+            Expr::Logical(value) => (tag::LOGICAL, (u32::from(value), 0)),
+            Expr::String(name) => (tag::STRING, (name.index() as u32, 0)),
+            Expr::Array(range) => (tag::ARRAY, list(range, marks.lists)),
+            Expr::IntArray(range) => (tag::INT_ARRAY, list(range, marks.ints)),
+            Expr::ScalarArray(range) => (tag::SCALAR_ARRAY, list(range, marks.scalars)),
+            Expr::Numbers(_) => (tag::NUMBERS, (0, 0)),
+            Expr::Tuple(range) => (tag::TUPLE, list(range, marks.lists)),
+            Expr::Unary { op, operand } => (tag::UNARY, (op as u32, self.id(operand))),
+            Expr::Index { base, index } => (tag::INDEX, (self.id(base), self.id(index))),
+            Expr::Comprehension(id) => (tag::COMPREHENSION, ((id.index() - marks.comprehensions) as u32, 0)),
+            Expr::Builtin { function, argument } => (tag::BUILTIN, (function as u32, self.id(argument))),
+            Expr::Call(id) => (tag::CALL, ((id.index() - marks.calls) as u32, 0)),
+            Expr::Loop(id) => (tag::LOOP, ((id.index() - marks.loops) as u32, 0)),
             Expr::Binary { op, lhs, rhs, at } => {
-                self.out.extend([tag::BINARY, op as u8]);
-                self.expr_id(lhs);
-                self.expr_id(rhs);
-                self.signed(i64::from(at) - i64::from(self.start));
+                return (tag::BINARY, [self.id(lhs), self.id(rhs), op as u32, self.offset(at)]);
             }
             Expr::Select { condition, yes, no } => {
-                self.out.push(tag::SELECT);
-                [condition, yes, no].into_iter().for_each(|id| self.expr_id(id));
-            }
-            Expr::Index { base, index } => {
-                self.out.push(tag::INDEX);
-                self.expr_id(base);
-                self.expr_id(index);
+                return (tag::SELECT, [self.id(condition), self.id(yes), self.id(no), 0]);
             }
             Expr::Slice { base, begin, end } => {
-                self.out.push(tag::SLICE);
-                self.expr_id(base);
-                self.maybe(begin);
-                self.maybe(end);
+                return (tag::SLICE, [self.id(base), self.maybe(begin), self.maybe(end), 0]);
             }
-            Expr::Builtin { function, argument } => {
-                self.out.extend([tag::BUILTIN, function as u8]);
-                self.expr_id(argument);
-            }
-            _ => self.out.push(tag::ERROR),
-        }
+        };
+        (tag, [a, b, 0, 0])
     }
 }
 
-/// The byte that stands for an item of one of the lists above.
-fn position<T: PartialEq>(all: &[T], item: T) -> u8 {
-    all.iter().position(|known| *known == item).unwrap_or_default() as u8
+fn range(range: ListRange, mark: usize) -> [u32; 2] {
+    [(range.start as usize - mark) as u32, range.len]
+}
+
+fn halves(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}
+
+/// The number of a primitive.
+fn position(primitive: Primitive) -> u32 {
+    PRIMITIVES.iter().position(|known| *known == primitive).unwrap_or_default() as u32
 }

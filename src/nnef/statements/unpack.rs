@@ -1,8 +1,8 @@
-//! From bytes to nodes. The bytes are our own, so what cannot be is not looked for; nothing worse
+//! From words to nodes. The words are our own, so what cannot be is not looked for; nothing worse
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::pack::{How, LOOPS, PRIMITIVES, parts, tag};
+use super::pack::{PRIMITIVES, how, parts, place, tag};
 use crate::graph::operators::{BINARY, BUILTINS, UNARY};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, Loop,
@@ -12,157 +12,95 @@ use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
 
-/// How a statement begins: how it is kept, and where it stands.
-pub(super) struct Begin {
-    pub(crate) how: How,
-    pub(crate) start: u32,
-}
-
 impl Reader<'_> {
-    /// Takes the beginning of the next statement off the bytes.
-    pub(super) fn begin(&mut self) -> Begin {
-        let mut unpacker = Unpacker::new(self.bytes, self.numbers, self.last, Marks::default());
-        let how = if unpacker.byte() == How::Tree as u8 { How::Tree } else { How::Packed };
-        let start = unpacker.offset();
-        (self.bytes, self.last) = (unpacker.bytes, start);
-        Begin { how, start }
-    }
-
-    /// Unpacks the rest of a statement, behind what the tree has already.
-    pub(super) fn nodes(&mut self, start: u32, ast: &mut Ast) -> Assignment {
-        let mut unpacker = Unpacker::new(self.bytes, self.numbers, start, Marks::of(ast));
-        let len = unpacker.number() as u32;
-        let (target, value) = unpacker.sides(ast);
-        (self.bytes, self.numbers) = (unpacker.bytes, unpacker.numbers);
-        Assignment { target, value, span: Span { start, end: start + len } }
+    /// Unpacks the next statement behind what the tree has already; none where it is kept as a tree.
+    pub(super) fn statement(&mut self, ast: &mut Ast) -> Option<Assignment> {
+        let [first, second, start, end] = *self.words.first_chunk()?;
+        if first >> 24 == how::TREE {
+            return None;
+        }
+        let (words, numbers) = (&self.words[4..], self.numbers);
+        let mut unpacker = Unpacker { words, numbers, start, marks: Marks::of(ast) };
+        let (target, value) = unpacker.nodes(ast, first, second);
+        let span = Span { start, end: start + end };
+        (self.words, self.numbers) = (unpacker.words, unpacker.numbers);
+        Some(Assignment { target, value, span })
     }
 }
 
-struct Unpacker<'b> {
-    bytes: &'b [u8],
+struct Unpacker<'w> {
+    words: &'w [u32],
     /// The next long literal arrays.
-    numbers: &'b [Numbers],
+    numbers: &'w [Numbers],
     start: u32,
     marks: Marks,
 }
 
-impl<'b> Unpacker<'b> {
-    fn new(bytes: &'b [u8], numbers: &'b [Numbers], start: u32, marks: Marks) -> Self {
-        Unpacker { bytes, numbers, start, marks }
+impl Unpacker<'_> {
+    /// Takes words off; 0 where there are none.
+    #[inline]
+    fn get<const N: usize>(&mut self) -> [u32; N] {
+        let Some((words, rest)) = self.words.split_first_chunk() else { return [0; N] };
+        self.words = rest;
+        *words
+    }
+
+    fn id(&self, number: u32) -> ExprId {
+        ExprId::new(self.marks.exprs + number as usize)
+    }
+
+    fn maybe(&self, number: u32) -> Option<ExprId> {
+        (number > 0).then(|| self.id(number - 1))
+    }
+
+    /// A place, and what is in the bits below.
+    #[inline]
+    fn place(&mut self) -> (Span, u32) {
+        let [word] = self.get();
+        let (at, with) = (word >> place::SHIFT, word & ((1 << place::SHIFT) - 1));
+        let (start, len) = match at {
+            place::WIDE => self.get::<2>().into(),
+            at => (at >> place::BITS, at & place::MAX),
+        };
+        let start = self.start.wrapping_add(start);
+        (Span { start, end: start + len }, with)
+    }
+
+    fn range(&mut self, mark: usize) -> ListRange {
+        let [start, len] = self.get();
+        range(start, len, mark)
     }
 
     /// Unpacks the nodes of a statement, and tells which of them are its sides.
-    fn sides(&mut self, ast: &mut Ast) -> (ExprId, ExprId) {
-        self.tables(ast);
-        (self.expr_id(), self.expr_id())
-    }
-
-    fn byte(&mut self) -> u8 {
-        match self.bytes.split_first() {
-            Some((byte, rest)) => {
-                self.bytes = rest;
-                *byte
-            }
-            None => 0,
-        }
-    }
-
-    #[inline]
-    fn number(&mut self) -> u64 {
-        let byte = self.byte();
-        if byte < 0x80 { u64::from(byte) } else { self.long_number(byte) }
-    }
-
-    /// A number of several bytes, from its first one.
-    fn long_number(&mut self, mut byte: u8) -> u64 {
-        let mut value = u64::from(byte & 0x7f);
-        let mut shift = 7;
-        while byte >= 0x80 && shift < 64 {
-            byte = self.byte();
-            value |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-        }
-        value
-    }
-
-    fn signed(&mut self) -> i64 {
-        let value = self.number();
-        (value >> 1) as i64 ^ -((value & 1) as i64)
-    }
-
-    fn scalar(&mut self) -> f64 {
-        match self.bytes.split_first_chunk() {
-            Some((bytes, rest)) => {
-                self.bytes = rest;
-                f64::from_le_bytes(*bytes)
-            }
-            None => 0.0,
-        }
-    }
-
-    /// A place, given relative to the start.
-    fn offset(&mut self) -> u32 {
-        (i64::from(self.start) + self.signed()) as u32
-    }
-
-    fn span(&mut self) -> Span {
-        if let Some(([offset, len], rest)) = self.bytes.split_first_chunk()
-            && (offset | len) < 0x80
-            && offset & 1 == 0
-        {
-            self.bytes = rest;
-            let start = self.start + u32::from(offset >> 1);
-            return Span { start, end: start + u32::from(*len) };
-        }
-        let start = self.offset();
-        Span { start, end: start + self.number() as u32 }
-    }
-
-    fn name(&mut self) -> Name {
-        Name::new(self.number() as usize)
-    }
-
-    fn ident(&mut self) -> Ident {
-        Ident { name: self.name(), span: self.span() }
-    }
-
-    fn id(&mut self, first: usize) -> u32 {
-        first as u32 + self.number() as u32
-    }
-
-    fn expr_id(&mut self) -> ExprId {
-        ExprId::new(self.id(self.marks.exprs) as usize)
-    }
-
-    fn maybe(&mut self) -> Option<ExprId> {
-        let id = self.number();
-        (id > 0).then(|| ExprId::new(self.marks.exprs + id as usize - 1))
-    }
-
-    fn range(&mut self, first: usize) -> ListRange {
-        ListRange { start: self.id(first), len: self.number() as u32 }
-    }
-
-    fn tables(&mut self, ast: &mut Ast) {
-        let exprs = self.number();
-        let present = self.byte();
-        let mut count = |bit: u8| if present & (1 << bit) != 0 { self.number() } else { 0 };
-        let (lists, ints, scalars, calls) = (count(0), count(1), count(2), count(3));
-        let (args, comprehensions, iterators) = (count(4), count(5), count(6));
-        let (loops, recurrences) = if present & LOOPS != 0 { (self.number(), self.number()) } else { (0, 0) };
-        let room = self.bytes.len().min(exprs as usize);
+    fn nodes(&mut self, ast: &mut Ast, first: u32, second: u32) -> (ExprId, ExprId) {
+        let ((exprs, lists), (calls, args)) = (pair(first), pair(second));
+        let [sides] = self.get();
+        let room = self.words.len().min(exprs);
         room::reserve(&mut ast.exprs, room);
         room::reserve(&mut ast.spans, room);
         for _ in 0..exprs {
-            let expr = self.expr(ast);
+            let (expr, span) = self.expr(ast);
             ast.exprs.push(expr);
-            ast.spans.push(self.span());
+            ast.spans.push(span);
         }
-        self.fill(&mut ast.lists, lists, Self::expr_id);
-        self.fill(&mut ast.ints, ints, Self::signed);
-        self.fill(&mut ast.scalars, scalars, Self::scalar);
+        self.fill(&mut ast.lists, lists, |unpacker| {
+            let [item] = unpacker.get();
+            unpacker.id(item)
+        });
         self.fill(&mut ast.calls, calls, Self::call);
         self.fill(&mut ast.args, args, Self::arg);
+        if first >> 24 == how::COMPOUND {
+            self.rare_tables(ast);
+        }
+        let (target, value) = pair(sides);
+        (self.id(target as u32), self.id(value as u32))
+    }
+
+    fn rare_tables(&mut self, ast: &mut Ast) {
+        let [ints, scalars] = self.get().map(|len| len as usize);
+        let [comprehensions, iterators, loops, recurrences] = self.get().map(|len| len as usize);
+        self.fill(&mut ast.ints, ints, |unpacker| joined(unpacker.get()) as i64);
+        self.fill(&mut ast.scalars, scalars, |unpacker| f64::from_bits(joined(unpacker.get())));
         self.fill(&mut ast.comprehensions, comprehensions, Self::comprehension);
         self.fill(&mut ast.iterators, iterators, Self::iterator);
         self.fill(&mut ast.loops, loops, Self::loop_of);
@@ -171,81 +109,113 @@ impl<'b> Unpacker<'b> {
 
     /// Adds so many items to a table.
     #[inline(always)]
-    fn fill<T>(&mut self, table: &mut Vec<T>, items: u64, mut next: impl FnMut(&mut Self) -> T) {
+    fn fill<T>(&mut self, table: &mut Vec<T>, items: usize, mut next: impl FnMut(&mut Self) -> T) {
         if items > 0 {
-            // An item takes a byte at least.
-            room::reserve(table, self.bytes.len().min(items as usize));
+            // An item takes a word at least.
+            room::reserve(table, self.words.len().min(items));
             table.extend((0..items).map(|_| next(self)));
         }
     }
 
     fn comprehension(&mut self) -> Comprehension {
         let iterators = self.range(self.marks.iterators);
-        Comprehension { iterators, filter: self.maybe(), item: self.expr_id() }
+        let [filter, item] = self.get();
+        Comprehension { iterators, filter: self.maybe(filter), item: self.id(item) }
+    }
+
+    /// An identifier, and what is with its place.
+    #[inline]
+    fn ident(&mut self) -> (Ident, u32) {
+        let (span, with) = self.place();
+        let [name] = self.get();
+        (Ident { name: Name::new(name as usize), span }, with)
     }
 
     fn iterator(&mut self) -> Iterator {
-        Iterator { name: self.ident(), iterable: self.expr_id() }
+        let (name, _) = self.ident();
+        let [iterable] = self.get();
+        Iterator { name, iterable: self.id(iterable) }
     }
 
     fn recurrence(&mut self) -> Recurrence {
-        let name = self.ident();
-        let ty = self.number().checked_sub(1).map(|ty| TypeSpecId(ty as u32));
-        Recurrence { name, ty, initial: self.expr_id() }
+        let (name, _) = self.ident();
+        let [ty, initial] = self.get();
+        Recurrence { name, ty: ty.checked_sub(1).map(TypeSpecId), initial: self.id(initial) }
     }
 
     fn loop_of(&mut self) -> Loop {
         let marks = self.marks;
-        let has = self.byte();
+        let [has, before, count, after] = self.get();
         Loop {
             unroll: has & parts::UNROLL != 0,
             block: has & parts::BLOCK != 0,
-            index: (has & parts::INDEX != 0).then(|| self.ident()),
+            before: self.maybe(before),
+            count: self.maybe(count),
+            after: self.maybe(after),
             recurrences: self.range(marks.recurrences),
             iterators: self.range(marks.iterators),
             statements: self.range(marks.lists),
             results: self.range(marks.lists),
-            before: self.maybe(),
-            count: self.maybe(),
-            after: self.maybe(),
+            index: (has & parts::INDEX != 0).then(|| self.ident().0),
         }
     }
 
     fn call(&mut self) -> Call {
-        let name = self.ident();
-        let generic = match self.byte() {
-            0 => None,
-            primitive => {
-                let span = self.span();
-                PRIMITIVES.get(usize::from(primitive) - 1).map(|&primitive| (primitive, span))
-            }
-        };
-        Call { name, generic, args: self.range(self.marks.args) }
+        let (name, generic) = self.ident();
+        let [args] = self.get();
+        let (start, len) = pair(args);
+        let primitive = (generic as usize).checked_sub(1).and_then(|at| PRIMITIVES.get(at));
+        let generic = primitive.map(|&primitive| (primitive, self.place().0));
+        Call { name, generic, args: range(start as u32, len as u32, self.marks.args) }
     }
 
     fn arg(&mut self) -> Arg {
-        let name = (self.byte() != 0).then(|| self.ident());
-        Arg { name, value: self.expr_id() }
+        let [word] = self.get();
+        let name = (word & 1 != 0).then(|| self.ident().0);
+        Arg { name, value: self.id(word >> 1) }
     }
 
-    fn expr(&mut self, ast: &mut Ast) -> Expr {
+    #[inline]
+    fn expr(&mut self, ast: &mut Ast) -> (Expr, Span) {
+        let (span, tag) = self.place();
+        let mut words = [0; 4];
+        match self.words.first_chunk() {
+            Some(next) => words = *next,
+            // Near the end of the words.
+            None => words[..self.words.len()].copy_from_slice(self.words),
+        }
+        let count = tag::WORDS.get(tag as usize).copied().unwrap_or_default();
+        self.words = self.words.get(count..).unwrap_or_default();
+        (self.of_words(tag, words, ast), span)
+    }
+
+    #[inline]
+    fn of_words(&mut self, tag: u32, [a, b, c, d]: [u32; 4], ast: &mut Ast) -> Expr {
         let marks = self.marks;
-        match self.byte() {
-            tag::NAME => Expr::Name(self.name()),
-            tag::INT => Expr::Int(self.signed()),
-            tag::SCALAR => Expr::Scalar(self.scalar()),
-            tag::FALSE => Expr::Logical(false),
-            tag::TRUE => Expr::Logical(true),
-            tag::STRING => Expr::String(self.name()),
-            tag::ARRAY => Expr::Array(self.range(marks.lists)),
-            tag::INT_ARRAY => Expr::IntArray(self.range(marks.ints)),
-            tag::SCALAR_ARRAY => Expr::ScalarArray(self.range(marks.scalars)),
+        match tag {
+            tag::NAME => Expr::Name(Name::new(a as usize)),
+            tag::INT => Expr::Int(joined([a, b]) as i64),
+            tag::SCALAR => Expr::Scalar(f64::from_bits(joined([a, b]))),
+            tag::LOGICAL => Expr::Logical(a != 0),
+            tag::STRING => Expr::String(Name::new(a as usize)),
+            tag::ARRAY => Expr::Array(range(a, b, marks.lists)),
+            tag::INT_ARRAY => Expr::IntArray(range(a, b, marks.ints)),
+            tag::SCALAR_ARRAY => Expr::ScalarArray(range(a, b, marks.scalars)),
             tag::NUMBERS => self.shared_array(ast),
-            tag::TUPLE => Expr::Tuple(self.range(marks.lists)),
-            tag::CALL => Expr::Call(CallId(self.id(marks.calls))),
-            tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(self.id(marks.comprehensions))),
-            tag::LOOP => Expr::Loop(LoopId(self.id(marks.loops))),
-            tag => self.compound(tag),
+            tag::TUPLE => Expr::Tuple(range(a, b, marks.lists)),
+            tag::UNARY => Expr::Unary { op: row(UNARY, a).op, operand: self.id(b) },
+            tag::BINARY => {
+                let (lhs, rhs, at) = (self.id(a), self.id(b), self.start.wrapping_add(d));
+                Expr::Binary { op: row(BINARY, c).op, lhs, rhs, at }
+            }
+            tag::SELECT => Expr::Select { condition: self.id(a), yes: self.id(b), no: self.id(c) },
+            tag::INDEX => Expr::Index { base: self.id(a), index: self.id(b) },
+            tag::SLICE => Expr::Slice { base: self.id(a), begin: self.maybe(b), end: self.maybe(c) },
+            tag::COMPREHENSION => Expr::Comprehension(ComprehensionId(marks.comprehensions as u32 + a)),
+            tag::BUILTIN => Expr::Builtin { function: row(BUILTINS, a).op, argument: self.id(b) },
+            tag::CALL => Expr::Call(CallId(marks.calls as u32 + a)),
+            tag::LOOP => Expr::Loop(LoopId(marks.loops as u32 + a)),
+            _ => Expr::Error,
         }
     }
 
@@ -255,30 +225,22 @@ impl<'b> Unpacker<'b> {
         self.numbers = rest;
         ast.shared_array(next.clone())
     }
+}
 
-    fn compound(&mut self, tag: u8) -> Expr {
-        match tag {
-            tag::UNARY => {
-                let op = self.row(&UNARY).op;
-                Expr::Unary { op, operand: self.expr_id() }
-            }
-            tag::BINARY => {
-                let op = self.row(&BINARY).op;
-                Expr::Binary { op, lhs: self.expr_id(), rhs: self.expr_id(), at: self.offset() }
-            }
-            tag::SELECT => Expr::Select { condition: self.expr_id(), yes: self.expr_id(), no: self.expr_id() },
-            tag::INDEX => Expr::Index { base: self.expr_id(), index: self.expr_id() },
-            tag::SLICE => Expr::Slice { base: self.expr_id(), begin: self.maybe(), end: self.maybe() },
-            tag::BUILTIN => {
-                let function = self.row(&BUILTINS).function;
-                Expr::Builtin { function, argument: self.expr_id() }
-            }
-            _ => Expr::Error,
-        }
-    }
+fn range(start: u32, len: u32, mark: usize) -> ListRange {
+    ListRange { start: mark as u32 + start, len }
+}
 
-    /// The row of a table of operators whose number comes next.
-    fn row<T, const N: usize>(&mut self, table: &'static [T; N]) -> &'static T {
-        table.get(usize::from(self.byte())).unwrap_or(&table[0])
-    }
+/// Two numbers of 12 bits.
+fn pair(word: u32) -> (usize, usize) {
+    ((word & 0xFFF) as usize, (word >> 12 & 0xFFF) as usize)
+}
+
+fn joined([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// The row of a table of operators by its number.
+fn row<T>(table: &'static [T], number: u32) -> &'static T {
+    table.get(number as usize).unwrap_or(&table[0])
 }

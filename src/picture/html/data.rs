@@ -17,7 +17,7 @@ use crate::source::{FileId, Location, Sources};
 
 /// The longest value of an attribute, in bytes.
 const VALUE: usize = 2000;
-/// The longest piece of a line of source, in characters, and how much of that is before the place.
+/// The longest excerpt of a line of source, in characters, and how many of these are before the place.
 const EXCERPT: (usize, usize) = (240, 60);
 
 /// Writes the data as one JSON object.
@@ -204,7 +204,7 @@ impl Data<'_> {
         })
     }
 
-    /// The boxes; then the variables and constants that have none, so that they can be found.
+    /// The boxes; then the variables and constants without a box, so that a search finds them.
     fn nodes(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let boxes = self.scene.nodes.len();
         let undrawn = |i: &usize| self.scene.node_of[*i].is_none();
@@ -266,7 +266,7 @@ impl Data<'_> {
         self.int(group);
     }
 
-    /// Results, arguments with the defaults of those that were not given, place and calls.
+    /// Results, arguments and defaults, place and calls of an operation.
     fn operation(&mut self, id: OperationId) {
         let graph = self.graph;
         let operation = &graph.operations[id.index()];
@@ -326,7 +326,7 @@ impl Data<'_> {
     /// The number of the line of a place among the excerpts.
     fn excerpt(&mut self, at: Location) -> usize {
         let position = self.places.start(at);
-        // Long lines have several: one for each piece.
+        // Long lines have several excerpts.
         let key = (at.file, position.line, position.column / EXCERPT.1 as u32);
         if let Some(known) = self.excerpts.of.get(&key) {
             return *known;
@@ -345,7 +345,7 @@ impl Data<'_> {
     }
 }
 
-/// The number of what a vertex is, and its net.
+/// The kind of a vertex as a number, and its net.
 fn kind(vertex: Vertex) -> (u32, u32) {
     match vertex {
         Vertex::Item(item) => (0, item),
@@ -355,7 +355,7 @@ fn kind(vertex: Vertex) -> (u32, u32) {
     }
 }
 
-/// The line around a place, without what is far away.
+/// The part of a line around a place.
 fn excerpt(sources: &Sources, at: Location) -> String {
     let file = sources.file(at.file);
     let text = file.text();

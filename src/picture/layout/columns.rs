@@ -1,23 +1,24 @@
-//! Where in a row things stand: the method of Brandes and Köpf, with ends of lines that are not in
-//! the middle of what they lead to.
+//! The positions of vertices in their rows: the method of Brandes and Köpf, for lines that need not
+//! end in the middle of a vertex.
 //!
-//! Vertices are aligned with a neighbour in the row before, so that long lines are straight; what
-//! is aligned is moved together as far to one side as there is room. That is done from all four
-//! corners, and a vertex gets the middle of its four places; then things settle a little. `page/columns.js` does the same.
+//! Vertices are aligned with a neighbour in the row before, so that long lines are straight; aligned
+//! vertices are moved together as far to one side as there is room. That is done from all four
+//! corners, and a vertex gets the middle of its four positions. Then [`super::settle`] improves them.
+//! `page/columns.js` does the same.
 
 use super::order::Incident;
 use super::ranks::{Rows, Vertex};
 use super::settle::Settling;
 
-/// What is known of the sizes of a level.
+/// The sizes of a level.
 pub(crate) struct Sizes<'s> {
-    /// How wide each item is.
+    /// The width of each item.
     pub(crate) widths: &'s [f64],
-    /// Where the lines end: to the right of the middle of what they lead to, upper and lower end.
+    /// The upper and lower end of each line, to the right of the middle of its vertex.
     pub(crate) ends: &'s [(f64, f64)],
 }
 
-/// The room between two things in a row, and beside a line.
+/// The room between two items in a row.
 pub(crate) const GAP: f64 = 26.0;
 /// The room beside a line.
 pub(crate) const LINE_GAP: f64 = 13.0;
@@ -43,7 +44,7 @@ struct Columns<'r> {
     down: Incident,
 }
 
-/// Vertices that stand one above the other: where each is beside the first of its block.
+/// Blocks of aligned vertices: the position of each relative to the first of its block.
 struct Blocks {
     root: Vec<u32>,
     shift: Vec<f64>,
@@ -72,13 +73,13 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// How far apart the middles of neighbours are at least.
+    /// The least distance between the middles of neighbours.
     fn distance(&self, a: u32, b: u32) -> f64 {
         let gap = if self.is_item(a) && self.is_item(b) { GAP } else { LINE_GAP };
         self.half(a) + gap + self.half(b)
     }
 
-    /// Whether a line is part of a longer one; those shall be straight.
+    /// Whether a line is part of a longer one, which should be straight.
     fn is_inner(&self, edge: usize) -> bool {
         let edge = self.rows.edges[edge];
         !self.is_item(edge.upper) && !self.is_item(edge.lower)
@@ -207,7 +208,8 @@ impl<'r> Columns<'r> {
         x
     }
 
-    /// Lays the four on the narrowest one, and takes the mean of the middle two for each vertex.
+    /// Aligns the four layouts with the narrowest one, and takes the mean of the middle two for each
+    /// vertex.
     fn balance(&self, mut all: Vec<Vec<f64>>) -> (Vec<f64>, f64) {
         let count = self.rows.vertices.len();
         let side = |x: &[f64], sign: f64| {
@@ -238,7 +240,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// The one or two in the middle, in the order in which they are tried.
+/// The one or two middle neighbours, in the order in which they are tried.
 fn middles(count: usize, left: bool) -> impl Iterator<Item = usize> {
     let (low, high) = (count.saturating_sub(1) / 2, count / 2);
     let (first, second) = if left { (low, high) } else { (high, low) };

@@ -1,4 +1,4 @@
-//! Places and sizes: of boxes, of groups around them, and of lines.
+//! Positions and sizes of boxes, groups and lines.
 //!
 //! Groups are laid out from the inside out, and put into place from the outside in.
 //! `page/frame.js` does the same for groups that are open or closed.
@@ -40,7 +40,7 @@ pub(crate) struct Route {
     pub(crate) tensor: TensorId,
 }
 
-/// A picture with everything in its place.
+/// A complete layout of a picture.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     /// The boxes.
@@ -55,9 +55,9 @@ pub(crate) struct Placed {
 
 /// Sizes of fonts.
 pub(crate) const TITLE_SIZE: f64 = 12.0;
-/// Of what stands beside and below titles.
+/// The font size of texts beside and below titles.
 pub(crate) const NOTE_SIZE: f64 = 10.5;
-/// Bold letters are wider.
+/// The factor by which bold letters are wider.
 const BOLD: f64 = 1.1;
 /// The room beside and above the text of a box.
 pub(crate) const BOX_PAD: (f64, f64) = (12.0, 5.0);
@@ -72,16 +72,16 @@ const PAD: f64 = 16.0;
 /// The height of the upper edge of a group, and of the title in it.
 const HEAD: f64 = 30.0;
 const CHIP: (f64, f64) = (5.0, 20.0);
-/// What a title has beside its text.
+/// The width of a title without its text.
 const CHIP_PAD: f64 = 30.0;
 /// How much wider each half of a group becomes so that its title stands on the left.
 const WIDER: f64 = 60.0;
-/// The room between rows: at least, for each step aside, at most.
+/// The room between rows: the least, that for each unit of a sideways line, the most.
 const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
 /// The straight end of a line that an arrowhead needs.
 const TIP: f64 = 8.0;
 
-/// A group with its items in place, the group's upper left corner being 0.
+/// A group with its items, relative to its upper left corner.
 #[derive(Debug, Default)]
 struct Frame {
     width: f64,
@@ -90,7 +90,7 @@ struct Frame {
     x: Vec<f64>,
     /// The top and the bottom of each row.
     rows: Vec<(f64, f64)>,
-    /// Where lines meet items, beside their middle: upper and lower end.
+    /// The upper and lower end of each line, relative to the middle of its item.
     ends: Vec<(f64, f64)>,
     /// The title.
     title: Rect,
@@ -109,7 +109,7 @@ pub(crate) fn box_size(node: &Node) -> (f64, f64) {
     ((text + 2.0 * BOX_PAD.0).max(56.0).ceil(), height.ceil())
 }
 
-/// The size of a group that is closed, on a page: its title, and how many operations it has.
+/// The size of a closed group on a page: its title, and the number of its operations.
 pub(crate) fn closed_size(group: &Group) -> (f64, f64) {
     let title = label::width(&group.title) * TITLE_SIZE * BOLD;
     let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
@@ -121,7 +121,7 @@ pub(crate) fn title_width(title: &str) -> f64 {
     (label::width(title) * NOTE_SIZE * BOLD + CHIP_PAD).ceil()
 }
 
-/// Puts everything into place, all groups open.
+/// Computes all positions, with all groups open.
 pub(crate) fn place(scene: &Scene, arrangement: &Arrangement) -> Placed {
     let sizes: Vec<(f64, f64)> = scene.nodes.iter().map(box_size).collect();
     let mut frames: Vec<Frame> = Vec::new();
@@ -150,7 +150,7 @@ fn size_of(item: Item, sizes: &[(f64, f64)], frames: &[Frame]) -> (f64, f64) {
     }
 }
 
-/// Lays out a group; those within are laid out already.
+/// Lays out a group, whose inner groups are laid out already.
 fn frame(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame]) -> Frame {
     let items = &scene.groups[group].items;
     let widths: Vec<f64> = items.iter().map(|item| size_of(*item, sizes, frames).0).collect();
@@ -184,8 +184,8 @@ fn frame(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], fr
     frame
 }
 
-/// Finds room for the title of a group between the lines that come in; makes the group wider
-/// where there is none.
+/// Finds room for the title of a group between the incoming lines; makes the group wider where there
+/// is none.
 fn title(scene: &Scene, level: &Arranged, group: usize, x: &mut [f64], width: &mut f64) -> Rect {
     let needed = title_width(&scene.groups[group].title);
     let least = needed + 12.0;
@@ -226,7 +226,7 @@ impl Frame {
                 continue;
             }
             let gap = (ROW_GAP.0 + aside[i] * ROW_GAP.1).min(ROW_GAP.2);
-            // Below the upper edge of a group lines only step aside.
+            // Below the upper edge of a group lines only run sideways.
             y += if i > usize::from(ins) {
                 gap
             } else if ins {
@@ -245,7 +245,7 @@ impl Frame {
         self.height = if outs { y } else { y + PAD };
     }
 
-    /// How far the lines to each row step aside at most.
+    /// How far the lines to each row run sideways at most.
     fn aside(&self, level: &Arranged) -> Vec<f64> {
         let mut row_of = vec![0u32; level.rows.vertices.len()];
         for (i, row) in level.rows.rows.iter().enumerate() {
@@ -261,7 +261,7 @@ impl Frame {
     }
 }
 
-/// Puts the items and lines of a group into place; the group itself is there already.
+/// Computes the final positions of the items and lines of a group, given its own.
 fn put(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame], placed: &mut Placed) {
     let (frame, Rect { x, y, .. }) = (&frames[group], placed.groups[group]);
     placed.titles[group] = Rect { x: frame.title.x + x, y: frame.title.y + y, ..frame.title };

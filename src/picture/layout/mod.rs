@@ -1,11 +1,11 @@
 //! The layout of a picture: rows from top to bottom, groups within groups.
 //!
-//! Each group is a level of its own: its items stand in rows ([`ranks`]), rows are ordered so that
-//! few lines cross ([`order`]), and get their places ([`columns`], [`frame`]). A group within is
-//! one item there, and lines end at its ports, which have an order of their own. So rows and
-//! orders do not depend on which groups are open: a page computes places only.
+//! Each group is a level of its own: its items are assigned to rows ([`ranks`]), rows are ordered so
+//! that few lines cross ([`order`]), and then get positions ([`columns`], [`frame`]). An inner group is
+//! one item of its level, and lines end at its ports, which have an order of their own. So rows and
+//! orders do not depend on which groups are open: a page computes positions only.
 //!
-//! Everything is linear or sorts, and nothing recurses.
+//! All steps take linear time or that of sorting, and none is recursive.
 
 pub(crate) mod columns;
 pub(crate) mod frame;
@@ -22,7 +22,7 @@ use ranks::{Rows, Vertex};
 /// The rows of all groups of a scene.
 #[derive(Debug)]
 pub(crate) struct Arrangement {
-    /// For each group.
+    /// The rows of each group.
     pub(crate) levels: Vec<Arranged>,
 }
 
@@ -33,13 +33,13 @@ pub(crate) struct Arranged {
     pub(crate) rows: Rows,
     /// The tensor of each net.
     pub(crate) tensors: Vec<TensorId>,
-    /// The tensors that come in and that leave, from the left.
+    /// The tensors that enter the group, from the left.
     pub(crate) ins: Vec<TensorId>,
-    /// The tensors that leave.
+    /// The tensors that leave the group, from the left.
     pub(crate) outs: Vec<TensorId>,
 }
 
-/// Arranges a scene. Boxes get a row for each tensor that no line leads to them.
+/// Arranges a scene. A box gets a text row for each tensor that no line leads to it.
 pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     let mut levels = rank_all(scene);
     for group in (0..levels.len()).rev() {
@@ -58,7 +58,7 @@ pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     Arrangement { levels }
 }
 
-/// Ranks every group, those around others first: what has no line to a group is named within.
+/// Ranks every group, outer ones first: tensors without a line to a group are named within it.
 fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
     let count = scene.groups.len();
     let mut dropped: Vec<FxHashSet<TensorId>> = vec![FxHashSet::default(); count];
@@ -97,7 +97,7 @@ fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
     levels
 }
 
-/// Adds the rows that name tensors.
+/// Adds the text rows that name tensors.
 fn tell(scene: &mut Scene, mut named: Vec<(u32, TensorId)>) {
     named.sort_unstable();
     named.dedup();
@@ -113,7 +113,7 @@ fn tell(scene: &mut Scene, mut named: Vec<(u32, TensorId)>) {
     }
 }
 
-/// Where the lines of a level meet groups within: parts of their width.
+/// The ends of the lines of a level at inner groups, as fractions of the width of the group.
 fn ends(scene: &Scene, levels: &[Arranged], group: usize) -> Vec<order::Ends> {
     let level = &levels[group];
     let mut places: FxHashMap<(u32, TensorId, bool), f32> = FxHashMap::default();

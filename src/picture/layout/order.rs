@@ -1,17 +1,16 @@
-//! The order of what stands in a row, so that few lines cross.
+//! The order of the vertices in a row, so that few lines cross.
 //!
-//! Rows are sorted by where their neighbours stand, downwards and upwards in turn, and the best
-//! order met is kept.
+//! Rows are sorted by the positions of neighbours in the next row, downwards and upwards in turn, and
+//! the best order is kept.
 
 use super::ranks::{Rows, Vertex};
 
-/// Where the ends of a line meet its vertices: parts of their width from the middle, upper and
-/// lower end.
+/// The upper and lower end of a line: fractions of the width of the vertex, from its middle.
 pub(crate) type Ends = (f32, f32);
 
 /// How many times all rows are sorted, by the number of lines.
 const ROUNDS: &[(usize, usize)] = &[(20_000, 24), (200_000, 8), (usize::MAX, 3)];
-/// How many times in vain, before it is enough.
+/// How many times without improvement before the search ends.
 const PATIENCE: usize = 6;
 
 /// Orders the rows; `ends` has an entry for each line.
@@ -85,7 +84,7 @@ impl<'r> Sorting<'r> {
         Sorting { rows, ends, position: vec![0.0; count], up, down }
     }
 
-    /// Starts with what is connected side by side: in the order of a walk along the lines.
+    /// The initial order: that of a walk along the lines, so that connected vertices are close together.
     fn start(&mut self) {
         let mut row_of = vec![0u32; self.rows.vertices.len()];
         for (i, row) in self.rows.rows.iter().enumerate() {
@@ -127,7 +126,7 @@ impl<'r> Sorting<'r> {
         }
     }
 
-    /// Where a vertex wants to stand: in the middle of its neighbours, or where it is.
+    /// The preferred position of a vertex: the middle of its neighbours, or the present one.
     fn middle(&self, vertex: u32, down: bool) -> f32 {
         let lines = if down { self.up.of(vertex) } else { self.down.of(vertex) };
         if lines.is_empty() {
@@ -157,7 +156,7 @@ impl<'r> Sorting<'r> {
             }
         }
         ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        // Several ends within one vertex count as crossing, too, so they get places of their own.
+        // Lines can also cross at the ends within one vertex, so each end has a position of its own.
         let mut tree = Fenwick::new(lower * Fenwick::PARTS);
         let mut crossings = 0;
         for (i, (_, x)) in ends.iter().enumerate() {
@@ -169,7 +168,7 @@ impl<'r> Sorting<'r> {
     }
 }
 
-/// Counts places, and how many are not right of one.
+/// Counts positions, and how many are not to the right of a given one.
 struct Fenwick(Vec<u32>);
 
 impl Fenwick {

@@ -1,17 +1,17 @@
-//! Ranks: which row each item of a level stands in, and which lanes lead nets past other items.
+//! Ranks: the row of each item of a level, and the lanes by which nets pass other items.
 //!
 //! A net is a tensor: one source, some targets. Its line runs down from the source through one
 //! lane in each row that it passes, whatever the number of its targets, and branches off above
-//! each. Lanes are limited: what is too far away, or would lead upwards, is named in the box of
-//! its target instead.
+//! each. Lanes are limited: where a target is too far away, or above the source, the tensor is named
+//! in the box of the target instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a level draws: items by number, and nets between them.
+/// The contents of a level: items by number, and nets between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Level {
-    /// The number of items. Smaller numbers stand further up where nothing else decides.
+    /// The number of items. Items with smaller numbers are further up where nothing else decides.
     pub(crate) items: u32,
     /// The nets.
     pub(crate) nets: Vec<Net>,
@@ -20,7 +20,7 @@ pub(crate) struct Level {
 /// A tensor on a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Net {
-    /// The item that makes it; none if it comes from outside.
+    /// The item whose result it is; none if it comes from outside.
     pub(crate) source: Option<u32>,
     /// The items that use it.
     pub(crate) targets: Vec<u32>,
@@ -28,16 +28,16 @@ pub(crate) struct Net {
     pub(crate) leaves: bool,
 }
 
-/// What stands in a row.
+/// A vertex of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Vertex {
     /// An item.
     Item(u32),
-    /// The line of a net on its way.
+    /// A lane: the line of a net that passes the row.
     Lane(u32),
-    /// Where a net comes in.
+    /// The port where a net enters the level.
     In(u32),
-    /// Where a net leaves.
+    /// The port where a net leaves the level.
     Out(u32),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Edge {
 pub(crate) struct Rows {
     /// The vertices; items come first, under their numbers.
     pub(crate) vertices: Vec<Vertex>,
-    /// Which vertices stand in each row, from the left.
+    /// The vertices of each row, from the left.
     pub(crate) rows: Vec<Vec<u32>>,
     /// The lines.
     pub(crate) edges: Vec<Edge>,
@@ -65,18 +65,18 @@ pub(crate) struct Rows {
     pub(crate) named: Vec<(u32, u32)>,
 }
 
-/// Lanes for each item, and in any case.
+/// The limit of lanes: a number for each item, and a constant.
 const LANES_PER_ITEM: usize = 4;
 const LANES: usize = 2000;
 /// The least limit to the items of a row.
 const MIN_WIDTH: usize = 12;
-/// How many lanes a row has for each item that it may have, and in any case.
+/// The lanes of a row: a number for each item that it may have, and a constant.
 const LANES_IN_ROW: u32 = 2;
 const MIN_LANES_IN_ROW: u32 = 48;
-/// How many rows are looked at for room, for each item and in any case.
+/// The most rows that are searched for room: a number for each item, and a constant.
 const LOOKS_PER_ITEM: usize = 50;
 const LOOKS: usize = 100_000;
-/// How many rows are tried for something that could stand further down.
+/// How many rows are tried for an item that could be further down.
 const TRIES: u32 = 64;
 
 /// Finds the rows of a level.
@@ -134,9 +134,9 @@ impl Graph {
         Graph { after, before: Table::new(level.items as usize, &pairs) }
     }
 
-    /// An order in which sources precede targets, smaller numbers first. Where there are circles,
-    /// the smallest number that is left goes first; so some nets lead against the order. Gives the
-    /// position of each item, too.
+    /// An order in which sources precede targets, smaller numbers first. In a cycle, the smallest number
+    /// that is left goes first, so some nets lead against the order. Also gives the position of each
+    /// item.
     fn order(&self, count: usize) -> (Vec<u32>, Vec<u32>) {
         let mut left: Vec<u32> = (0..count as u32).map(|i| self.before.of(i).len() as u32).collect();
         let mut ready: BinaryHeap<Reverse<u32>> =
@@ -192,11 +192,11 @@ fn row_width(items: usize) -> u32 {
     items.isqrt().max(MIN_WIDTH) as u32
 }
 
-/// The row of each item, while rows have a limited width.
+/// Assigns rows to items, with limited widths of the rows.
 struct Ranks {
     of: Vec<u32>,
     used: Vec<u32>,
-    /// The next row that may have room, for each row.
+    /// For each row, the next one that may have room.
     next: Vec<u32>,
     width: u32,
 }
@@ -206,7 +206,7 @@ impl Ranks {
         Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width: row_width(count) }
     }
 
-    /// The first row from here on that has room.
+    /// The first row with room, from a row on.
     fn room(&mut self, from: u32) -> u32 {
         let mut row = from;
         while let Some(&next) = self.next.get(row as usize).filter(|next| **next != row) {
@@ -230,7 +230,7 @@ impl Ranks {
         self.of[item as usize] = row;
     }
 
-    /// Each item below all that it needs.
+    /// Puts each item below all items whose results it uses.
     fn assign(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
         for &item in order {
             let earlier = |source: &&u32| position[**source as usize] < position[item as usize];
@@ -240,8 +240,8 @@ impl Ranks {
         }
     }
 
-    /// Moves items down to just above their first user, where that makes lines no longer: where
-    /// they use tensors that lead further down anyway, or make more than they use.
+    /// Moves items down to just above their first user where that does not make lines longer in total:
+    /// where the lines to them lead further down anyway, or fewer lines lead to them than from them.
     fn pull_down(&mut self, graph: &Graph, level: &Level, order: &[u32], position: &[u32]) {
         let (alone, made) = lengths(level, self.of.len());
         for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
@@ -256,7 +256,7 @@ impl Ranks {
         }
     }
 
-    /// Leaves out rows in which nothing stands.
+    /// Removes empty rows.
     fn close_gaps(self) -> Vec<u32> {
         let mut new = Vec::with_capacity(self.used.len());
         let mut rows = 0;
@@ -273,10 +273,10 @@ struct Builder<'l> {
     ranks: Vec<u32>,
     last: u32,
     rows: Rows,
-    /// How many lanes each row has, and may have.
+    /// How many lanes each row has, and how many it may have.
     used: Vec<u32>,
     most: u32,
-    /// How many rows may still be looked at for room.
+    /// How many rows may still be searched for room.
     looks: usize,
 }
 
@@ -341,7 +341,7 @@ impl<'l> Builder<'l> {
         id
     }
 
-    /// The first row that has no room for a lane, or the last one that is asked for.
+    /// The first row without room for a lane, or the end of the range.
     fn first_full(&mut self, from: u32, to: u32) -> u32 {
         let rows = (to.saturating_sub(from) as usize).min(self.looks);
         let full = (from..to).take(rows).position(|row| self.used[row as usize] >= self.most);
@@ -349,7 +349,7 @@ impl<'l> Builder<'l> {
         from + full.unwrap_or(rows) as u32
     }
 
-    /// Draws a net as far as lanes are left; the rest of its targets are named.
+    /// Draws a net as far as lanes are left; its other targets name the tensor.
     fn net(&mut self, i: u32, targets: &[u32], leaves: bool, lanes: &mut usize) {
         let start = self.start(i);
         let end = if leaves { self.last } else { targets.last().map_or(start, |target| self.ranks[*target as usize]) };

@@ -1,22 +1,23 @@
-//! A last step of placing columns: what stands straight above each other moves, as one, towards
-//! what it is connected with, as far as there is room. `page/columns.js` does the same.
+//! The last step of computing positions: vertices connected by straight lines move together towards
+//! the other vertices that they are connected to, as far as there is room. `page/columns.js` does the
+//! same.
 
 use super::columns::Sizes;
 use super::order::Incident;
 use super::ranks::Rows;
 
-/// How often everything is moved.
+/// The number of passes over all vertices.
 const ROUNDS: usize = 20;
-/// What counts as straight.
+/// The largest offset of a line that counts as straight.
 const STRAIGHT: f64 = 1e-6;
 
 /// The rows with their lines and positions.
 pub(crate) struct Settling<'s> {
     /// The rows.
     pub(crate) rows: &'s Rows,
-    /// Where lines end.
+    /// The ends of the lines.
     pub(crate) sizes: &'s Sizes<'s>,
-    /// The place of each vertex in its row.
+    /// The index of each vertex in its row.
     pub(crate) position: &'s [u32],
     /// The lines of each vertex to the row above.
     pub(crate) up: &'s Incident,
@@ -33,7 +34,7 @@ struct Blocks {
 }
 
 impl Settling<'_> {
-    /// Moves the vertices; `distance` is that of the middles of neighbours at least.
+    /// Moves the vertices; `distance` is the least distance between the middles of neighbours.
     pub(crate) fn settle(&self, x: &mut [f64], distance: impl Fn(u32, u32) -> f64) {
         let blocks = self.blocks(x);
         for round in 0..ROUNDS {
@@ -47,7 +48,7 @@ impl Settling<'_> {
         }
     }
 
-    /// How far the end of a line at the vertex below is left of the end above.
+    /// How far the lower end of a line is to the left of its upper end.
     fn aside(&self, edge: u32, x: &[f64]) -> f64 {
         let (line, ends) = (self.rows.edges[edge as usize], self.sizes.ends[edge as usize]);
         x[line.upper as usize] + ends.0 - x[line.lower as usize] - ends.1
@@ -73,7 +74,7 @@ impl Settling<'_> {
         blocks
     }
 
-    /// How far a block moves: to the mean of what it wants, within the room there is.
+    /// How far a block moves: to the mean of the preferred positions, within the room there is.
     fn step(&self, blocks: &Blocks, block: usize, x: &[f64], distance: &impl Fn(u32, u32) -> f64) -> f64 {
         let (mut sum, mut lines) = (0.0, 0u32);
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);

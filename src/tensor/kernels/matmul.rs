@@ -5,14 +5,14 @@ use crate::tensor::{Data, Tensor};
 
 /// The matrices of an operand: the last two axes; the others are batches.
 pub(crate) struct Matrices {
-    /// Where they start.
+    /// The index of the first element of each matrix.
     pub starts: Vec<usize>,
-    /// How far apart neighbouring rows and neighbouring columns are.
+    /// The strides of rows and of columns.
     pub steps: (usize, usize),
 }
 
 impl Matrices {
-    /// The matrices of a shape of rank 2 at least whose batches are repeated.
+    /// The matrices of a shape of rank 2 at least, whose batches are broadcast.
     pub(crate) fn new(shape: &[usize], transposed: bool, batch: Repeat) -> Matrices {
         let (outer, matrix) = shape.split_at(shape.len() - 2);
         let steps = batch.steps(outer);

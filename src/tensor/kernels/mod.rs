@@ -1,10 +1,10 @@
-//! What operations compute on elements of any type, for evaluations of every notation.
+//! Kernels of operations on elements of any type, for the evaluation of every notation.
 //!
 //! [`TABLE`] has the element-wise operations; reductions and products of matrices are functions.
 //! Results have the types of their operands, and integers wrap around. The reference evaluator of
 //! flat graphs, which refuses results beyond 64 bits, takes them from [`Arith::exact`].
 
-/// Does the same with two operands of one type, which is among those listed.
+/// Evaluates an expression on the elements of two operands of one type, which is among those listed.
 macro_rules! same_type {
     ($a:expr, $b:expr, [$($variant:ident),*], $x:ident, $y:ident => $body:expr) => {
         match ($a.data(), $b.data()) {
@@ -29,7 +29,7 @@ pub(crate) use repeat::{Align, Repeat};
 
 use super::{Data, Tensor};
 
-/// What an element-wise operation computes.
+/// The kernel of an element-wise operation.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
     /// A function of a float, in 32 and in 64 bits.
@@ -115,7 +115,7 @@ const TABLE: &[(&str, Kernel)] = &[
     ("xor", Logic(|x, y| x ^ y)),
 ];
 
-/// What an element-wise operation computes; constant, so that tables can hold the answer.
+/// The kernel of an element-wise operation. A constant function, so that tables can use it.
 pub(crate) const fn find(name: &str) -> Option<Kernel> {
     const fn equal(a: &[u8], b: &[u8]) -> bool {
         match (a.split_first(), b.split_first()) {

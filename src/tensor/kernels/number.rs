@@ -18,8 +18,8 @@ pub(crate) enum Arith {
 }
 
 impl Arith {
-    /// The result on integers and whether it left 128 bits, which no sum, difference or product of
-    /// 64 bits does; none for divisions by zero and negative powers.
+    /// The result on integers, and whether it overflows 128 bits, which a sum, difference or product of
+    /// 64-bit integers cannot; none for divisions by zero and negative powers.
     pub(crate) fn exact(self, a: i128, b: i128) -> Option<(i128, bool)> {
         let result = match self {
             Arith::Add => a + b,
@@ -41,7 +41,7 @@ impl Arith {
         Some((result, false))
     }
 
-    /// Whether the operation divides, which integers cannot by zero.
+    /// Whether the operation divides, and so is not defined for integers and a divisor of 0.
     pub(crate) fn divides(self) -> bool {
         matches!(self, Arith::Div | Arith::Mod | Arith::FloorDiv)
     }
@@ -74,16 +74,16 @@ impl Order {
 
 /// Elements that arithmetic is defined for.
 pub(crate) trait Number: Element + PartialOrd + Default {
-    /// Neutral for products.
+    /// The neutral element of products.
     const ONE: Self;
-    /// Neutral for maxima.
+    /// The neutral element of maxima.
     const LEAST: Self;
-    /// Neutral for minima.
+    /// The neutral element of minima.
     const GREATEST: Self;
     /// Whether a division by zero has no value.
     const WHOLE: bool;
 
-    /// The result, in the width of the operands: integers wrap around.
+    /// The result in the precision of the operands: integers wrap around.
     fn calculate(op: Arith, a: Self, b: Self) -> Self;
 }
 

@@ -1,9 +1,9 @@
-//! Reductions: each group of elements to one.
+//! Reductions: each group of elements gives one element.
 
 use super::{Align, Arith, Number, Order, Repeat};
 use crate::tensor::{Data, Dims, Tensor};
 
-/// Reduces elements along axes, which are sorted and differ: each group in row-major order.
+/// Reduces elements along axes, which are sorted and distinct. Each group is in row-major order.
 pub(crate) fn grouped<T: Copy, R, C: FromIterator<R>>(
     items: &[T],
     shape: &[usize],
@@ -45,7 +45,7 @@ pub(crate) fn fold(x: &Tensor, axes: &[usize], op: Arith) -> Option<Data> {
     same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => folded(x, axes, op))
 }
 
-/// The place of the first greatest or least number in each group; none for logicals.
+/// The index of the first greatest or least number in each group; none for logicals.
 pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> {
     let place = |place: Option<usize>| place.unwrap_or(0) as i64;
     same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => {
@@ -53,7 +53,7 @@ pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> 
     })
 }
 
-/// The place of the best item: the first one that no other is better than; none of none.
+/// The index of the first item that no other is better than; none if there are no items.
 pub(crate) fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Option<usize> {
     (0..items.len()).reduce(|best, i| if better(items[i], items[best]) { i } else { best })
 }

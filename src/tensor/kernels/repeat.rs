@@ -1,23 +1,23 @@
-//! Operands of element-wise operations, repeated to a common shape.
+//! Broadcasting: operands of element-wise operations are repeated to a common shape.
 
 use super::super::{Data, Dims, Element, Tensor};
 
-/// Which axes of operands of different ranks stand beside each other.
+/// Which axes of operands of different ranks correspond to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// The first ones, as in NNEF.
+    /// The first axes, as in NNEF.
     #[cfg(feature = "eval")]
     First,
-    /// The last ones, as in layers of networks with loops.
+    /// The last axes, as in layers of networks with loops.
     Last,
 }
 
-/// The shape that operands are repeated to. It has at least their ranks.
+/// The shape that operands are broadcast to. Its rank is that of the operand of the highest rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeat<'s> {
     /// The extents.
     pub shape: &'s [usize],
-    /// How operands of lower ranks are placed.
+    /// Which axes of operands of lower ranks correspond.
     pub align: Align,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Repeat<'s> {
 pub(crate) type Side<'a, T> = (&'a [T], &'a [usize]);
 
 impl Repeat<'_> {
-    /// How far apart neighbours along each axis of an operand are: 0 where it is repeated.
+    /// The stride of each axis of an operand: 0 where it is repeated.
     pub(crate) fn steps(self, shape: &[usize]) -> Dims {
         let first = match self.align {
             #[cfg(feature = "eval")]
@@ -95,7 +95,7 @@ impl Repeat<'_> {
 
     fn chosen<T: Element>(self, condition: Side<bool>, yes: Side<T>, no: Side<T>) -> Data {
         let both: Vec<(T, T)> = self.zip(yes, no, |yes, no| (yes, no));
-        // Where branches of one shape were not repeated, the condition has to be.
+        // Branches of the common shape are not repeated, but the condition may have to be.
         let wide = if yes.1 == no.1 { yes.1 } else { self.shape };
         T::pack(self.zip(condition, (&both, wide), |condition, (yes, no)| if condition { yes } else { no }))
     }

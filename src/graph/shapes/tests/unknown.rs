@@ -227,17 +227,17 @@ fn every_attribute_that_rules_read_is_in_the_table() {
     for declaration in text.split("\nfragment ").skip(1) {
         let (name, rest) = declaration.split_at(declaration.find(['(', '<']).unwrap_or(0));
         let params = rest.split("->").next().unwrap_or(rest);
-        let read = ROLES.iter().filter(|(_, names)| {
+        let read = ROLES.iter().filter(|names| {
             let is_there =
                 |name: &&str| params.split([',', '(']).any(|param| param.trim().starts_with(&format!("{name}:")));
             names.iter().any(is_there)
         });
         let has_rule = RULES.iter().any(|(_, of)| is_one_of(of, name.trim()));
         // `external` and `variable` have the rule of `constant`.
-        for (role, names) in read.filter(|_| has_rule && !matches!(name.trim(), "external" | "variable")) {
+        for names in read.filter(|_| has_rule && !matches!(name.trim(), "external" | "variable")) {
             let rows = ROWS.iter().filter(|row| row.1.contains(&name.trim()));
             let tested = rows.flat_map(|row| row.3).any(|(attribute, _)| names.contains(attribute));
-            assert!(tested, "{role:?} of {name}");
+            assert!(tested, "{names:?} of {name}");
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::graph::Dialect;
 use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
 use crate::nnef::grammar::{self, ModuleKind, parse_module};
+use crate::nnef::lexer::reserved_names;
 use crate::source::FileId;
 use crate::source::names::Names;
 
@@ -23,7 +24,7 @@ struct Read {
 }
 
 fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
-    let (mut names, mut diagnostics) = (Names::new(), Diagnostics::new(false));
+    let (mut names, mut diagnostics) = (reserved_names(), Diagnostics::new(false));
     let (file, kind) = (FileId::default(), ModuleKind::Document);
     let mut module = match flat {
         true => parse_module(file, text, dialect, kind, &mut names, &mut diagnostics),
@@ -170,12 +171,12 @@ impl Read {
 fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert!(with.content() == without.content(), "{}", text);
-    let mut names = Names::new();
+    let mut names = reserved_names();
     let mut build = Build::new(text, dialect.rules(), &mut names);
     build.tokens.loops = text.contains("flatten_loops");
     let statements = text.find("graph").and_then(|at| Some(at + text[at..].find('{')? + 1));
     let (mut at, mut lists, mut count) = (statements.unwrap_or(text.len()), Lists::default(), 0);
-    while let Some(assignment) = statement(at, &mut build, &mut lists) {
+    while let Some(assignment) = statement(at, Marks::of(&build.ast), &mut build, &mut lists) {
         (at, count) = (assignment.span.end as usize, count + 1);
     }
     Ok(count)

@@ -1,4 +1,4 @@
-//! What can go wrong while a graph is evaluated.
+//! Failures of an evaluation.
 
 use std::fmt;
 
@@ -7,64 +7,49 @@ use crate::graph::origin::with_origin;
 use crate::graph::{Graph, OperationId};
 use crate::tensor::TensorError;
 
-/// Why an operation could not be evaluated; the evaluator adds which one it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Fault {
-    /// What kind of failure.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-}
-
-impl Fault {
-    /// A failure of some kind.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Fault { code, message: message.into() }
-    }
-
-    /// Operands whose shapes do not fit together, or an attribute that does not fit a shape.
-    pub(crate) fn shapes(message: impl Into<String>) -> Self {
-        Fault::new(Code::EvalShapes, message)
-    }
-
-    /// A value that an operation is not defined for.
-    pub(crate) fn value(message: impl Into<String>) -> Self {
-        Fault::new(Code::EvalValue, message)
-    }
-
-    /// An argument of another kind than the operation takes.
-    pub(crate) fn argument(message: impl Into<String>) -> Self {
-        Fault::new(Code::EvalArgument, message)
-    }
-}
-
-impl From<TensorError> for Fault {
-    fn from(error: TensorError) -> Self {
-        Fault::shapes(error.0)
-    }
-}
-
-/// A failure, and the operation whose evaluation failed.
+/// Why a graph, or an operation of it, could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EvalError {
-    /// What failed.
-    pub fault: Fault,
-    /// Where; none for what concerns no single operation.
+    /// What kind of failure.
+    pub code: Code,
+    /// The message.
+    pub message: String,
+    /// The operation whose evaluation failed, which the evaluator adds; none for what concerns no
+    /// single operation.
     pub(crate) operation: Option<OperationId>,
 }
 
 impl EvalError {
-    /// The failure as a finding at the place of the operation, with the calls that lead there.
+    /// A failure of some kind.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        EvalError { code, message: message.into(), operation: None }
+    }
+
+    /// Operands whose shapes do not fit together, or an attribute that does not fit a shape.
+    pub(crate) fn shapes(message: impl Into<String>) -> Self {
+        EvalError::new(Code::EvalShapes, message)
+    }
+
+    /// A value that an operation is not defined for.
+    pub(crate) fn value(message: impl Into<String>) -> Self {
+        EvalError::new(Code::EvalValue, message)
+    }
+
+    /// An argument of another kind than the operation takes.
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
+        EvalError::new(Code::EvalArgument, message)
+    }
+
+    /// The failure as a diagnostic at the place of the operation, with the calls that lead there.
     pub(crate) fn diagnostic(&self, graph: &Graph) -> Diagnostic {
         let operation = self.operation.or_else(|| {
-            // What concerns no operation is told at the first one: there is no better place.
+            // What concerns no operation is reported at the first one: there is no better place.
             (!graph.operations.is_empty()).then_some(OperationId::at(0))
         });
         let operation = operation.and_then(|id| graph.operations.get(id.index()));
         let at = operation.map_or_else(Default::default, |operation| operation.at);
-        let diagnostic = Diagnostic::new(self.fault.code, at, self.fault.message.clone());
+        let diagnostic = Diagnostic::new(self.code, at, self.message.clone());
         match operation.filter(|_| self.operation.is_some()) {
             Some(operation) => with_origin(graph, operation, diagnostic),
             None => diagnostic,
@@ -72,9 +57,15 @@ impl EvalError {
     }
 }
 
+impl From<TensorError> for EvalError {
+    fn from(error: TensorError) -> Self {
+        EvalError::shapes(error.0)
+    }
+}
+
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.fault.code.as_str(), self.fault.message)
+        write!(f, "{}: {}", self.code.as_str(), self.message)
     }
 }
 

@@ -1,0 +1,71 @@
+//! What is remembered of the places that call or emit something, so that each is looked at once.
+
+use rustc_hash::FxHashMap;
+
+use super::value::Value;
+use crate::graph::{KindId, Primitive, SignatureId, TensorId};
+use crate::source::names::Name;
+
+/// What is known of a site that was reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Reached {
+    /// Nothing yet.
+    #[default]
+    Other,
+    /// It called a body: its place in the graph.
+    Call(u32),
+    /// It adds operations that have this in common.
+    Emits(Emission),
+}
+
+/// What the operations of a site have in common. `?` among the types is the type argument of the
+/// running body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Emission {
+    pub(super) kind: KindId,
+    /// That of operations with one result.
+    pub(super) signature: SignatureId,
+    /// Whether the result may share its shape with the arguments.
+    pub(super) by_item: bool,
+    /// The elements of the one tensor that is the result; none where there may be others.
+    pub(super) single: Option<Option<Primitive>>,
+    /// The type argument as the graph has it, and whether it was written.
+    pub(super) dtype: (Option<Primitive>, bool),
+}
+
+/// What is known of the operations of a run and of the places that make them.
+#[derive(Debug)]
+pub(super) struct Sites {
+    /// The kinds of the operations of units, by unit.
+    pub(super) kinds: Vec<Option<KindId>>,
+    /// The kinds of operations that are not declared.
+    pub(super) undeclared: FxHashMap<Name, KindId>,
+    /// What is known of the sites that were reached, by their numbers.
+    pub(super) reached: Vec<Reached>,
+    /// Constant tensors made of named literal arrays.
+    pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
+    /// The tensors of names of the graph that stand for constants, by slot.
+    pub(super) bound: FxHashMap<u32, TensorId>,
+}
+
+impl Sites {
+    /// Nothing is known, for so many units.
+    pub(super) fn new(units: usize) -> Self {
+        Sites {
+            kinds: vec![None; units],
+            undeclared: FxHashMap::default(),
+            reached: Vec::new(),
+            literals: FxHashMap::default(),
+            bound: FxHashMap::default(),
+        }
+    }
+
+    /// What is known of a site, of so many that there are.
+    #[inline]
+    pub(super) fn reached(&mut self, site: u32, sites: usize) -> &mut Reached {
+        if self.reached.len() <= site as usize {
+            self.reached.resize(sites, Reached::default());
+        }
+        &mut self.reached[site as usize]
+    }
+}

@@ -1,0 +1,24 @@
+//! Tests of extents and shapes.
+
+use super::*;
+
+#[test]
+fn unknown_extents_agree_with_everything() {
+    let (one, two, three, open) = (Extent::ONE, Extent::new(2), Extent::new(3), Extent::UNKNOWN);
+    assert_eq!(two.unify(two), Some(two));
+    assert_eq!(two.unify(three), None);
+    assert_eq!(open.unify(three), Some(three));
+    assert_eq!(one.broadcast(three), Some(three));
+    assert_eq!(two.broadcast(three), None);
+    // What is repeated to 3 has 1 or 3; what is repeated beside a 1 may have anything.
+    assert_eq!(open.broadcast(three), Some(three));
+    assert_eq!(open.broadcast(one), Some(open));
+}
+
+#[test]
+fn a_shape_is_known_when_all_its_extents_are() {
+    assert_eq!(Shape::of(&[2, 3]).known(), Some(vec![2, 3]));
+    assert_eq!(Shape::new(&[Extent::new(2), Extent::UNKNOWN]).known(), None);
+    assert_eq!(format!("{:?}", Shape::new(&[Extent::new(2), Extent::UNKNOWN])), "[2, ?]");
+    assert_eq!(Shape::default().known(), Some(vec![]));
+}
