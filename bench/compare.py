@@ -30,7 +30,7 @@ ORDER = ("flat", "biglit", "nest", "onefrag", "flatconv", "transformer", "resnet
 
 
 def speed():
-    """How fast the machine is at the moment: nanoseconds for a page of new memory, and MB/s of SHA-256."""
+    """The present speed of the machine: nanoseconds for a page of new memory, and MB/s of SHA-256."""
     size = 64 << 20
     start = time.process_time()
     block = b"\1" * size
@@ -57,7 +57,7 @@ def limits():
 
 
 def execute(command, seconds, limited=True):
-    """Lines a program prints, and how it ended if not well."""
+    """The lines that a program prints, and its failure, if any."""
     try:
         done = subprocess.run(
             command,
@@ -85,7 +85,7 @@ class Peer:
         self.last = {}  # (workload, mode) -> [(size, seconds)]
 
     def due(self, workload, mode, size, asked, limit):
-        """Whether to try a size, by what smaller ones took."""
+        """Whether to try a size, judging by the times of smaller ones."""
         if (self.kinds and workload not in self.kinds) or (workload, mode) in self.ended:
             return False
         points = self.last.get((workload, mode), [])
@@ -215,7 +215,7 @@ class Bench:
 
     def grow(self, rows):
         """Times of processes that do the work once, as the command does. All sizes take turns, so that
-        an hour that gets slower does not look like growth."""
+        a machine that gets slower does not look like growth."""
         rows = [row for row in rows if row["asked"] >= report.FITTED]
         paths = [os.path.join(self.scratch, f"{row['asked']}.nnef") for row in rows]
         for row, path in zip(rows, paths):
@@ -249,7 +249,7 @@ class Bench:
         return max((f[0] for f in found), default=0.0)
 
     def endless(self, name):
-        """Documents without an end: who refuses them, and at what cost."""
+        """Documents that expand without end: which programs refuse them, and at what cost."""
         path, names, _, _ = self.make(name, 1)
         start = time.monotonic()
         lines, wrong = execute([self.program("stages"), path, "0", "1"], 120, False)
@@ -262,7 +262,7 @@ class Bench:
         return peer.measure("expand", path, names, self.options.limit)[1] or "accepted"
 
     def command(self, path, rounds):
-        """Wall seconds and peak memory of the whole command; nothing if it refuses."""
+        """Wall seconds and peak memory of the whole command; none if it refuses."""
         program = os.path.join(self.release, "nnef-flatten")
         out = os.path.join(self.scratch, "flat.nnef")
         launch = [sys.executable, os.path.join(ROOT, "bench", "launch.py"), str(rounds)]
@@ -322,7 +322,7 @@ def main():
         try:
             results = bench.run()
         finally:
-            # A run that is ended early leaves what it has for --report.
+            # The results of an interrupted run are kept for --report.
             with open(os.path.join(options.target, "bench", "results.json"), "w") as file:
                 json.dump(bench.results, file, indent=1)
     tables = report.markdown(results)

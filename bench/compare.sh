@@ -7,7 +7,7 @@
 #   bench/compare.sh --models DIR          real models, too: every graph.nnef below DIR
 #   bench/compare.sh --help                all options
 #
-# Needs a Rust toolchain and Python 3. A peer that cannot be installed is left out with a word.
+# Needs a Rust toolchain and Python 3. A peer that cannot be installed is omitted with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"

@@ -61,7 +61,7 @@ class Results:
         return [self.rows[name, size] for size in self.sizes if self.rows[name, size]["ours"]]
 
     def fit(self, name, stage, runs="cold"):
-        """The growth exponent of a stage, where its times are no mere noise."""
+        """The growth exponent of a stage, where its times exceed the noise."""
         rows = [row for row in self.of(name) if row["asked"] >= FITTED and row.get(runs)]
         points = [(row["n"], row[runs][stage]) for row in rows if row[runs][stage] >= 2e-4]
         return slope(points) if len(points) > 1 else None
@@ -70,12 +70,12 @@ class Results:
         return row["ours"]["read"] + (row["ours"]["expand"] if mode == "expand" else 0)
 
     def ratios(self, name, key, mode):
-        """Size and ratio, where the peer had an answer."""
+        """Size and ratio, where the peer gave a result."""
         rows = [(row, row["peers"].get(key, {}).get(mode)) for row in self.of(name)]
         return [(row["asked"], peer["seconds"] / self.ours(row, mode)) for row, peer in rows if peer]
 
     def beside(self, name, key, mode):
-        """How many times faster we are than a peer, from the smallest to the largest size, and where it ended."""
+        """How many times faster nnef-flatten is than a peer, from the smallest to the largest size, and where the peer failed."""
         ratios = [ratio for _, ratio in self.ratios(name, key, mode)]
         ended = self.results["ended"].get(key, {}).get(f"{name} {mode}")
         low, high = (min(ratios), max(ratios)) if ratios else (None, None)
@@ -89,7 +89,7 @@ def rate(row):
 
 
 def added(row):
-    """Bytes that expanding adds to the peak, an operation."""
+    """Bytes per operation that expansion adds to the peak."""
     return (row["ours"]["after_expand"] - row["ours"]["after_read"]) * 1024 / max(1, row["ours"]["operations"])
 
 
@@ -139,7 +139,7 @@ def stages(r):
 
 
 def others(r):
-    """The peers' own figures, at the largest size with an answer."""
+    """The figures of the peers, at the largest size with a result."""
     rows = []
     for name in r.names:
         for mode in ("read", "expand"):
@@ -177,7 +177,7 @@ def blowups(r):
 
 
 class Targets:
-    """What was to be reached, what was measured, and whether it is enough."""
+    """Targets, measurements, and whether the targets are reached."""
 
     def __init__(self, r):
         self.r, self.rows = r, []
@@ -186,7 +186,7 @@ class Targets:
         self.rows.append([what, wanted, "not measured" if measured is None else measured + note, met])
 
     def least(self, what, found, bound, unit):
-        """All of the (value, where) are to be at least `bound`."""
+        """A target: all of the (value, where) are at least `bound`."""
         found = list(found)
         worst, where = min(found, default=(None, None))
         met = "–" if worst is None else "yes" if worst >= bound else "no"
@@ -272,7 +272,7 @@ def machine():
 
 
 def speed(found):
-    """How fast the machine was during the run, by which runs of different hours are compared."""
+    """The speed of the machine during the run, for comparing different runs."""
     if not found:
         return ""
     page, digest = (statistics.median(values) for values in zip(*found))

@@ -1,7 +1,7 @@
 //! Writes the document of a workload: `workload KIND N [FILE]`; `workload` alone lists the kinds.
 //!
-//! With a file, tells of the document in one line on standard output: the operations it is to
-//! have (`refused` if none), its size, and whether it declares fragments.
+//! With a file, describes the document in one line on standard output: the expected operations (`refused`
+//! if it is to be refused), its size, and whether it declares fragments.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "../benches/workloads/mod.rs"]
@@ -47,7 +47,7 @@ fn run() -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
-/// A size, which may be written as 1e6.
+/// Reads a size such as 1e6.
 fn parsed(size: &str) -> Result<usize, String> {
     size.parse::<f64>().map(|size| size as usize).map_err(|_| format!("not a size: {size}"))
 }

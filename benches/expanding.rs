@@ -1,5 +1,5 @@
-//! Syntax tree to flat graph, checks included; every workload that is not refused.
-#![allow(missing_docs)] // Of what the macros make.
+//! Expansion, from syntax tree to flat graph, with checks: every workload that is not refused.
+#![allow(missing_docs)] // The macros make items without documentation.
 
 mod workloads;
 

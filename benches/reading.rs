@@ -1,5 +1,5 @@
-//! Text to syntax tree.
-#![allow(missing_docs)] // Of what the macros make.
+//! Reading, from text to syntax tree.
+#![allow(missing_docs)] // The macros make items without documentation.
 
 mod workloads;
 

@@ -1,5 +1,5 @@
-//! Flat graph to text and to JSON.
-#![allow(missing_docs)] // Of what the macros make.
+//! Writing flat graphs as NNEF text and as JSON.
+#![allow(missing_docs)] // The macros make items without documentation.
 
 mod workloads;
 
@@ -14,7 +14,7 @@ const SIZE: usize = 30_000;
 
 fn text(graph: &Graph) -> Vec<u8> {
     let mut out = Vec::new();
-    let _ = graph.write_nnef(&mut out); // Writing to memory does not fail.
+    let _ = graph.write_nnef(&mut out); // Writing to memory cannot fail.
     out
 }
 

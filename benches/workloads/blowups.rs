@@ -1,8 +1,8 @@
-//! Little text, large or endless results.
+//! Short documents with large or endless results.
 
 use super::{Document, SHAPE, UNARY, document_of, doublings, expression};
 
-/// A fragment that doubles `first` and looks at the length of the outcome.
+/// A fragment that doubles `first` and uses the length of the result.
 fn doubled(first: &str, n: usize) -> Document {
     let depth = doublings(n);
     let doublings: String = (0..depth).map(|i| format!("    a{} = a{i} + a{i};\n", i + 1)).collect();

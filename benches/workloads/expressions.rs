@@ -2,7 +2,7 @@
 
 use super::{Document, expression};
 
-/// `n` times `term`, with `operator` between.
+/// `n` times `term`, joined by `operator`.
 fn chain(term: &str, operator: &str, n: usize) -> String {
     vec![term; n].join(operator)
 }

@@ -1,4 +1,4 @@
-//! Much text, no fragments.
+//! Long documents without fragments.
 
 use super::{Document, document};
 

@@ -22,7 +22,7 @@ pub fn tensors(n: usize) -> String {
     (0..n).map(|i| format!("    t{i} = tanh(x);\n")).collect()
 }
 
-/// The array of them.
+/// The array of these tensors.
 pub fn names(n: usize) -> String {
     list((0..n).map(|i| format!("t{i}")))
 }

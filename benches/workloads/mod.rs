@@ -2,7 +2,7 @@
 //!
 //! Every document is plain NNEF 1.0 with fragment definitions and operator expressions. Its
 //! expected operations are those after full lowering, `external` and `variable` among them.
-#![allow(dead_code)] // Each program that includes this module uses another part of it.
+#![allow(dead_code)] // Each program that includes this module uses only a part of it.
 
 mod blowups;
 mod comprehensions;
@@ -19,14 +19,14 @@ pub struct Document {
     pub text: String,
     /// The operations of its flat graph; none if the document is to be refused.
     pub operations: Option<usize>,
-    /// The size it really has, where the size asked for was rounded.
+    /// The actual size, where the requested one was rounded.
     pub size: usize,
 }
 
-/// What a workload stresses.
+/// The family of a workload: the part of the program that it stresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Much text, no fragments.
+    /// Long documents without fragments.
     Flat,
     /// Calls of fragments.
     Fragments,
@@ -38,21 +38,21 @@ pub enum Family {
     Expressions,
     /// Large literals.
     Literals,
-    /// Little text, large or endless results.
+    /// Short documents with large or endless results.
     Blowups,
-    /// Blocks as real networks have them.
+    /// Blocks like those of real networks.
     Networks,
 }
 
 /// A kind of document.
 pub struct Workload {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it stresses.
+    /// Its family.
     pub family: Family,
-    /// What a document of size `n` consists of.
+    /// The contents of a document of size `n`.
     pub what: &'static str,
-    /// Makes the document of a size: about so many operations or items.
+    /// Makes a document with about `n` operations or items.
     pub make: fn(usize) -> Document,
 }
 

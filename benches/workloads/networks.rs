@@ -1,4 +1,4 @@
-//! Blocks as real networks have them, composed from fragments.
+//! Blocks like those of real networks, composed of fragments.
 
 use std::fmt::Write;
 
@@ -71,9 +71,10 @@ m: tensor<scalar>[] ) -> ( y: tensor<scalar> )
 ";
 
 const HEADS: usize = 8;
-/// Variables; convolutions with norm and relu, which is two operations; sum and relu.
+/// Operations of a block: variables; convolutions with normalization (two operations) and relu; sum and relu.
 const RESIDUAL_OPERATIONS: usize = 10 + 2 * (7 + 2) + (1 + 2);
-/// Variables; two norms; heads; concatenation and projection; two layers and the curve between; sums.
+/// Operations of a block: variables; two normalizations; heads; concatenation and projection; two layers
+/// with an activation between them; sums.
 const BLOCK_OPERATIONS: usize = (3 * HEADS + 10) + 2 * 9 + 11 * HEADS + (1 + 2) + (2 * 2 + 8) + 2;
 
 /// Blocks of `operations` each, made by `block` from their number and their input.
@@ -96,7 +97,7 @@ fn blocks(
     document_of(shape, fragments, &body, Some(count * operations + 1), count * operations)
 }
 
-/// Declares the variable `{kind}{i}_{k}` and gives its name.
+/// Declares the variable `{kind}{i}_{k}` and returns its name.
 fn variable(body: &mut String, i: usize, kind: &str, k: usize, shape: &str) -> String {
     let name = format!("{kind}{i}_{k}");
     let _ = writeln!(body, "    {name} = variable<scalar>(label = 'block{i}/{kind}{k}', shape = {shape});");

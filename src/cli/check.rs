@@ -8,10 +8,10 @@ use crate::source::Sources;
 use super::args::{From, Language};
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten, models};
+use super::{Failure, RunResult, Status, flatten, models};
 
 /// Checks every input and reports the result of each.
-pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
     let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
     for input in inputs {
@@ -24,7 +24,7 @@ pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Report
 }
 
 /// Checks one input. Only a closed standard output stops the run.
-fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> Outcome {
+fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResult {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     if language.from == Some(From::Loops) {
         // A network is checked even if its loops cannot be unrolled.
@@ -65,7 +65,7 @@ impl Texts for crate::Document {
 }
 
 /// Reports the diagnostics of an input, and its result.
-fn verdict(name: &str, checked: Result<(impl Texts, bool, Diagnostics), Unread>, reporter: &mut Reporter) -> Outcome {
+fn verdict(name: &str, checked: Result<(impl Texts, bool, Diagnostics), Unread>, reporter: &mut Reporter) -> RunResult {
     match checked {
         Ok((document, accepted, diagnostics)) => {
             let counts = reporter.all(document.texts(), diagnostics);

@@ -4,13 +4,13 @@ use std::io::Write;
 
 use crate::diagnostics::{Code, suggest};
 
-use super::{Failure, Outcome, Status, io};
+use super::{Failure, RunResult, Status, io};
 
 /// The explanations: one section for every code.
 const DOCUMENT: &str = include_str!("../../docs/diagnostics.md");
 
 /// Explains a code, or lists the codes of a rule.
-pub(crate) fn run(wanted: &str) -> Outcome {
+pub(crate) fn run(wanted: &str) -> RunResult {
     if let Some(code) = find(wanted) {
         io::write_stdout(&mut |out| explain(out, code))?;
         return Ok(Status::Done);

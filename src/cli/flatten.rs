@@ -14,7 +14,7 @@ use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, loops, stats, verify};
+use super::{Failure, RunResult, Status, loops, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -23,7 +23,7 @@ pub(crate) fn run(
     output: &args::Output,
     verification: &args::Verification,
     reporter: &mut Reporter,
-) -> Outcome {
+) -> RunResult {
     let to = notation(output);
     let target = models::target(path(output), output.to)?;
     if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
@@ -76,7 +76,7 @@ fn finish(
     whole: Option<Whole>,
     reporter: &mut Reporter,
     verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
-) -> Outcome {
+) -> RunResult {
     let to = notation(output);
     let (graph, diagnostics) = match result {
         Ok((graph, diagnostics)) => (Some(graph), diagnostics),
@@ -201,7 +201,7 @@ pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
 }
 
 /// Reports why an input was not read.
-pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> RunResult {
     match unread {
         Unread::Failure(failure) => Err(failure),
         Unread::Refused(refused) => {

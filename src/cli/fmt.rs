@@ -8,10 +8,10 @@ use super::args::From;
 use super::io::{self, Unread};
 use super::models::{self, Opened, Origin};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten};
+use super::{Failure, RunResult, Status, flatten};
 
 /// Formats every input; under `check` only names those that would change.
-pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> RunResult {
     let options = Options { dialect: flatten::dialect(from), ..Options::default() };
     let mut status = Status::Done;
     for input in inputs {
@@ -34,7 +34,7 @@ fn is_library(text: &str) -> bool {
     code.is_some_and(|line| line.starts_with("fragment"))
 }
 
-fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> Outcome {
+fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> RunResult {
     let Opened { input, origin } = match models::open(path) {
         Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),

@@ -14,7 +14,7 @@ use crate::{Graph, Options};
 use super::args::{Language, Verification};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten, tensors};
+use super::{Failure, RunResult, Status, flatten, tensors};
 
 /// Reads a network.
 fn read(input: &Path, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
@@ -152,7 +152,7 @@ pub(crate) fn run(
     language: &Language,
     path: Option<&Path>,
     reporter: &mut Reporter,
-) -> Outcome {
+) -> RunResult {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = match read(input, language, &mut sources) {
         Ok(read) => read,

@@ -49,7 +49,7 @@ enum Failure {
     BrokenPipe,
 }
 
-type Outcome = Result<Status, Failure>;
+type RunResult = Result<Status, Failure>;
 
 /// Runs the command on the arguments of the process.
 pub fn main() -> ExitCode {
@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-fn run(cli: Cli) -> Outcome {
+fn run(cli: Cli) -> RunResult {
     let mut reporter = Reporter::new(&cli.reporting);
     let Some(command) = cli.command else {
         let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
@@ -118,7 +118,7 @@ fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
 }
 
 /// Shows the usage when there is no input.
-fn show_help(subcommand: Option<&str>) -> Outcome {
+fn show_help(subcommand: Option<&str>) -> RunResult {
     let mut command = Cli::command();
     command.build();
     let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {

@@ -7,10 +7,10 @@ use crate::tensor::Tensor;
 
 use super::args::{self, Language};
 use super::report::Reporter;
-use super::{Failure, Outcome, Status, flatten, io, loops, models, tensors};
+use super::{Failure, RunResult, Status, flatten, io, loops, models, tensors};
 
 /// Evaluates one input, depending on its notation.
-pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
+pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
     match language.from {
         None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
             document(input, arguments, language, reporter)
@@ -35,7 +35,7 @@ pub(crate) fn limits(arguments: &args::Run) -> Limits {
 }
 
 /// Evaluates a document in one of the dialects of NNEF.
-fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> Outcome {
+fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
     // The evaluator runs scans; loops of NNEF text have to be expanded.
     let opened = models::open(input).and_then(|opened| {
         let processed = flatten::process_for_use(opened.input, language)?;

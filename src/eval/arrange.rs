@@ -1,16 +1,16 @@
 //! Reshape, transpose, squeeze, unsqueeze (4.5.1, 4.5.2).
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{Tensor, volume};
 
-fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> Outcome {
+fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> KernelResult {
     call.budget().work(input.len() as u64)?;
     Ok(vec![input.reshaped(shape)?])
 }
 
 /// Another shape, in which 0 copies an extent of the input and -1 is computed from the others.
-pub(crate) fn reshape(call: &Call) -> Outcome {
+pub(crate) fn reshape(call: &Call) -> KernelResult {
     let wanted = call.ints("shape")?;
     let input = call.tensor_to("input", wanted.len())?;
     let given = input.shape();
@@ -49,7 +49,7 @@ pub(crate) fn reshape(call: &Call) -> Outcome {
 }
 
 /// Drops axes of extent 1.
-pub(crate) fn squeeze(call: &Call) -> Outcome {
+pub(crate) fn squeeze(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let rank = input.rank();
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +63,7 @@ pub(crate) fn squeeze(call: &Call) -> Outcome {
 }
 
 /// Adds axes of extent 1, at the given positions of the result.
-pub(crate) fn unsqueeze(call: &Call) -> Outcome {
+pub(crate) fn unsqueeze(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let mut axes = call.ints("axes")?;
     axes.sort_unstable();
@@ -84,7 +84,7 @@ pub(crate) fn unsqueeze(call: &Call) -> Outcome {
 }
 
 /// The axes in another order; those that are not named stay at the end.
-pub(crate) fn transpose(call: &Call) -> Outcome {
+pub(crate) fn transpose(call: &Call) -> KernelResult {
     let name = if call.value("perm").is_some() { "perm" } else { "axes" };
     let mut order = call.naturals(name)?;
     let input = call.tensor_to("input", order.len())?;

@@ -15,7 +15,7 @@ use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
 /// The result of a kernel: the tensors that the operation gives, in order.
-pub(crate) type Outcome = Result<Vec<Tensor>, EvalError>;
+pub(crate) type KernelResult = Result<Vec<Tensor>, EvalError>;
 
 /// An operation whose operands have been evaluated.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 
 use super::array::pack;
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window::{Direction, Windows};
 
@@ -52,16 +52,16 @@ fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
 }
 
 /// A correlation of the input with a filter.
-pub(crate) fn conv(call: &Call) -> Outcome {
+pub(crate) fn conv(call: &Call) -> KernelResult {
     convolve(call, Direction::Down)
 }
 
 /// The transpose of a correlation.
-pub(crate) fn deconv(call: &Call) -> Outcome {
+pub(crate) fn deconv(call: &Call) -> KernelResult {
     convolve(call, Direction::Up)
 }
 
-fn convolve(call: &Call, direction: Direction) -> Outcome {
+fn convolve(call: &Call, direction: Direction) -> KernelResult {
     let filter = call.scalars("filter")?;
     let input = call.scalars_to("input", filter.ndim())?;
     let filter = super::call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });

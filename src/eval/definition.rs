@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
 use crate::options::{Lower, Options};
@@ -163,7 +163,7 @@ fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, EvalError> {
 }
 
 /// Evaluates a compound of the standard library by its definition.
-pub(crate) fn by_definition(call: &Call) -> Outcome {
+pub(crate) fn by_definition(call: &Call) -> KernelResult {
     let (text, given) = document(call)?;
     let graph = expanded(call, &text)?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {

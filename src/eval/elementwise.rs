@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::broadcast::{common, repeated};
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
@@ -41,7 +41,7 @@ pub(crate) fn find(name: &str) -> Option<Kernel> {
 }
 
 /// Evaluates an operation of [`find`].
-pub(crate) fn elementwise(call: &Call) -> Outcome {
+pub(crate) fn elementwise(call: &Call) -> KernelResult {
     match find(call.name()) {
         Some(Kernel::Float(_, f)) => apply(call, f),
         Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
@@ -62,7 +62,7 @@ pub(crate) fn elementwise(call: &Call) -> Outcome {
 }
 
 /// Evaluates an operation by the shared kernel.
-fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
+fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> KernelResult {
     let shapes = operands.iter().map(|operand| operand.shape());
     let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
     call.budget().room(&shape)?;
@@ -71,19 +71,19 @@ fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> Outcome {
 }
 
 /// Applies a function to the one operand of an operation.
-fn apply(call: &Call, f: impl Fn(f64) -> f64) -> Outcome {
+fn apply(call: &Call, f: impl Fn(f64) -> f64) -> KernelResult {
     Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
 }
 
 /// The items unchanged.
-pub(crate) fn copy(call: &Call) -> Outcome {
+pub(crate) fn copy(call: &Call) -> KernelResult {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
 }
 
 /// A function of one number that gives an integer for an integer.
-fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> Outcome {
+fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> KernelResult {
     let x = call.tensor("x")?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
@@ -100,7 +100,7 @@ fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
 }
 
 /// Arithmetic on scalars, or on integers, whose result must fit into 64 bits.
-fn arithmetic(call: &Call, op: Arith) -> Outcome {
+fn arithmetic(call: &Call, op: Arith) -> KernelResult {
     let [x, y] = numbers(call)?;
     if x.dtype() == DType::Int64 {
         let checked = |x: i64, y: i64| {
@@ -121,7 +121,7 @@ fn arithmetic(call: &Call, op: Arith) -> Outcome {
 }
 
 /// Chooses between the items of two operands (4.2.3).
-pub(crate) fn select(call: &Call) -> Outcome {
+pub(crate) fn select(call: &Call) -> KernelResult {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
@@ -139,7 +139,7 @@ pub(crate) fn select(call: &Call) -> Outcome {
 
 /// Converts to another type: scalars are truncated to integers, logicals become 0 and 1, and every
 /// number but 0 becomes true (4.5.8 and 3.3.7).
-pub(crate) fn cast(call: &Call) -> Outcome {
+pub(crate) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
     let wanted = wanted.ok_or_else(|| EvalError::argument("it is not known what type to cast to".to_string()))?;

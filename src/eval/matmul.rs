@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, ShapeBuilder};
 
 use super::broadcast::{common, map2};
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::{Align, Matrices, Repeat};
@@ -45,7 +45,7 @@ fn flag(call: &Call, names: [&str; 2]) -> Result<bool, EvalError> {
 }
 
 /// A product of matrices.
-pub(crate) fn matmul(call: &Call) -> Outcome {
+pub(crate) fn matmul(call: &Call) -> KernelResult {
     let (mut a, mut b) = (call.numbers_to("A", 2)?, call.numbers_to("B", 2)?);
     if call.draft() {
         let rank = a.rank().max(b.rank());
@@ -56,7 +56,7 @@ pub(crate) fn matmul(call: &Call) -> Outcome {
 }
 
 /// A product with a transposed filter, and a bias.
-pub(crate) fn linear(call: &Call) -> Outcome {
+pub(crate) fn linear(call: &Call) -> KernelResult {
     let (input, filter) = (call.numbers_to("input", 2)?, call.numbers_to("filter", 2)?);
     let product = product(call, &input, &filter, (false, true))?;
     Ok(vec![map2(call, &product, &*call.numbers("bias")?, |x, bias| x + bias)?])

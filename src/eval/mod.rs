@@ -56,7 +56,7 @@ use rustc_hash::FxHashMap;
 pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
-pub(crate) use call::Outcome;
+pub(crate) use call::KernelResult;
 pub use error::EvalError;
 pub(crate) use folder::Folder;
 use run::Run;
@@ -70,7 +70,7 @@ use crate::tensor::{DType, Tensor, TensorError};
 pub(crate) const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
 /// Computes the results of an operation.
-pub(crate) type Kernel = Arc<dyn Fn(&Call) -> Outcome>;
+pub(crate) type Kernel = Arc<dyn Fn(&Call) -> KernelResult>;
 
 /// A source of the data of variables.
 pub trait Variables {
@@ -131,7 +131,7 @@ impl Evaluator {
     ///     Ok(vec![(*call.tensor("x")?).clone()])
     /// });
     /// ```
-    pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> Outcome + 'static) -> Self {
+    pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> KernelResult + 'static) -> Self {
         self.kernels.insert(name.to_string(), Arc::new(kernel));
         self
     }

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayD;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::reduce::greater;
 use super::window::{Border, Direction, Pair, Windows};
@@ -60,7 +60,7 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 }
 
 /// Sums, or means, over windows.
-fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
+fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
     // A mean with an ignored border is divided by the number of items within the input. A transposed
@@ -81,17 +81,17 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> Outcome {
 }
 
 /// A box filter.
-pub(crate) fn box_filter(call: &Call) -> Outcome {
+pub(crate) fn box_filter(call: &Call) -> KernelResult {
     summed(call, Direction::Down, call.flag("normalize")?)
 }
 
 /// The transpose of a box filter.
-pub(crate) fn debox(call: &Call) -> Outcome {
+pub(crate) fn debox(call: &Call) -> KernelResult {
     summed(call, Direction::Up, call.flag("normalize")?)
 }
 
 /// A box filter that computes means.
-pub(crate) fn avg_pool(call: &Call) -> Outcome {
+pub(crate) fn avg_pool(call: &Call) -> KernelResult {
     summed(call, Direction::Down, true)
 }
 
@@ -111,17 +111,17 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
 }
 
 /// The indices of the greatest items within windows.
-pub(crate) fn argmax_pool(call: &Call) -> Outcome {
+pub(crate) fn argmax_pool(call: &Call) -> KernelResult {
     Ok(vec![greatest(call)?.1])
 }
 
 /// The greatest items within windows.
-pub(crate) fn max_pool(call: &Call) -> Outcome {
+pub(crate) fn max_pool(call: &Call) -> KernelResult {
     Ok(vec![greatest(call)?.0])
 }
 
 /// The greatest items within windows, and their indices.
-pub(crate) fn max_pool_with_index(call: &Call) -> Outcome {
+pub(crate) fn max_pool_with_index(call: &Call) -> KernelResult {
     let (values, places) = greatest(call)?;
     Ok(vec![values, places])
 }
@@ -140,7 +140,7 @@ fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalErr
 }
 
 /// Reads at indices within windows.
-pub(crate) fn sample(call: &Call) -> Outcome {
+pub(crate) fn sample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Down)?;
     let index = index(call, &pool, &pool.windows.output())?;
     let mut output = Vec::new();
@@ -153,7 +153,7 @@ pub(crate) fn sample(call: &Call) -> Outcome {
 }
 
 /// Writes at indices within windows; items that are written several times are summed up.
-pub(crate) fn desample(call: &Call) -> Outcome {
+pub(crate) fn desample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;
     let mut output = Vec::new();

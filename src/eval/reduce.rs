@@ -2,7 +2,7 @@
 //!
 //! NaN counts as the greatest and as the least number, so that it is not lost.
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
@@ -41,16 +41,16 @@ pub(crate) fn reduce<T: Element, R: Element>(
 }
 
 /// The sum, or the mean.
-pub(crate) fn sum_reduce(call: &Call) -> Outcome {
+pub(crate) fn sum_reduce(call: &Call) -> KernelResult {
     summed(call, call.flag("normalize")?)
 }
 
 /// The mean (4.4).
-pub(crate) fn mean_reduce(call: &Call) -> Outcome {
+pub(crate) fn mean_reduce(call: &Call) -> KernelResult {
     summed(call, true)
 }
 
-fn summed(call: &Call, normalize: bool) -> Outcome {
+fn summed(call: &Call, normalize: bool) -> KernelResult {
     let input = call.tensor_to("input", rank_asked(call)?)?;
     let axes = axes(call, input.rank())?;
     if input.dtype() == DType::Int64 && !normalize {
@@ -80,8 +80,8 @@ fn less(a: f64, b: f64) -> bool {
 }
 
 /// The best item of each group, or its index.
-fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> Outcome {
-    fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> Outcome {
+fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> KernelResult {
+    fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> KernelResult {
         let none = || EvalError::value("there is no greatest or least of no items");
         let best = |items: &[T]| kernels::best(items, better).ok_or_else(none);
         let axes = axes(call, x.rank())?;
@@ -99,43 +99,43 @@ fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> b
 }
 
 /// The greatest item.
-pub(crate) fn max_reduce(call: &Call) -> Outcome {
+pub(crate) fn max_reduce(call: &Call) -> KernelResult {
     extreme(call, greater, |a, b| a > b, false)
 }
 
 /// The least item.
-pub(crate) fn min_reduce(call: &Call) -> Outcome {
+pub(crate) fn min_reduce(call: &Call) -> KernelResult {
     extreme(call, less, |a, b| a < b, false)
 }
 
 /// The index of the greatest item in the row-major order of the reduced axes.
-pub(crate) fn argmax_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmax_reduce(call: &Call) -> KernelResult {
     extreme(call, greater, |a, b| a > b, true)
 }
 
 /// The index of the least item in the row-major order of the reduced axes.
-pub(crate) fn argmin_reduce(call: &Call) -> Outcome {
+pub(crate) fn argmin_reduce(call: &Call) -> KernelResult {
     extreme(call, less, |a, b| a < b, true)
 }
 
-fn logical(call: &Call, f: fn(&[bool]) -> bool) -> Outcome {
+fn logical(call: &Call, f: fn(&[bool]) -> bool) -> KernelResult {
     let input = call.logicals("input")?;
     let axes = axes(call, input.rank())?;
     Ok(vec![reduce(call, &input, &axes, |items| Ok(f(items)))?])
 }
 
 /// Whether any item is true.
-pub(crate) fn any_reduce(call: &Call) -> Outcome {
+pub(crate) fn any_reduce(call: &Call) -> KernelResult {
     logical(call, |items| items.contains(&true))
 }
 
 /// Whether all items are true.
-pub(crate) fn all_reduce(call: &Call) -> Outcome {
+pub(crate) fn all_reduce(call: &Call) -> KernelResult {
     logical(call, |items| !items.contains(&false))
 }
 
 /// Exponentials along axes that sum up to 1 (4.9.1), or their logarithms.
-pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> Outcome {
+pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> KernelResult {
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
@@ -146,7 +146,7 @@ pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) 
 }
 
 /// The standard softmax.
-pub(crate) fn softmax(call: &Call) -> Outcome {
+pub(crate) fn softmax(call: &Call) -> KernelResult {
     let x = call.numbers_to("x", rank_asked(call)?)?;
     softmax_along(call, &x, &axes(call, x.rank())?, false)
 }

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayD;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window::{Border, advance};
 use crate::tensor::Tensor;
@@ -79,7 +79,7 @@ pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f6
 }
 
 /// Up-sampling by whole factors along the spatial axes.
-pub(crate) fn multilinear_upsample(call: &Call) -> Outcome {
+pub(crate) fn multilinear_upsample(call: &Call) -> KernelResult {
     let factor = call.naturals("factor")?;
     let input = call.scalars_to("input", factor.len() + 2)?;
     let name = call.name();

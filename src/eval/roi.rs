@@ -4,7 +4,7 @@
 //! axes. The second corner does not belong to the region. Items outside of the input are 0, as for
 //! pooling with its default border.
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::reduce::greater;
 use super::resize::{Method, Taps, interpolate, taps};
@@ -71,7 +71,7 @@ impl Regions {
     }
 
     /// Computes each item of the result from the region, its channel and its index.
-    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, EvalError>) -> Outcome {
+    fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, EvalError>) -> KernelResult {
         let shape = self.shape();
         let count = call.budget().room(&shape)?;
         let mut output = Vec::with_capacity(count);
@@ -85,7 +85,7 @@ impl Regions {
 }
 
 /// Divides regions into cells and pools each of them.
-fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
+fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
         let (from, to) = &regions.corners[region];
@@ -125,12 +125,12 @@ fn greatest(items: &[f64]) -> f64 {
 }
 
 /// The mean of each cell.
-pub(crate) fn avg_roi_pool(call: &Call) -> Outcome {
+pub(crate) fn avg_roi_pool(call: &Call) -> KernelResult {
     pool(call, mean)
 }
 
 /// The greatest item of each cell.
-pub(crate) fn max_roi_pool(call: &Call) -> Outcome {
+pub(crate) fn max_roi_pool(call: &Call) -> KernelResult {
     pool(call, greatest)
 }
 
@@ -146,7 +146,7 @@ fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, ind
 }
 
 /// Resampling of regions to one size by interpolation.
-pub(crate) fn roi_resample(call: &Call) -> Outcome {
+pub(crate) fn roi_resample(call: &Call) -> KernelResult {
     let method = Method::read(call)?;
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
@@ -157,7 +157,7 @@ pub(crate) fn roi_resample(call: &Call) -> Outcome {
 
 /// Resampling at a finer size, then pooling. The printed body pools with a window of the spatial
 /// axes only, which fits no input; the window meant has extent 1 along batch and channels.
-fn align(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
+fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let (size, rate) = (call.naturals("output_size")?, call.naturals("sampling_rate")?);
     let method = Method::named(call.string("resize_method")?)?;
     let fine: Option<Vec<usize>> = size.iter().zip(&rate).map(|(size, rate)| size.checked_mul(*rate)).collect();
@@ -180,11 +180,11 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> Outcome {
 }
 
 /// The mean over each cell of a finely resampled region.
-pub(crate) fn avg_roi_align(call: &Call) -> Outcome {
+pub(crate) fn avg_roi_align(call: &Call) -> KernelResult {
     align(call, mean)
 }
 
 /// The greatest item of each cell of a finely resampled region.
-pub(crate) fn max_roi_align(call: &Call) -> Outcome {
+pub(crate) fn max_roi_align(call: &Call) -> KernelResult {
     align(call, greatest)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::sections::concatenated;
 use crate::diagnostics::Code;
@@ -66,7 +66,7 @@ fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<State, Ev
 }
 
 /// Runs the body for each step.
-pub(crate) fn scan(call: &Call) -> Outcome {
+pub(crate) fn scan(call: &Call) -> KernelResult {
     let of = Scan::read(|place, name| call.value_at(place, name)).map_err(EvalError::argument)?;
     let body = body(call, &of.body)?;
     if of.skip != 0 {

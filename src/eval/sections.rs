@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
@@ -50,7 +50,7 @@ fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
 }
 
 /// Concatenation along an axis that the tensors have.
-pub(crate) fn concat(call: &Call) -> Outcome {
+pub(crate) fn concat(call: &Call) -> KernelResult {
     let mut parts = operands(call)?;
     let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
     if call.draft() {
@@ -63,14 +63,14 @@ pub(crate) fn concat(call: &Call) -> Outcome {
 }
 
 /// Stacking along a new axis.
-pub(crate) fn stack(call: &Call) -> Outcome {
+pub(crate) fn stack(call: &Call) -> KernelResult {
     let parts = operands(call)?;
     let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
     Ok(vec![stacked(&parts, axis)?])
 }
 
 /// Sections in given proportions.
-pub(crate) fn split(call: &Call) -> Outcome {
+pub(crate) fn split(call: &Call) -> KernelResult {
     let ratios = call.naturals("ratios")?;
     let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1));
     let value = call.tensor_to("value", asked)?;
@@ -91,7 +91,7 @@ pub(crate) fn split(call: &Call) -> Outcome {
 }
 
 /// The slices along an axis, without that axis.
-pub(crate) fn unstack(call: &Call) -> Outcome {
+pub(crate) fn unstack(call: &Call) -> KernelResult {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;
     call.budget().work(value.len() as u64)?;

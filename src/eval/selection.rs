@@ -3,7 +3,7 @@
 //! All of them copy items of the input, so they share one function, which gets the indices to be
 //! copied along each axis.
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window::Border;
 use crate::tensor::{DType, Tensor};
@@ -33,7 +33,7 @@ fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<
 }
 
 /// A section along some axes.
-pub(crate) fn slice(call: &Call) -> Outcome {
+pub(crate) fn slice(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let (axes, begin, end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
     let stride = call.ints("stride")?;
@@ -58,7 +58,7 @@ pub(crate) fn slice(call: &Call) -> Outcome {
 }
 
 /// Adds items around the input; negative padding removes items.
-pub(crate) fn pad(call: &Call) -> Outcome {
+pub(crate) fn pad(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let padding = call.pairs("padding")?;
     let (border, fill) = (Border::read(call)?, call.number("value")?);
@@ -89,7 +89,7 @@ pub(crate) fn pad(call: &Call) -> Outcome {
 }
 
 /// Repeats the input along each axis.
-pub(crate) fn tile(call: &Call) -> Outcome {
+pub(crate) fn tile(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let repeats = call.naturals("repeats")?;
     let extents: Option<Vec<usize>> =
@@ -109,7 +109,7 @@ pub(crate) fn tile(call: &Call) -> Outcome {
 
 /// Items at indices along an axis, which the axes of the indices replace. Negative indices, which
 /// count from the end, are allowed for vendor operations only and refused here.
-pub(crate) fn gather(call: &Call) -> Outcome {
+pub(crate) fn gather(call: &Call) -> KernelResult {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, Outcome, element_type, generate};
+use super::call::{Call, KernelResult, element_type, generate};
 use super::error::EvalError;
 use super::verify::random_variable;
 use crate::diagnostics::Code;
@@ -43,7 +43,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
 }
 
 /// Checks the tensor that is given for a source, and converts it to the type of the source.
-fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
+fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> KernelResult {
     let output = output(call)?;
     let shape = call.graph().shape(output);
     if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
@@ -69,7 +69,7 @@ fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> Outcome {
 }
 
 /// An input of the graph.
-pub(crate) fn external(call: &Call) -> Outcome {
+pub(crate) fn external(call: &Call) -> KernelResult {
     let output = output(call)?;
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
@@ -93,7 +93,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
 }
 
 /// A tensor whose values are in the document.
-pub(crate) fn constant(call: &Call) -> Outcome {
+pub(crate) fn constant(call: &Call) -> KernelResult {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
     let tensor = match call.attribute("value") {
@@ -138,7 +138,7 @@ fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -
 }
 
 /// A variable, whose data are not in the document.
-pub(crate) fn variable(call: &Call) -> Outcome {
+pub(crate) fn variable(call: &Call) -> KernelResult {
     let label = call.string("label")?;
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
@@ -156,7 +156,7 @@ pub(crate) fn variable(call: &Call) -> Outcome {
 }
 
 /// The next value of a variable.
-pub(crate) fn update(call: &Call) -> Outcome {
+pub(crate) fn update(call: &Call) -> KernelResult {
     let (old, new) = (call.tensor("variable")?, call.tensor("value")?);
     if old.shape() != new.shape() {
         let (old, new) = (old.shape(), new.shape());

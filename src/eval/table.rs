@@ -1,10 +1,10 @@
 //! The table of standard operations, of both dialects.
 
-use super::call::{Call, Outcome};
+use super::call::{Call, KernelResult};
 use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, sections, selection, sources};
 
 /// A function that evaluates an operation.
-pub(crate) type Function = fn(&Call) -> Outcome;
+pub(crate) type Function = fn(&Call) -> KernelResult;
 
 /// The kernels of standard operations, except for element-wise functions. Compounds without a kernel
 /// are evaluated by their definitions.

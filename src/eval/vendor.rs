@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::broadcast::map2;
-use super::call::{Call, Outcome, as_scalars};
+use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
 use super::table::Function;
 use super::{reduce, scan, sources};
@@ -45,7 +45,7 @@ fn number(call: &Call, name: &str, default: f64) -> Result<f64, EvalError> {
 }
 
 /// The error function.
-fn erf(call: &Call) -> Outcome {
+fn erf(call: &Call) -> KernelResult {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
     Ok(vec![call.mapped(&x, error_function)?])
 }
@@ -75,7 +75,7 @@ fn error_function(x: f64) -> f64 {
     value.copysign(x)
 }
 
-fn along(call: &Call, log: bool) -> Outcome {
+fn along(call: &Call, log: bool) -> KernelResult {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
     let axes = call.value_at(1, "axes").ok_or_else(|| EvalError::argument(format!("`{}` has no axes", call.name())))?;
     let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.rank()));
@@ -83,16 +83,16 @@ fn along(call: &Call, log: bool) -> Outcome {
     reduce::softmax_along(call, &x, &axes, log)
 }
 
-fn softmax(call: &Call) -> Outcome {
+fn softmax(call: &Call) -> KernelResult {
     along(call, false)
 }
 
-fn log_softmax(call: &Call) -> Outcome {
+fn log_softmax(call: &Call) -> KernelResult {
     along(call, true)
 }
 
 /// `HardSigmoid` of ONNX; beta is optional.
-fn hard_sigmoid(call: &Call) -> Outcome {
+fn hard_sigmoid(call: &Call) -> KernelResult {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, "alpha", 0.2)?;
     let beta = number(call, "beta", 0.5)?;
@@ -100,7 +100,7 @@ fn hard_sigmoid(call: &Call) -> Outcome {
 }
 
 /// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
-fn mean_variance_normalization(call: &Call) -> Outcome {
+fn mean_variance_normalization(call: &Call) -> KernelResult {
     let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
     let axes = call.naturals("axes")?;
     if axes.iter().any(|&axis| axis >= x.rank()) {

@@ -3,7 +3,7 @@
 //! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
 //! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
 //! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, not held in memory.
-//! `check` compares data with a graph, [`Document::check_quant`] reads quantizations, and
+//! `check` compares data with a graph, [`Document::check_quant`](crate::Document::check_quant) reads quantizations, and
 //! [`Target::write`] writes a model, completely or not at all. `docs/models.md` has the decisions on
 //! each.
 //!

@@ -133,7 +133,7 @@ const WORDS: &[(&str, Value)] = &[
     ("-Infinity", Value::Float(f64::NEG_INFINITY)),
 ];
 
-type Outcome<T> = Result<T, SyntaxError>;
+type ParseResult<T> = Result<T, SyntaxError>;
 
 impl Parser<'_> {
     fn peek(&self) -> Option<u8> {
@@ -162,7 +162,7 @@ impl Parser<'_> {
         found
     }
 
-    fn value(&mut self) -> Outcome<Json> {
+    fn value(&mut self) -> ParseResult<Json> {
         self.blanks();
         let start = self.at;
         let value = match self.peek() {
@@ -175,7 +175,7 @@ impl Parser<'_> {
         Ok(Json { at: self.since(start), value })
     }
 
-    fn nested(&mut self, inner: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
+    fn nested(&mut self, inner: fn(&mut Self) -> ParseResult<Value>) -> ParseResult<Value> {
         if self.depth == MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} arrays and objects in each other");
             return Err(SyntaxError { depth: true, message, ..self.wrong("") });
@@ -187,7 +187,7 @@ impl Parser<'_> {
         value
     }
 
-    fn array(&mut self) -> Outcome<Value> {
+    fn array(&mut self) -> ParseResult<Value> {
         let mut items = Vec::new();
         self.blanks();
         if self.take(b']') {
@@ -201,7 +201,7 @@ impl Parser<'_> {
         }
     }
 
-    fn object(&mut self) -> Outcome<Value> {
+    fn object(&mut self) -> ParseResult<Value> {
         let mut members = Vec::new();
         self.blanks();
         if self.take(b'}') {
@@ -227,7 +227,7 @@ impl Parser<'_> {
     }
 
     /// Whether another item follows, or the end.
-    fn more(&mut self, close: u8) -> Outcome<bool> {
+    fn more(&mut self, close: u8) -> ParseResult<bool> {
         self.blanks();
         if self.take(b',') {
             return Ok(true);
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Err(self.wrong(&format!("expected `,` or `{}`", char::from(close))))
     }
 
-    fn word_or_number(&mut self) -> Outcome<Value> {
+    fn word_or_number(&mut self) -> ParseResult<Value> {
         for (word, value) in WORDS {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
@@ -263,7 +263,7 @@ impl Parser<'_> {
         text.parse().map(Value::Float).map_err(|_| malformed(self))
     }
 
-    fn string(&mut self) -> Outcome<String> {
+    fn string(&mut self) -> ParseResult<String> {
         let mut out = String::new();
         self.at += 1;
         loop {
@@ -283,7 +283,7 @@ impl Parser<'_> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Outcome<()> {
+    fn escape(&mut self, out: &mut String) -> ParseResult<()> {
         let Some(byte) = self.peek() else { return Err(self.wrong("the string does not end")) };
         let plain = match byte {
             b'"' | b'\\' | b'/' => char::from(byte),
@@ -301,7 +301,7 @@ impl Parser<'_> {
     }
 
     /// `uXXXX`, or two of them that make one character.
-    fn unicode(&mut self, out: &mut String) -> Outcome<()> {
+    fn unicode(&mut self, out: &mut String) -> ParseResult<()> {
         self.at += 1;
         let high = self.hex()?;
         let code = if (0xD800..0xDC00).contains(&high) && self.text[self.at..].starts_with("\\u") {
@@ -315,7 +315,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn hex(&mut self) -> Outcome<u32> {
+    fn hex(&mut self) -> ParseResult<u32> {
         let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let Some(code) = code else { return Err(self.wrong("expected four hexadecimal digits")) };

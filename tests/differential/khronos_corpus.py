@@ -53,7 +53,7 @@ def agrees(runner, nnef, case):
 
 
 def in_child(question):
-    """The answer of a question asked in a process of its own; no answer is no."""
+    """Whether a process of its own answers yes; a crash counts as no."""
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -31,7 +31,7 @@ def say(message):
 
 
 def flatten(binary, *args):
-    """Runs the program under test; its standard output, or nothing when it refuses."""
+    """Runs the program under test. Gives its standard output, or nothing when it refuses."""
     run = subprocess.run([binary, "-q", *args], capture_output=True)
     if run.returncode not in (0, 1):
         raise SystemExit("%s: %s" % (" ".join(args), run.stderr.decode()))
@@ -81,7 +81,7 @@ def graph_names(binary, model):
 
 
 class Tract:
-    """What tract makes of a model."""
+    """The outputs that tract computes for a model."""
 
     def __init__(self, path):
         import tract
@@ -100,7 +100,7 @@ def apart(found, wanted):
 
 
 def by_evaluation(binary, path, inputs, names):
-    """What nnef-flatten itself computes of a model."""
+    """The outputs that nnef-flatten computes for a model."""
     import numpy
     with tempfile.TemporaryDirectory() as folder:
         given, computed = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
@@ -112,7 +112,7 @@ def by_evaluation(binary, path, inputs, names):
 
 
 def compare(binary, name, model, inputs, recorded, folder):
-    """Flattens a model into every form, and compares what each computes. How many differ."""
+    """Flattens a model into every form, and compares the outputs. Gives how many differ."""
     order, results = graph_names(binary, model)
     wanted = [recorded[result] for result in results] if recorded else None
     try:
@@ -162,7 +162,7 @@ def with_data(folder):
 
 
 def tract(binary, models):
-    """Compares models by tract; how many forms differ."""
+    """Compares models with tract. Gives how many forms differ."""
     import numpy
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def corpus(folder):
 
 
 def documents(models, cases):
-    """Name and text of all documents there are."""
+    """Name and text of all documents."""
     for path in sorted(glob.glob(os.path.join(EXAMPLES, "*.nnef"))) + sorted(
             glob.glob(os.path.join(models, "*", "graph.nnef"))):
         with open(path, encoding="utf-8") as file:
@@ -207,7 +207,7 @@ def documents(models, cases):
 
 
 def khronos(binary, models, cases):
-    """Reads flat documents with Khronos' package; how many it does not read."""
+    """Reads flat documents with Khronos' package. Gives how many it does not read."""
     import nnef
     read = bad = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +222,7 @@ def khronos(binary, models, cases):
                 bad += 1
                 continue
             try:
-                # What stays as a fragment may use operators.
+                # Kept fragments may use operators.
                 with open(flat, encoding="utf-8") as file:
                     nnef.parse_string(file.read(), lowered=[])
                 read += 1

@@ -123,7 +123,7 @@ class Browser:
 
 
 def search(browser, text):
-    """Searches with the keyboard alone and goes to the first that is found."""
+    """Searches with the keyboard only and goes to the first result."""
     browser.key("/", 191)
     assert browser.eval("document.activeElement.id") == "search", "a slash does not lead to the search"
     browser.eval("document.activeElement.select()")
@@ -135,7 +135,7 @@ def search(browser, text):
 
 
 def middle(browser):
-    """The middle of the canvas, where what was searched for is."""
+    """The middle of the canvas, where the search result is."""
     box = "document.getElementById('canvas').getBoundingClientRect()"
     return browser.eval(f"[{box}.x + {box}.width / 2, {box}.y + {box}.height / 2]")
 
@@ -143,7 +143,7 @@ def middle(browser):
 def check_small(browser, page, svg):
     """A page with groups: search, click, groups."""
     browser.open(page)
-    # All groups are open: the page places everything where the picture has it.
+    # With all groups open, the page has the same positions as the picture.
     browser.eval("document.getElementById('open').click()")
     for name, side in [("width", "w"), ("height", "h")]:
         there = float(svg.read_text().split(f'{name}="', 1)[1].split('"', 1)[0])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what `nnef-flatten run` computes with numpy, for every primitive of NNEF 1.0.
+"""Compares the results of `nnef-flatten run` with numpy, for every primitive of NNEF 1.0.
 
 usage: primitives.py --bin PATH [--count N] [--seed S] [-v]
 
@@ -203,13 +203,13 @@ def automatic(up, covered, stride):
 
 
 def border(s, applied, extents, modes=MODES):
-    """A border mode that numpy's padding has: a mirror cannot be wider than what it shows."""
+    """A border mode that numpy's padding supports: a mirror cannot be wider than the input."""
     fits = lambda mode: not mode.startswith("reflect") or all(max(p) < e for p, e in zip(applied, extents))
     return s.pick([mode for mode in modes if fits(mode)])
 
 
 def taps(padded, size, stride, dilation, out):
-    """For each item of a window: its index, and what it meets at all positions."""
+    """For each item of a window: its index, and the input items below it at all positions."""
     for k in itertools.product(*map(range, size)):
         yield k, padded[tuple(slice(i * d, i * d + (o - 1) * t + 1, t) for i, d, t, o in zip(k, dilation, stride, out))]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares scans, unrolled and not, with what tract computes.
+"""Compares the outputs of scans, unrolled or not, with those of tract.
 
 usage: tract_scan.py --bin PATH [--model FOLDER] [-v]
 
@@ -32,8 +32,8 @@ STEP = """fragment step( a: tensor<scalar>, h: tensor<scalar>, w: tensor<scalar>
 """
 
 # Each with the shapes of its inputs and the arguments of the scan. All outputs of a scan run in one
-# direction: tract takes operations out of bodies, and then gives the outputs of a scan with several
-# directions in one of them.
+# direction: tract moves operations out of bodies, and then gives all outputs of a scan with several
+# directions in the same direction.
 CASES = {
     "forward": ({"x": (5, 3), "h0": (1, 3), "w": (3, 3)}, 1, 1),
     "backward": ({"x": (5, 3), "h0": (1, 3), "w": (3, 3)}, -1, -1),
@@ -118,7 +118,7 @@ def model(binary, folder, verbose):
     inputs = [recorded[name] for name in recorded.files if name.startswith("input")]
     wanted = [recorded[name] for name in recorded.files if name.startswith("output")]
     with tempfile.TemporaryDirectory() as scratch:
-        # Whatever else lies beside the model is none of tract's business.
+        # Tract does not need the other files of the model.
         copy = os.path.join(scratch, "model")
         os.makedirs(copy)
         for name in os.listdir(folder):

@@ -1,7 +1,7 @@
 //! Quantizations: `graph.quant` (5.3 of the 1.0.5 text).
 //!
 //! A line `"tensor": algorithm(arg = value, …);` for each tensor that is stored in quantized form.
-//! [`parse`] reads them with their places, [`check`] resolves their names, and [`Quantization::text`]
+//! [`parse()`] reads them with their places, [`check()`] resolves their names, and [`Quantization::text`]
 //! gives the unchanged text of those that are valid for a graph.
 
 mod check;
