@@ -17,7 +17,7 @@ use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
 
-/// How many values most bodies have at once, and arguments most calls.
+/// How many values on the stack, and how many slots, room is made for when a body is entered.
 const NEXT: usize = 32;
 
 /// How a call names what it makes.
@@ -95,7 +95,7 @@ impl Machine {
         let dtype = self.type_argument(generic);
         let released = releases && self.releases();
         match operands {
-            // Copied before the slots are given up that they are in.
+            // Copied before the slots that hold them are freed.
             Some(first) if released => self.push_operands(first, head.params),
             _ => {}
         }

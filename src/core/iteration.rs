@@ -24,13 +24,19 @@ pub(super) struct Iterations {
 /// Trips over arrays of one length; a count or a bound can set their number.
 #[derive(Debug)]
 pub(super) struct Iteration {
-    pub(super) lists: SmallVec<[List; 2]>,
+    lists: SmallVec<[List; 2]>,
     /// How many trips there are at most; none where only a condition ends them.
-    pub(super) len: Option<u64>,
-    pub(super) trip: u64,
+    len: Option<u64>,
+    trip: u64,
 }
 
 impl Iteration {
+    /// Trips over arrays of one length, before the first one.
+    pub(super) fn new(lists: SmallVec<[List; 2]>) -> Self {
+        let len = lists.first().map(|list| list.len() as u64);
+        Iteration { lists, len, trip: 0 }
+    }
+
     /// The number of trips, as far as it is bound.
     pub(super) fn len(&self) -> Option<u64> {
         self.len

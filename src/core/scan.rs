@@ -208,18 +208,11 @@ impl Machine {
     /// Under which name the steps are, and the names of the results.
     fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Result<(NameId, Vec<NameId>), Failure> {
         let count = of.outputs.len();
-        let names = match site.hint {
-            Hint::Items { len, .. } => len as usize,
-            _ => 1,
-        };
-        if names != count {
-            let message = format!("the left side has {names} names, the scan {count} outputs");
+        let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
+        if hints.len() != count {
+            let message = format!("the left side has {} names, the scan {count} outputs", hints.len());
             return Err(mistake(message));
         }
-        let hints: Vec<Hint> = match site.hint {
-            Hint::Items { start, len, .. } => self.program.hints[start as usize..(start + len) as usize].to_vec(),
-            hint => vec![hint],
-        };
         let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
         let path = match targets.iter().find_map(first_name) {
             Some(path) => path,
@@ -289,11 +282,7 @@ impl Machine {
             return self.end_scan(unrolling);
         }
         self.check_depth()?;
-        let inner = self.frame().inner;
-        let path = match self.units.names().get(standard::TRIP) {
-            Some(trip) => self.graph.names.child(unrolling.path, trip, unrolling.started as u32 + 1, inner),
-            None => unrolling.path,
-        };
+        let path = self.trip_path(unrolling.path, None, unrolling.started as u64);
         self.push_step_arguments(&mut unrolling, path)?;
         unrolling.started += 1;
         let targets = self.calls.targets.len() as u32;

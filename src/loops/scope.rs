@@ -64,7 +64,7 @@ impl Scopes {
             };
             if let Some(of) = layer.kind.boundary() {
                 let mut around = self.around[of.index()].clone();
-                for input in layer.kind.inputs(true) {
+                for input in layer.kind.inputs() {
                     self.inside[input.tensor.index()]
                         .iter()
                         .filter(|&&other| other != of)
@@ -189,7 +189,7 @@ fn insert(loops: &mut Loops, new: LoopId) {
 pub(crate) fn users(net: &Network) -> Vec<Vec<LayerId>> {
     let mut users = vec![Vec::new(); net.tensors.len()];
     for (i, layer) in net.layers.iter().enumerate() {
-        for input in layer.kind.inputs(true) {
+        for input in layer.kind.inputs() {
             users[input.tensor.index()].push(LayerId::at(i));
         }
     }
