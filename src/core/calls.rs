@@ -66,17 +66,13 @@ impl Machine {
                 }
             }
             Hint::Result(_) => Target::Auto,
-            Hint::Items { start, len, .. } if count > 1 => {
-                if result < len {
-                    self.target(self.program.hints[(start + result) as usize], 0, 1)
-                } else {
-                    Target::Auto
-                }
-            }
-            Hint::Items { start, len, .. } => {
-                let items: Vec<Target> =
-                    (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
-                Target::Items(items.into())
+            Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
+                Some(&item) => self.target(item, 0, 1),
+                None => Target::Auto,
+            },
+            Hint::Items { .. } => {
+                let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
+                Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
             }
         }
     }

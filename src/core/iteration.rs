@@ -1,6 +1,5 @@
-//! What comprehensions and loops have in common: a comprehension is a loop that hands nothing on
-//! from one trip to the next. Arrays are run over side by side, and what the trips give is
-//! collected.
+//! The state of what is iterated: loops, comprehensions, which are loops without recurrences, and
+//! scans. Loops run over arrays side by side, and the values of their trips are collected.
 
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
+use crate::graph::scan;
 
 /// What is running of each kind, the innermost one last.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl Iteration {
     }
 }
 
-/// What the trips gave so far, packed as an array keeps it as long as all are tensors.
+/// The values of the trips so far, packed as in an array as long as all are tensors.
 #[derive(Debug)]
 pub(super) enum Collected {
     Tensors(Vec<TensorId>),
@@ -141,10 +141,9 @@ pub(super) struct Section {
 /// What is gathered from a result of the body.
 #[derive(Debug)]
 pub(super) struct Gathered {
+    pub(super) of: scan::Collected,
+    /// The place of the result.
     pub(super) result: usize,
-    pub(super) last: bool,
-    pub(super) axis: usize,
-    pub(super) reverse: bool,
     /// The name of what all steps give.
     pub(super) name: NameId,
     pub(super) parts: Vec<Value>,

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Copied;
@@ -106,33 +107,6 @@ impl Cells {
             Cells::Ints(_) | Cells::Scalars(_) | Cells::FixedInts(_) | Cells::FixedScalars(_) => 8,
             Cells::Values(_) => 24,
         }
-    }
-
-    /// Some of the items, in cells that can grow.
-    fn copied(&self, range: Range<usize>) -> Cells {
-        match self {
-            Cells::Ints(items) => Cells::Ints(items.range(range).copied().collect()),
-            Cells::Scalars(items) => Cells::Scalars(items.range(range).copied().collect()),
-            Cells::Logicals(items) => Cells::Logicals(items.range(range).copied().collect()),
-            Cells::Tensors(items) => Cells::Tensors(items.range(range).copied().collect()),
-            Cells::Chars(items) => Cells::Chars(items.range(range).copied().collect()),
-            Cells::Bytes(items) => Cells::Bytes(items.range(range).copied().collect()),
-            Cells::Values(items) => Cells::Values(items.range(range).cloned().collect()),
-            Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
-            Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
-            Cells::FixedText(text) => Cells::Bytes(text[range].as_bytes().to_vec().into()),
-        }
-    }
-
-    /// Adds items of others at the end; false where they are packed differently.
-    fn append(&mut self, others: &Cells, range: Range<usize>) -> bool {
-        match (self, others) {
-            (Cells::Ints(x), Cells::FixedInts(y)) => x.extend(&y[range]),
-            (Cells::Scalars(x), Cells::FixedScalars(y)) => x.extend(&y[range]),
-            (Cells::Bytes(x), Cells::FixedText(y)) => x.extend(y[range].as_bytes()),
-            (x, y) => with_same_cells!(x, y, (x, y) => x.extend(y.range(range).cloned()), else return false),
-        }
-        true
     }
 }
 
@@ -268,11 +242,6 @@ impl List {
         (self.buffer.front.get() + i64::from(self.start)) as usize
     }
 
-    /// The window within the buffer's cells.
-    fn range(&self) -> Range<usize> {
-        self.base()..self.base() + self.len()
-    }
-
     /// An item.
     pub(crate) fn get(&self, i: usize) -> Option<Value> {
         if i >= self.len() {
@@ -316,7 +285,7 @@ impl List {
         if self.is_empty() {
             return Some(graph::Value::Integers([].into()));
         }
-        let range = self.range();
+        let range = self.base()..self.base() + self.len();
         Some(match &*self.buffer.cells.borrow() {
             Cells::Ints(items) => graph::Value::Integers(items.range(range).copied().collect()),
             Cells::Scalars(items) => graph::Value::Scalars(items.range(range).copied().collect()),
@@ -332,7 +301,7 @@ impl List {
     /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
     /// least.
     pub(crate) fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
-        let range = self.range();
+        let range = self.base()..self.base() + self.len();
         match &*self.buffer.cells.borrow() {
             Cells::Tensors(items) if !self.is_empty() => Some(f(items.range(range).copied())),
             _ => None,
@@ -341,7 +310,7 @@ impl List {
 
     /// The characters of a string.
     pub(crate) fn text(&self) -> String {
-        let range = self.range();
+        let range = self.base()..self.base() + self.len();
         match &*self.buffer.cells.borrow() {
             Cells::Bytes(items) => items.range(range).map(|&byte| char::from(byte)).collect(),
             Cells::Chars(items) => items.range(range).collect(),
@@ -392,8 +361,12 @@ impl List {
     /// Adds items behind the window; false where they are packed differently.
     fn append(&self, other: &List) -> bool {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
-        if !cells.append(&added, other.range()) {
-            return false;
+        let range = other.base()..other.base() + other.len();
+        match (&mut *cells, &*added) {
+            (Cells::Ints(x), Cells::FixedInts(y)) => x.extend(&y[range]),
+            (Cells::Scalars(x), Cells::FixedScalars(y)) => x.extend(&y[range]),
+            (Cells::Bytes(x), Cells::FixedText(y)) => x.extend(y[range].as_bytes()),
+            (x, y) => with_same_cells!(x, y, (x, y) => x.extend(y.range(range).cloned()), else return false),
         }
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
@@ -402,7 +375,7 @@ impl List {
     /// Adds items before the window; false where they are packed differently.
     fn prepend(&self, other: &List) -> bool {
         let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
-        let range = other.range();
+        let range = other.base()..other.base() + other.len();
         match (&mut *cells, &*added) {
             (Cells::Ints(x), Cells::FixedInts(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
             (Cells::Scalars(x), Cells::FixedScalars(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
@@ -416,20 +389,43 @@ impl List {
         true
     }
 
-    /// A new buffer with this list and then the other.
     fn copied(&self, other: &List, meter: &Rc<Meter>) -> List {
-        let (a, b) = (self.buffer.cells.borrow(), other.buffer.cells.borrow());
-        let mut cells = a.copied(self.range());
-        if cells.append(&b, other.range()) {
-            return List::new(cells, Some(meter));
+        let (this, other) = (self.growable(), other.growable());
+        let (a, b) = (this.buffer.cells.borrow(), other.buffer.cells.borrow());
+        let (x, y) = (this.base()..this.base() + this.len(), other.base()..other.base() + other.len());
+        macro_rules! join {
+            ($($kind:ident),*) => {
+                match (&*a, &*b) {
+                    $((Cells::$kind(p), Cells::$kind(q)) => {
+                        Some(Cells::$kind(p.range(x).chain(q.range(y)).cloned().collect()))
+                    })*
+                    _ => None,
+                }
+            };
         }
-        let text = |cells: &Cells| matches!(cells, Cells::Chars(_) | Cells::Bytes(_) | Cells::FixedText(_));
-        if text(&a) && text(&b) {
-            return List::from_text(&(self.text() + &other.text()), Some(meter));
+        let joined = join!(Ints, Scalars, Logicals, Tensors, Chars, Bytes, Values);
+        let text = |cells: &Cells| matches!(cells, Cells::Chars(_) | Cells::Bytes(_));
+        match joined {
+            Some(cells) => List::new(cells, Some(meter)),
+            None if text(&a) && text(&b) => List::from_text(&(self.text() + &other.text()), Some(meter)),
+            None => {
+                let mut values = self.to_values();
+                other.for_each(|value| values.push(value));
+                List::from_values(values, Some(meter))
+            }
         }
-        let mut values = self.to_values();
-        other.for_each(|value| values.push(value));
-        List::from_values(values, Some(meter))
+    }
+
+    /// The list with cells as those of lists that grow.
+    fn growable(&self) -> Cow<'_, List> {
+        let range = self.base()..self.base() + self.len();
+        let cells = match &*self.buffer.cells.borrow() {
+            Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
+            Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
+            Cells::FixedText(text) => Cells::Bytes(text[range].as_bytes().to_vec().into()),
+            _ => return Cow::Borrowed(self),
+        };
+        Cow::Owned(List::new(cells, None))
     }
 
     /// This list `times` times.
@@ -437,14 +433,18 @@ impl List {
         if times == 1 {
             return self.clone();
         }
-        let mut cells = self.buffer.cells.borrow().copied(self.range());
-        let len = self.len() * times;
-        while cells.len() < len {
-            let more = 0..cells.len().min(len - cells.len());
-            let copy = cells.copied(more.clone());
-            cells.append(&copy, more);
+        let this = self.growable();
+        let range = this.base()..this.base() + this.len();
+        macro_rules! cycle {
+            ($($kind:ident),*) => {
+                match &*this.buffer.cells.borrow() {
+                    $(Cells::$kind(items) => Cells::$kind(cycled(items.range(range).cloned().collect(), times)),)*
+                    // There are none of these in what is growable.
+                    Cells::FixedInts(_) | Cells::FixedScalars(_) | Cells::FixedText(_) => Cells::Values(VecDeque::new()),
+                }
+            };
         }
-        List::new(cells, Some(meter))
+        List::new(cycle!(Ints, Scalars, Logicals, Tensors, Chars, Bytes, Values), Some(meter))
     }
 
     /// The bytes that `items` further items like these weigh.
@@ -456,6 +456,16 @@ impl List {
     pub(crate) fn identity(&self) -> (usize, i32, u32) {
         (Rc::as_ptr(&self.buffer) as usize, self.start, self.len)
     }
+}
+
+/// Some items so many times.
+fn cycled<T: Clone>(items: Vec<T>, times: usize) -> VecDeque<T> {
+    if let [only] = &items[..] {
+        return vec![only.clone(); times].into();
+    }
+    let mut all = Vec::with_capacity(items.len() * times);
+    (0..times).for_each(|_| all.extend_from_slice(&items));
+    all.into()
 }
 
 /// Numbers of a literal, which are copied only where they are not all of it.

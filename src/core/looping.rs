@@ -3,9 +3,8 @@
 //!
 //! A condition that is known decides there and then. One that is a tensor cannot end the
 //! expansion: all trips up to a bound are made, and what they give is chosen by `select`. With
-//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). The values that trips hand on
-//! are not chosen so: as long as a holds they are what they would be, and afterwards nothing
-//! needs them.
+//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). Recurrences need no `select`
+//! from trip to trip: while a holds they have the right values, and afterwards nothing reads them.
 
 use smallvec::SmallVec;
 
@@ -200,7 +199,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What stands in an array for trips that are not made, of the type of its items.
+    /// The item of an array for a trip that is not made, of the type of the other items.
     fn filling(&self, like: &Value) -> Value {
         let dtype = match like {
             Value::Tensor(tensor) => self.graph.tensors[tensor.index()].dtype,
@@ -230,7 +229,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What the trips gave, as an array.
+    /// The values of all trips, as an array.
     fn collected(&self, items: Collected) -> Outcome<Value> {
         self.budget.allow(items.len(), items.len() as u64 * 24)?;
         let meter = Some(&self.budget.meter);

@@ -130,8 +130,7 @@ impl Machine {
         let mut gathered = Vec::new();
         for (of, name) in of.outputs.iter().zip(names) {
             let result = self.body_result(unit, &of.result)?;
-            let (last, axis, reverse) = (of.last, of.axis, of.reverse);
-            gathered.push(Gathered { result, last, axis, reverse, name, parts: Vec::new() });
+            gathered.push(Gathered { of: of.clone(), result, name, parts: Vec::new() });
         }
         let mut unrolling = Unrolling {
             site: index,
@@ -153,16 +152,9 @@ impl Machine {
     fn read_scan(&self, site: &Site, first: usize) -> Result<Scan<Value>, Failure> {
         let keys = self.program.keys_of(site);
         let argument = |place: usize, name: &str| {
-            let named = |key: &Key| match key {
-                Key::Named(key) => self.units.text(*key) == name,
-                Key::Param(i) => site.unit.is_some_and(|unit| {
-                    let params = &self.units.get(unit).params;
-                    params.get(*i as usize).is_some_and(|param| self.units.text(param.name) == name)
-                }),
-                Key::Positional => false,
-            };
             let positional = || keys.get(place).is_some_and(|key| *key == Key::Positional).then_some(place);
-            let place = keys.iter().position(named).or_else(positional)?;
+            let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, name));
+            let place = named.or_else(positional)?;
             Some(self.stack[first + place].clone())
         };
         Scan::read(argument).map_err(mistake)
@@ -341,7 +333,7 @@ impl Machine {
             unrolling.args[param] = of(result)?;
         }
         for gathered in &mut unrolling.gathered {
-            if gathered.last {
+            if gathered.of.last {
                 gathered.parts.clear();
             }
             gathered.parts.push(of(gathered.result)?);
@@ -358,7 +350,7 @@ impl Machine {
                 values.extend(gathered.parts.pop());
                 continue;
             }
-            if gathered.reverse {
+            if gathered.of.reverse {
                 gathered.parts.reverse();
             }
             let dtype = match gathered.parts.first() {
@@ -367,7 +359,7 @@ impl Machine {
             };
             let concat = self.implied(standard::CONCAT, site.span, Hint::Named(gathered.name), dtype)?;
             let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.budget)?;
-            let axis = graph::Value::Int(gathered.axis as i64);
+            let axis = graph::Value::Int(gathered.of.axis as i64);
             values.push(self.emit_named(&concat, &[("values", parts), ("axis", axis)])?);
         }
         let value = match site.hint {

@@ -350,6 +350,12 @@ impl Network {
         &self.layers[id.index()]
     }
 
+    /// Where a loop stands: the first of its layers.
+    pub(crate) fn place(&self, of: LoopId) -> Span {
+        let first = self.loops[of.index()].layers.first();
+        first.map_or(Span::default(), |&layer| self.layer(layer).at)
+    }
+
     /// The layer that makes a tensor.
     pub(crate) fn producer(&self, tensor: TensorId) -> Option<&Layer> {
         match self.tensors[tensor.index()].origin {

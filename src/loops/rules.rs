@@ -168,12 +168,6 @@ impl<'n> Context<'n> {
     fn loops(&self) -> impl Iterator<Item = LoopId> {
         (0..self.net.loops.len()).map(LoopId::at)
     }
-
-    /// Where a loop stands: the first of its layers.
-    fn place(&self, of: LoopId) -> Span {
-        let first = self.net.loops[of.index()].layers.first();
-        first.map_or(Span::default(), |&layer| self.net.layer(layer).at)
-    }
 }
 
 /// For how many names that nothing defines the nearest name is looked for.
@@ -200,7 +194,7 @@ fn duplicate(context: &Context, found: Found) {
 
 fn no_limit(context: &Context, found: Found) {
     for of in context.loops().filter(|&of| context.limits(of).next().is_none()) {
-        found(context.place(of), format!("loop `{}` has no trip limit", context.name_of(of)));
+        found(context.net.place(of), format!("loop `{}` has no trip limit", context.name_of(of)));
     }
 }
 
@@ -388,14 +382,14 @@ fn nesting(context: &Context, found: Found) {
     let mut told = false;
     for (a, b) in context.scopes.mutual() {
         let (first, second) = (context.name_of(a), context.name_of(b));
-        found(context.place(b), format!("loops `{first}` and `{second}` use values from inside each other"));
+        found(context.net.place(b), format!("loops `{first}` and `{second}` use values from inside each other"));
         told = true;
     }
     for (of, a, b) in context.scopes.torn_loops() {
         let (name, first, second) = (context.name_of(of), context.name_of(a), context.name_of(b));
         let message =
             format!("loop `{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
-        found(context.place(of), message);
+        found(context.net.place(of), message);
         told = true;
     }
     if told {
