@@ -94,7 +94,7 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
 
 /// The integer that an operator gives of two; none where there is no such number.
 #[inline(always)]
-pub(crate) fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
@@ -109,7 +109,10 @@ pub(crate) fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
 #[inline]
 pub(crate) fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => of_integers(op, *a, *b),
+        (Value::Int(a), Value::Int(b)) => match integer(op, *a, *b) {
+            Some(result) => Some(Value::Int(result)),
+            None => holds(op, a.cmp(b)).map(Value::Logical),
+        },
         (Value::Scalar(a), Value::Scalar(b)) => match scalar(op, *a, *b) {
             Some(result) => Some(Value::Scalar(result)),
             None => {
@@ -120,15 +123,6 @@ pub(crate) fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
             }
         },
         _ => None,
-    }
-}
-
-/// What an operator gives of two integers; none where there is no such value.
-#[inline]
-pub(crate) fn of_integers(op: BinaryOp, a: i64, b: i64) -> Option<Value> {
-    match integer(op, a, b) {
-        Some(result) => Some(Value::Int(result)),
-        None => holds(op, a.cmp(&b)).map(Value::Logical),
     }
 }
 
@@ -144,7 +138,7 @@ fn integer_power(a: i64, b: i64) -> Option<i64> {
 
 /// The scalar that an operator gives of two; none where there is no such number.
 #[inline(always)]
-pub(crate) fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
+fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
     match op {
         BinaryOp::Add => Some(a + b),
         BinaryOp::Sub => Some(a - b),
@@ -157,7 +151,7 @@ pub(crate) fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
 
 /// Whether a comparison holds between values in this order; none if the operator does not compare.
 #[inline]
-pub(crate) fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
+fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
     Some(match op {
         BinaryOp::Lt => ordering.is_lt(),
         BinaryOp::Le => ordering.is_le(),

@@ -94,15 +94,7 @@ impl Budget {
 
     /// Without limits, for the literals of declarations: the parser bounds these.
     pub(crate) fn unlimited() -> Self {
-        Budget {
-            meter: Rc::new(Meter::default()),
-            max_len: usize::MAX,
-            max_bytes: u64::MAX,
-            max_work: u64::MAX,
-            max_depth: u64::MAX,
-            max_ops: u64::MAX,
-            fuel: u64::MAX,
-        }
+        Budget { max_len: usize::MAX, max_bytes: u64::MAX, ..Budget::new(u64::MAX, u64::MAX) }
     }
 
     /// Refuses a list that would be too long, or one that no memory is left for.

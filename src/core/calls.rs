@@ -17,7 +17,7 @@ use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
 
-/// How many values most bodies have at once, and arguments most calls.
+/// How many values on the stack, and how many slots, room is made for when a body is entered.
 const NEXT: usize = 32;
 
 /// How a call names what it makes.
@@ -66,17 +66,13 @@ impl Machine {
                 }
             }
             Hint::Result(_) => Target::Auto,
-            Hint::Items { start, len, .. } if count > 1 => {
-                if result < len {
-                    self.target(self.program.hints[(start + result) as usize], 0, 1)
-                } else {
-                    Target::Auto
-                }
-            }
-            Hint::Items { start, len, .. } => {
-                let items: Vec<Target> =
-                    (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
-                Target::Items(items.into())
+            Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
+                Some(&item) => self.target(item, 0, 1),
+                None => Target::Auto,
+            },
+            Hint::Items { .. } => {
+                let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
+                Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
             }
         }
     }
@@ -95,7 +91,7 @@ impl Machine {
         let dtype = self.type_argument(generic);
         let released = releases && self.releases();
         match operands {
-            // Copied before the slots are given up that they are in.
+            // Copied before the slots that hold them are freed.
             Some(first) if released => self.push_operands(first, head.params),
             _ => {}
         }

@@ -245,53 +245,47 @@ impl Machine {
         for (i, result) in results.iter().enumerate() {
             let target = self.target(site.hint, i as u32, results.len());
             let otherwise = if results.len() == 1 { (site.name, site.ordinal) } else { (result.name, 0) };
-            let element = match result.form {
-                Form::Tensor(element) => {
-                    let tensor = self.tensor(target, otherwise, under(element, generic));
-                    outputs.push(Made::Tensor(tensor));
-                    continue;
+            outputs.push(match (result.form, target) {
+                (Form::Tensor(element), target) => {
+                    Made::Tensor(self.tensor(target, otherwise, under(element, generic)))
                 }
-                Form::Tensors(element) => under(element, generic),
-            };
-            let Target::Items(items) = target else {
-                let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));
-                return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
-            };
-            let items = items.iter().zip(1..);
-            let tensor = |(target, i): (&Target, u32)| self.tensor(target.clone(), (site.name, i), element);
-            outputs.push(Made::Array(items.map(tensor).collect()));
+                (Form::Tensors(element), Target::Items(items)) => {
+                    self.output_array(site, &items, under(element, generic))
+                }
+                (Form::Tensors(_), _) => {
+                    let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));
+                    return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
+                }
+            });
         }
         Ok(outputs)
     }
 
     /// The results of an operation that is not declared, as the left side has them.
     fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
-        let Hint::Items { start, len, tuple } = site.hint else {
-            let target = match self.target(site.hint, 0, 1) {
-                Target::Items(items) => return smallvec::smallvec![self.output_array(site, &items)],
-                target => target,
-            };
-            let tensor = self.tensor(target, (site.name, site.ordinal), site.generic);
-            return smallvec::smallvec![Made::Tensor(tensor)];
+        let Hint::Items { tuple, .. } = site.hint else {
+            let target = self.target(site.hint, 0, 1);
+            return smallvec::smallvec![self.output(site, target, site.ordinal, site.generic)];
         };
-        let targets: Vec<Target> =
-            (start..start + len).map(|i| self.target(self.program.hints[i as usize], 0, 1)).collect();
+        let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
+        let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
         if !tuple {
-            return smallvec::smallvec![self.output_array(site, &targets)];
+            return smallvec::smallvec![self.output_array(site, &targets, None)];
         }
-        let mut outputs = Outputs::new();
-        for (i, target) in targets.into_iter().enumerate() {
-            outputs.push(match target {
-                Target::Items(items) => self.output_array(site, &items),
-                target => Made::Tensor(self.tensor(target, (site.name, i as u32 + 1), None)),
-            });
-        }
-        outputs
+        (1..).zip(targets).map(|(i, target)| self.output(site, target, i, None)).collect()
     }
 
-    fn output_array(&mut self, site: &Site, targets: &[Target]) -> Made {
-        let tensor = |(i, target): (usize, &Target)| self.tensor(target.clone(), (site.name, i as u32 + 1), None);
-        Made::Array(targets.iter().enumerate().map(tensor).collect())
+    /// A result of an operation that is not declared; the number is for one without a name.
+    fn output(&mut self, site: &Site, target: Target, number: u32, dtype: Option<Primitive>) -> Made {
+        match target {
+            Target::Items(items) => self.output_array(site, &items, None),
+            target => Made::Tensor(self.tensor(target, (site.name, number), dtype)),
+        }
+    }
+
+    fn output_array(&mut self, site: &Site, targets: &[Target], dtype: Option<Primitive>) -> Made {
+        let tensor = |(i, target): (u32, &Target)| self.tensor(target.clone(), (site.name, i), dtype);
+        Made::Array((1..).zip(targets).map(tensor).collect())
     }
 
     fn is_input(&self, site: &Site) -> bool {
@@ -307,12 +301,8 @@ impl Machine {
         let [Made::Tensor(tensor)] = &outputs[..] else { return None };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
         let given = input_shapes.get(&name)?;
-        let is_shape = |key: &Key| match (key, site.unit) {
-            (Key::Param(i), Some(unit)) => self.units.text(self.units.get(unit).params[*i as usize].name) == "shape",
-            (Key::Named(key), _) => self.units.text(*key) == "shape",
-            _ => false,
-        };
-        let place = self.program.keys_of(site).iter().position(is_shape)?;
+        let keys = self.program.keys_of(site);
+        let place = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"))?;
         Some((place, graph::Value::Integers(given.clone())))
     }
 
@@ -325,15 +315,14 @@ impl Machine {
         if let Some(kind) = known {
             return kind;
         }
-        let Some(unit) = site.unit else {
-            let (params, results) = (Vec::new(), Vec::new());
-            let kind = Kind { name: site.name, params, results, declared: false, standard: false, generic: false };
-            let id = self.graph.add_kind(kind);
-            self.sites.undeclared.insert(site.name, id);
-            return id;
-        };
-        let id = self.graph.add_kind(self.units.get(unit).kind());
-        self.sites.kinds[unit.index()] = Some(id);
+        let name = site.name;
+        let undeclared =
+            || Kind { name, params: Vec::new(), results: Vec::new(), declared: false, standard: false, generic: false };
+        let id = self.graph.add_kind(site.unit.map_or_else(undeclared, |unit| self.units.get(unit).kind()));
+        match site.unit {
+            Some(unit) => self.sites.kinds[unit.index()] = Some(id),
+            None => drop(self.sites.undeclared.insert(name, id)),
+        }
         id
     }
 }

@@ -111,7 +111,8 @@ impl Origin {
     }
 }
 
-/// Where the targets of an open call are whose results have several, or one that is no name.
+/// The targets of an open call, in [`Calls::targets`]: the names that its results are to have, where
+/// that is not one name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Targeted {
     /// The frame of the call.

@@ -1,6 +1,5 @@
-//! What comprehensions and loops have in common: a comprehension is a loop that hands nothing on
-//! from one trip to the next. Arrays are run over side by side, and what the trips give is
-//! collected.
+//! The state of what is iterated: loops, comprehensions, which are loops without recurrences, and
+//! scans. Loops run over arrays side by side, and the values of their trips are collected.
 
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
+use crate::graph::scan;
 
 /// What is running of each kind, the innermost one last.
 #[derive(Debug, Default)]
@@ -24,13 +24,19 @@ pub(super) struct Iterations {
 /// Trips over arrays of one length; a count or a bound can set their number.
 #[derive(Debug)]
 pub(super) struct Iteration {
-    pub(super) lists: SmallVec<[List; 2]>,
+    lists: SmallVec<[List; 2]>,
     /// How many trips there are at most; none where only a condition ends them.
-    pub(super) len: Option<u64>,
-    pub(super) trip: u64,
+    len: Option<u64>,
+    trip: u64,
 }
 
 impl Iteration {
+    /// Trips over arrays of one length, before the first one.
+    pub(super) fn new(lists: SmallVec<[List; 2]>) -> Self {
+        let len = lists.first().map(|list| list.len() as u64);
+        Iteration { lists, len, trip: 0 }
+    }
+
     /// The number of trips, as far as it is bound.
     pub(super) fn len(&self) -> Option<u64> {
         self.len
@@ -71,7 +77,7 @@ impl Iteration {
     }
 }
 
-/// What the trips gave so far, packed as an array keeps it as long as all are tensors.
+/// The values of the trips so far, packed as in an array as long as all are tensors.
 #[derive(Debug)]
 pub(super) enum Collected {
     Tensors(Vec<TensorId>),
@@ -135,10 +141,9 @@ pub(super) struct Section {
 /// What is gathered from a result of the body.
 #[derive(Debug)]
 pub(super) struct Gathered {
+    pub(super) of: scan::Collected,
+    /// The place of the result.
     pub(super) result: usize,
-    pub(super) last: bool,
-    pub(super) axis: usize,
-    pub(super) reverse: bool,
     /// The name of what all steps give.
     pub(super) name: NameId,
     pub(super) parts: Vec<Value>,

@@ -3,9 +3,8 @@
 //!
 //! A condition that is known decides there and then. One that is a tensor cannot end the
 //! expansion: all trips up to a bound are made, and what they give is chosen by `select`. With
-//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). The values that trips hand on
-//! are not chosen so: as long as a holds they are what they would be, and afterwards nothing
-//! needs them.
+//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). Recurrences need no `select`
+//! from trip to trip: while a holds they have the right values, and afterwards nothing reads them.
 
 use smallvec::SmallVec;
 
@@ -19,7 +18,7 @@ use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::graph::predication::Predicated;
+use crate::graph::predication::{Predicated, Verdict};
 use crate::graph::standard;
 
 /// The most trips of a loop that nothing bounds but a condition which is known.
@@ -81,12 +80,7 @@ impl Machine {
 
     /// The path under which trips are: that of the first name on the left side.
     fn loop_path(&mut self, hint: Hint) -> Option<NameId> {
-        let hints: SmallVec<[Hint; 4]> = match hint {
-            Hint::Items { start, len, .. } => {
-                self.program.hints[start as usize..(start + len) as usize].iter().copied().collect()
-            }
-            hint => smallvec::smallvec![hint],
-        };
+        let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
         hints.into_iter().find_map(|hint| first_name(&self.target(hint, 0, 1)))
     }
 
@@ -116,58 +110,54 @@ impl Machine {
 
     /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
     fn name_trip(&mut self, trip: u64) {
-        let inner = self.frame().inner;
-        let (Some(run), Some(word)) = (self.iterations.loops.last_mut(), self.units.names().get(standard::TRIP)) else {
-            return;
-        };
-        let ordinal = u32::try_from(trip + 1).unwrap_or(u32::MAX);
-        let names = &mut self.graph.names;
-        let named = match run.named {
-            Some(named) if names.renumber_last(named, ordinal) => named,
-            _ => names.child(run.path, word, ordinal, inner),
-        };
-        run.named = Some(named);
+        let Some(&LoopRun { path, named, .. }) = self.iterations.loops.last() else { return };
+        let named = self.trip_path(path, named, trip);
+        if let Some(run) = self.iterations.loops.last_mut() {
+            run.named = Some(named);
+        }
         self.frame().path = named;
+    }
+
+    /// The path of a trip, counted from 0. That of the trip before is renumbered if nothing has a name
+    /// under it.
+    pub(super) fn trip_path(&mut self, path: NameId, before: Option<NameId>, trip: u64) -> NameId {
+        let inner = self.frame().inner;
+        let Some(word) = self.units.names().get(standard::TRIP) else { return path };
+        let ordinal = u32::try_from(trip + 1).unwrap_or(u32::MAX);
+        match before {
+            Some(before) if self.graph.names.renumber_last(before, ordinal) => before,
+            _ => self.graph.names.child(path, word, ordinal, inner),
+        }
     }
 
     pub(super) fn loop_while(&mut self, index: u32) -> Outcome<()> {
         let condition = self.pop();
-        match condition {
-            Value::Logical(true) => Ok(()),
-            Value::Logical(false) => {
+        if !matches!(condition, Value::Logical(_) | Value::Tensor(_)) {
+            let message = format!("the condition of this loop is {}, not one logical", self.told(&condition));
+            return Err(Failure::new(Code::WhileType, message));
+        }
+        let Some(run) = self.iterations.loops.last_mut() else { return Ok(()) };
+        let (bound, mut active) = (run.iteration.len().or(self.settings.max_trips), run.active.take());
+        let verdict = self.test(&condition, &mut active, bound.is_some())?;
+        if let Some(run) = self.iterations.loops.last_mut() {
+            run.active = active;
+            if let (Value::Tensor(_), Some(bound)) = (&condition, bound) {
+                run.iteration.limit(bound);
+            }
+        }
+        match verdict {
+            Verdict::GoesOn => Ok(()),
+            Verdict::Ends => {
                 self.pc = self.looping(index).exit;
                 Ok(())
             }
-            Value::Tensor(_) => self.loop_goes_on(condition),
-            other => {
-                let what = self.told(&other);
-                let message = format!("the condition of this loop is {what}, not one logical");
-                Err(Failure::new(Code::WhileType, message))
+            Verdict::Unbounded => {
+                let told = self.told(&condition);
+                let message = format!("the condition of this loop is {told}, which depends on run-time data");
+                let help = "give the most trips: `do..(n)`, or --max-trips";
+                Err(Failure::new(Code::NotFlattenable, message).help(help))
             }
         }
-    }
-
-    /// From here on a tensor says whether the loop goes on.
-    fn loop_goes_on(&mut self, condition: Value) -> Outcome<()> {
-        let told = self.told(&condition);
-        let (bound, active) = match self.iterations.loops.last_mut() {
-            Some(run) => (run.iteration.len().or(self.settings.max_trips), run.active.take()),
-            None => return Ok(()),
-        };
-        let Some(bound) = bound else {
-            let message = format!("the condition of this loop is {told}, which depends on run-time data");
-            let help = "give the most trips: `do..(n)`, or --max-trips";
-            return Err(Failure::new(Code::NotFlattenable, message).help(help));
-        };
-        let active = match active {
-            None => condition,
-            Some(active) => self.both(&active, &condition)?,
-        };
-        if let Some(run) = self.iterations.loops.last_mut() {
-            run.iteration.limit(bound);
-            run.active = Some(active);
-        }
-        Ok(())
     }
 
     pub(super) fn loop_turn(&mut self, index: u32) -> Outcome<()> {
@@ -209,7 +199,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What stands in an array for trips that are not made, of the type of its items.
+    /// The item of an array for a trip that is not made, of the type of the other items.
     fn filling(&self, like: &Value) -> Value {
         let dtype = match like {
             Value::Tensor(tensor) => self.graph.tensors[tensor.index()].dtype,
@@ -238,24 +228,21 @@ impl Machine {
         self.stack.push(value);
         Ok(())
     }
-}
 
-impl Machine {
-    /// What the trips gave, as an array.
-    pub(super) fn collected(&mut self, items: Collected) -> Outcome<Value> {
-        match items {
-            Collected::Tensors(tensors) if !tensors.is_empty() => {
-                self.budget.allow(tensors.len(), tensors.len() as u64 * 24)?;
-                Ok(Value::Array(List::from_tensors(tensors, Some(&self.budget.meter))))
-            }
-            Collected::Tensors(_) => self.array_of(Vec::new()),
-            Collected::Values(values) => self.array_of(values),
-        }
+    /// The values of all trips, as an array.
+    fn collected(&self, items: Collected) -> Outcome<Value> {
+        self.budget.allow(items.len(), items.len() as u64 * 24)?;
+        let meter = Some(&self.budget.meter);
+        Ok(Value::Array(match items {
+            Collected::Tensors(tensors) if !tensors.is_empty() => List::from_tensors(tensors, meter),
+            Collected::Tensors(_) => List::from_values(Vec::new(), meter),
+            Collected::Values(values) => List::from_values(values, meter),
+        }))
     }
 
     /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
     /// messages.
-    pub(super) fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
+    fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
         let values = self.stack.split_off(self.stack.len() - count);
         let mut lists: SmallVec<[List; 2]> = SmallVec::new();
         for value in values {
@@ -278,12 +265,7 @@ impl Machine {
                 format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
             return Err(Failure::new(Code::Iterable, message));
         }
-        Ok(Iteration { lists, len: len.map(|len| len as u64), trip: 0 })
-    }
-
-    fn array_of(&mut self, items: Vec<Value>) -> Outcome<Value> {
-        self.budget.allow(items.len(), items.len() as u64 * 24)?;
-        Ok(Value::Array(List::from_values(items, Some(&self.budget.meter))))
+        Ok(Iteration::new(lists))
     }
 }
 

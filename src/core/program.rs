@@ -145,7 +145,7 @@ pub(crate) struct Site {
     pub(crate) operands: Option<FirstOperand>,
     /// The slot of the one tensor that it gives; none where it is pushed.
     pub(crate) slot: Option<NonZeroU32>,
-    /// Whether nothing reads the slots of the body any more that calls; see [`super::release`].
+    /// Whether nothing reads the caller's slots after this call; see [`super::tail_call`].
     pub(crate) releases: bool,
 }
 
@@ -280,83 +280,72 @@ pub(crate) struct Head {
     pub(crate) standard: bool,
 }
 
-/// How much code there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Marks {
-    pub(super) instrs: usize,
-    pub(crate) sites: usize,
-    keys: usize,
-    hints: usize,
-    loops: usize,
-    blocks: usize,
-    pub(super) bindings: usize,
-    conversions: usize,
-    constants: usize,
-    operands: usize,
+/// Declares the tables of a program, and how long each is.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $table:ident: $item:ty,)*) => {
+        /// All code of a run.
+        #[derive(Debug, Default)]
+        pub(crate) struct Program {
+            $($(#[$doc])* pub(crate) $table: Vec<$item>,)*
+        }
+
+        /// How much code there is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct Marks {
+            $(pub(crate) $table: usize,)*
+        }
+
+        impl Program {
+            /// How much there is.
+            pub(crate) fn marks(&self) -> Marks {
+                Marks { $($table: self.$table.len(),)* }
+            }
+
+            /// Forgets what came later.
+            pub(crate) fn truncate(&mut self, marks: Marks) {
+                $(self.$table.truncate(marks.$table);)*
+            }
+        }
+    };
+}
+
+tables! {
+    /// The instructions of all bodies.
+    instrs: Instr,
+    /// The place in the source of each instruction.
+    spans: Span,
+    /// Calls.
+    sites: Site,
+    /// Parameters of the arguments at sites.
+    keys: Key,
+    /// Items of [`Hint::Items`].
+    hints: Hint,
+    /// Loops and comprehensions.
+    loops: Loop,
+    /// Deferred statements.
+    blocks: Block,
+    /// Names of graphs.
+    bindings: Binding,
+    /// What [`Instr::Conform`] makes of values.
+    conversions: Conversion,
+    /// Constants.
+    constants: Value,
+    /// Operands that are not on the stack.
+    operands: Operand,
 }
 
 impl Program {
-    /// How much there is.
-    pub(crate) fn marks(&self) -> Marks {
-        Marks {
-            instrs: self.instrs.len(),
-            sites: self.sites.len(),
-            keys: self.keys.len(),
-            hints: self.hints.len(),
-            loops: self.loops.len(),
-            blocks: self.blocks.len(),
-            bindings: self.bindings.len(),
-            conversions: self.conversions.len(),
-            constants: self.constants.len(),
-            operands: self.operands.len(),
-        }
-    }
-
     /// For what the arguments of a site are.
     pub(crate) fn keys_of(&self, site: &Site) -> &[Key] {
         let (start, count) = site.keys;
         &self.keys[start as usize..(start + count) as usize]
     }
 
-    /// Forgets what came later.
-    pub(crate) fn truncate(&mut self, marks: Marks) {
-        self.instrs.truncate(marks.instrs);
-        self.spans.truncate(marks.instrs);
-        self.sites.truncate(marks.sites);
-        self.keys.truncate(marks.keys);
-        self.hints.truncate(marks.hints);
-        self.loops.truncate(marks.loops);
-        self.blocks.truncate(marks.blocks);
-        self.bindings.truncate(marks.bindings);
-        self.conversions.truncate(marks.conversions);
-        self.constants.truncate(marks.constants);
-        self.operands.truncate(marks.operands);
+    /// The items of a hint; one without items stands for itself.
+    pub(super) fn items_of<'a>(&'a self, hint: &'a Hint) -> &'a [Hint] {
+        match *hint {
+            Hint::Items { start, len, .. } => &self.hints[start as usize..(start + len) as usize],
+            _ => std::slice::from_ref(hint),
+        }
     }
-}
-
-/// All code of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Program {
-    /// The instructions of all bodies.
-    pub(crate) instrs: Vec<Instr>,
-    /// The place in the source of each instruction.
-    pub(crate) spans: Vec<Span>,
-    /// Calls.
-    pub(crate) sites: Vec<Site>,
-    /// Parameters of the arguments at sites.
-    pub(crate) keys: Vec<Key>,
-    /// Items of [`Hint::Items`].
-    pub(crate) hints: Vec<Hint>,
-    /// Loops and comprehensions.
-    pub(crate) loops: Vec<Loop>,
-    /// Deferred statements.
-    pub(crate) blocks: Vec<Block>,
-    /// Names of graphs.
-    pub(crate) bindings: Vec<Binding>,
-    /// What [`Instr::Conform`] makes of values.
-    pub(crate) conversions: Vec<Conversion>,
-    /// Constants.
-    pub(crate) constants: Vec<Value>,
-    /// Operands that are not on the stack.
-    pub(crate) operands: Vec<Operand>,
 }

@@ -130,8 +130,7 @@ impl Machine {
         let mut gathered = Vec::new();
         for (of, name) in of.outputs.iter().zip(names) {
             let result = self.body_result(unit, &of.result)?;
-            let (last, axis, reverse) = (of.last, of.axis, of.reverse);
-            gathered.push(Gathered { result, last, axis, reverse, name, parts: Vec::new() });
+            gathered.push(Gathered { of: of.clone(), result, name, parts: Vec::new() });
         }
         let mut unrolling = Unrolling {
             site: index,
@@ -153,16 +152,9 @@ impl Machine {
     fn read_scan(&self, site: &Site, first: usize) -> Result<Scan<Value>, Failure> {
         let keys = self.program.keys_of(site);
         let argument = |place: usize, name: &str| {
-            let named = |key: &Key| match key {
-                Key::Named(key) => self.units.text(*key) == name,
-                Key::Param(i) => site.unit.is_some_and(|unit| {
-                    let params = &self.units.get(unit).params;
-                    params.get(*i as usize).is_some_and(|param| self.units.text(param.name) == name)
-                }),
-                Key::Positional => false,
-            };
             let positional = || keys.get(place).is_some_and(|key| *key == Key::Positional).then_some(place);
-            let place = keys.iter().position(named).or_else(positional)?;
+            let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, name));
+            let place = named.or_else(positional)?;
             Some(self.stack[first + place].clone())
         };
         Scan::read(argument).map_err(mistake)
@@ -208,18 +200,11 @@ impl Machine {
     /// Under which name the steps are, and the names of the results.
     fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Result<(NameId, Vec<NameId>), Failure> {
         let count = of.outputs.len();
-        let names = match site.hint {
-            Hint::Items { len, .. } => len as usize,
-            _ => 1,
-        };
-        if names != count {
-            let message = format!("the left side has {names} names, the scan {count} outputs");
+        let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
+        if hints.len() != count {
+            let message = format!("the left side has {} names, the scan {count} outputs", hints.len());
             return Err(mistake(message));
         }
-        let hints: Vec<Hint> = match site.hint {
-            Hint::Items { start, len, .. } => self.program.hints[start as usize..(start + len) as usize].to_vec(),
-            hint => vec![hint],
-        };
         let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
         let path = match targets.iter().find_map(first_name) {
             Some(path) => path,
@@ -289,11 +274,7 @@ impl Machine {
             return self.end_scan(unrolling);
         }
         self.check_depth()?;
-        let inner = self.frame().inner;
-        let path = match self.units.names().get(standard::TRIP) {
-            Some(trip) => self.graph.names.child(unrolling.path, trip, unrolling.started as u32 + 1, inner),
-            None => unrolling.path,
-        };
+        let path = self.trip_path(unrolling.path, None, unrolling.started as u64);
         self.push_step_arguments(&mut unrolling, path)?;
         unrolling.started += 1;
         let targets = self.calls.targets.len() as u32;
@@ -352,7 +333,7 @@ impl Machine {
             unrolling.args[param] = of(result)?;
         }
         for gathered in &mut unrolling.gathered {
-            if gathered.last {
+            if gathered.of.last {
                 gathered.parts.clear();
             }
             gathered.parts.push(of(gathered.result)?);
@@ -369,7 +350,7 @@ impl Machine {
                 values.extend(gathered.parts.pop());
                 continue;
             }
-            if gathered.reverse {
+            if gathered.of.reverse {
                 gathered.parts.reverse();
             }
             let dtype = match gathered.parts.first() {
@@ -378,7 +359,7 @@ impl Machine {
             };
             let concat = self.implied(standard::CONCAT, site.span, Hint::Named(gathered.name), dtype)?;
             let parts = Value::Array(List::from_values(gathered.parts, None)).freeze(&self.budget)?;
-            let axis = graph::Value::Int(gathered.axis as i64);
+            let axis = graph::Value::Int(gathered.of.axis as i64);
             values.push(self.emit_named(&concat, &[("values", parts), ("axis", axis)])?);
         }
         let value = match site.hint {

@@ -1,12 +1,12 @@
-//! How bodies end, and slots that are given up before.
+//! How bodies end, and slots that are freed before that.
 //!
 //! A body whose last step is to give its one result a value returns what is on the stack: the value
 //! need not go through the slot.
 //!
-//! Where recursion is deep, what its calls keep is memory that nothing touched before, and that
-//! costs more time than what they do. The last call of a body mostly is one after which no slot is
-//! read: what is still to be done is on the stack, and the result will be there. Such a call gives the
-//! slots of its caller up, so that those of a million open calls are those of the innermost one.
+//! In deep recursion the slots of open calls are memory that is touched for the first time, which
+//! costs more than the calls themselves. After the last call of a body mostly no slot is read: all
+//! that remains to be done is on the stack, and so will be the result. Such a call frees the slots of
+//! its caller, so that a million open calls need no more slots than the innermost one.
 
 use super::machine::Machine;
 use super::program::{Instr, Program};
@@ -71,7 +71,7 @@ impl Program {
 }
 
 impl Machine {
-    /// Whether calls give the slots of the running body up where they can.
+    /// Whether calls free the slots of the running body where they can.
     #[inline]
     pub(super) fn releases(&self) -> bool {
         self.frames.len() > SHALLOW

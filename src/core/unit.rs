@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::graph::{self, Kind, KindParam, Primitive};
+use crate::graph::{self, Key, Kind, KindParam, Primitive};
 use crate::source::FileId;
 use crate::source::names::{Name, Names};
 
@@ -134,6 +134,16 @@ impl Units {
     pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
         let name = self.names.get(name)?;
         self.standard.iter().position(|unit| unit.name == name).map(UnitId::at)
+    }
+
+    /// Whether an argument of an operation is for the parameter of this name.
+    pub(super) fn is_for(&self, unit: Option<UnitId>, key: Key, param: &str) -> bool {
+        let name = match key {
+            Key::Named(name) => Some(name),
+            Key::Param(i) => unit.and_then(|unit| self.get(unit).params.get(i as usize)).map(|param| param.name),
+            Key::Positional => None,
+        };
+        name.is_some_and(|name| self.text(name) == param)
     }
 
     /// The names of the run.

@@ -51,8 +51,8 @@ impl Value {
         }
     }
 
-    /// Whether there is nothing to drop. So it is with most values: who knows it needs not ask the
-    /// code that drops what they may be.
+    /// Whether dropping it does nothing, as for most values. Forgetting such a value instead saves the
+    /// branches of the code that drops values.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Value::Tensor(_) | Value::Int(_) | Value::Scalar(_) | Value::Logical(_))

@@ -41,7 +41,7 @@ pub(crate) struct Machine<'n> {
 }
 
 /// Fails only if the run must end.
-type Run = Result<(), Arc<Failure>>;
+type Run = Computed<()>;
 
 /// A loop that is running.
 struct Running<'n> {

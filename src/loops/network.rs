@@ -19,21 +19,13 @@ pub(super) fn volume(shape: &[usize]) -> Option<usize> {
     fits.then(|| tensor::volume(shape)).flatten()
 }
 
-/// Identifies a tensor of a [`Network`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct TensorId(pub(crate) u32);
+macro_rules! ids {
+    ($($(#[$doc:meta])* $id:ident),*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) struct $id(pub(crate) u32);
 
-/// Identifies a layer of a [`Network`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct LayerId(pub(crate) u32);
-
-/// Identifies a loop of a [`Network`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct LoopId(pub(crate) u32);
-
-macro_rules! indexed {
-    ($($id:ident),*) => {
-        $(impl $id {
+        impl $id {
             /// The position in its table.
             pub(crate) fn index(self) -> usize {
                 self.0 as usize
@@ -45,7 +37,15 @@ macro_rules! indexed {
         })*
     };
 }
-indexed!(TensorId, LayerId, LoopId);
+
+ids! {
+    /// Identifies a tensor of a [`Network`].
+    TensorId,
+    /// Identifies a layer of a [`Network`].
+    LayerId,
+    /// Identifies a loop of a [`Network`].
+    LoopId
+}
 
 /// What a tensor is known to be before anything runs: an extent may be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,15 +81,8 @@ impl Type {
 
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{}[", self.dtype)?;
-        for (i, extent) in self.dims.iter().enumerate() {
-            let comma = if i > 0 { "," } else { "" };
-            match extent {
-                Some(extent) => write!(f, "{comma}{extent}")?,
-                None => write!(f, "{comma}?")?,
-            }
-        }
-        f.write_str("]")
+        let extent = |extent: &Option<usize>| extent.map_or("?".to_owned(), |extent| extent.to_string());
+        write!(f, "{}[{}]", self.dtype, self.dims.iter().map(extent).collect::<Vec<_>>().join(","))
     }
 }
 
@@ -124,12 +117,6 @@ pub(crate) struct Use {
     pub(crate) tensor: TensorId,
     /// Where it is named.
     pub(crate) at: Span,
-}
-
-impl From<TensorId> for Use {
-    fn from(tensor: TensorId) -> Use {
-        Use { tensor, at: Span::default() }
-    }
 }
 
 /// The kinds of trip limits.
@@ -220,11 +207,11 @@ impl LayerKind {
         }
     }
 
-    /// What it uses; with `next` of recurrences only if asked for.
-    pub(crate) fn inputs(&self, back: bool) -> impl Iterator<Item = Use> {
+    /// What it uses.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = Use> {
         let (few, many): ([Option<Use>; 2], &[Use]) = match self {
             LayerKind::TripLimit { input, .. } | LayerKind::Iterator { input, .. } => ([Some(*input), None], &[]),
-            LayerKind::Recurrence { initial, next, .. } => ([*initial, next.filter(|_| back)], &[]),
+            LayerKind::Recurrence { initial, next, .. } => ([*initial, *next], &[]),
             LayerKind::LoopOutput { input, length, .. } => ([Some(*input), *length], &[]),
             LayerKind::Operation { inputs, .. } => ([None, None], inputs),
         };
@@ -361,6 +348,12 @@ impl Network {
     /// A layer.
     pub(crate) fn layer(&self, id: LayerId) -> &Layer {
         &self.layers[id.index()]
+    }
+
+    /// Where a loop stands: the first of its layers.
+    pub(crate) fn place(&self, of: LoopId) -> Span {
+        let first = self.loops[of.index()].layers.first();
+        first.map_or(Span::default(), |&layer| self.layer(layer).at)
     }
 
     /// The layer that makes a tensor.

@@ -1,6 +1,8 @@
 //! The order in which things can be computed: for the network and for each loop, its operations,
 //! iterators and inner loops, each after what it uses.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::network::{LayerId, LayerKind, LoopId, Network, Origin, TensorId};
 use super::scope::Scopes;
 
@@ -31,25 +33,11 @@ fn block(of: Option<LoopId>) -> usize {
     of.map_or(0, |of| of.index() + 1)
 }
 
-/// The items with numbers: layers first, then loops.
-struct Numbers {
-    layers: usize,
-}
-
-impl Numbers {
-    fn of(&self, item: Item) -> usize {
-        match item {
-            Item::Layer(layer) => layer.index(),
-            Item::Loop(of) => self.layers + of.index(),
-        }
-    }
-
-    fn item(&self, number: usize) -> Item {
-        match number.checked_sub(self.layers) {
-            None => Item::Layer(LayerId::at(number)),
-            Some(of) => Item::Loop(LoopId::at(of)),
-        }
-    }
+/// What waits for an item, and how many items it waits for itself.
+#[derive(Default)]
+struct Node {
+    after: Vec<Item>,
+    missing: u32,
 }
 
 impl Order {
@@ -59,13 +47,12 @@ impl Order {
     ///
     /// The cycles that there are.
     pub(crate) fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
-        let numbers = Numbers { layers: net.layers.len() };
-        let count = net.layers.len() + net.loops.len();
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
-        let mut missing = vec![0u32; count];
+        let layers = (0..net.layers.len()).map(|i| Item::Layer(LayerId::at(i)));
+        let loops = (0..net.loops.len()).map(|i| Item::Loop(LoopId::at(i)));
+        let mut nodes: BTreeMap<Item, Node> = layers.chain(loops).map(|item| (item, Node::default())).collect();
         for (i, layer) in net.layers.iter().enumerate() {
             let reader = scopes.reads_in(net, LayerId::at(i));
-            for input in layer.kind.inputs(true) {
+            for input in layer.kind.inputs() {
                 let home = scopes.home(input.tensor);
                 let Some(made_by) = maker(net, input.tensor) else { continue };
                 let user = match reader {
@@ -75,32 +62,29 @@ impl Order {
                     _ => Some(Item::Layer(LayerId::at(i))),
                 };
                 if let Some(user) = user {
-                    after[numbers.of(made_by)].push(numbers.of(user) as u32);
-                    missing[numbers.of(user)] += 1;
+                    nodes.entry(made_by).or_default().after.push(user);
+                    nodes.entry(user).or_default().missing += 1;
                 }
             }
         }
         let mut order = Order { blocks: vec![Vec::new(); net.loops.len() + 1] };
-        // The last ones first on the stack, so that equals keep the order of the text.
-        let mut ready: std::collections::BTreeSet<usize> =
-            (0..count).filter(|&i| missing[i] == 0 && place(net, scopes, numbers.item(i)).is_some()).collect();
-        while let Some(number) = ready.pop_first() {
-            let item = numbers.item(number);
+        // Of items that are ready the first one in the text comes first.
+        let is_ready = |(item, node): &(&Item, &Node)| node.missing == 0 && place(net, scopes, **item).is_some();
+        let mut ready: BTreeSet<Item> = nodes.iter().filter(is_ready).map(|(item, _)| *item).collect();
+        while let Some(item) = ready.pop_first() {
             if let Some(place) = place(net, scopes, item) {
                 order.blocks[block(place)].push(item);
             }
-            for &next in &after[number] {
-                missing[next as usize] -= 1;
-                if missing[next as usize] == 0 {
-                    ready.insert(next as usize);
+            for next in std::mem::take(&mut nodes.entry(item).or_default().after) {
+                let node = nodes.entry(next).or_default();
+                node.missing -= 1;
+                if node.missing == 0 {
+                    ready.insert(next);
                 }
             }
         }
-        if missing.iter().all(|&missing| missing == 0) {
-            Ok(order)
-        } else {
-            Err(cycles(net, &numbers, &after, &missing))
-        }
+        nodes.retain(|_, node| node.missing > 0);
+        if nodes.is_empty() { Ok(order) } else { Err(cycles(net, &nodes)) }
     }
 
     /// The items of the network itself, or of a loop.
@@ -132,29 +116,26 @@ fn maker(net: &Network, tensor: TensorId) -> Option<Item> {
 }
 
 /// One cycle through each part of what could not be ordered.
-fn cycles(net: &Network, numbers: &Numbers, after: &[Vec<u32>], missing: &[u32]) -> Vec<Cycle> {
+fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
     let mut found = Vec::new();
     // Who waits for an item of those left: following it leads into a cycle.
-    let mut before: Vec<Option<usize>> = vec![None; after.len()];
-    for (from, users) in after.iter().enumerate().filter(|(from, _)| missing[*from] > 0) {
-        users.iter().for_each(|&user| before[user as usize] = Some(from));
+    let mut before: BTreeMap<Item, Item> = BTreeMap::new();
+    for (from, node) in nodes {
+        before.extend(node.after.iter().map(|user| (*user, *from)));
     }
-    let mut seen = vec![0usize; after.len()];
-    for start in (0..after.len()).filter(|&i| missing[i] > 0) {
+    let mut seen: BTreeMap<Item, Item> = BTreeMap::new();
+    for &start in nodes.keys() {
         let mut at = start;
-        while seen[at] == 0 {
-            seen[at] = start + 1;
-            match before[at] {
-                Some(next) => at = next,
-                None => break,
-            }
+        while !seen.contains_key(&at) {
+            seen.insert(at, start);
+            at = before.get(&at).copied().unwrap_or(at);
         }
-        if seen[at] == start + 1 && before[at].is_some() {
+        if seen.get(&at) == Some(&start) && before.contains_key(&at) {
             let mut tensors = Vec::new();
             let first = at;
             loop {
-                tensors.extend(tensors_of(net, numbers.item(at)));
-                at = before[at].unwrap_or(first);
+                tensors.extend(tensors_of(net, at));
+                at = before.get(&at).copied().unwrap_or(first);
                 if at == first {
                     break;
                 }

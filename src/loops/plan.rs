@@ -7,7 +7,7 @@
 //! 0 or, behind a chain of recurrences that does not come back to itself, at `n-j`. Elements
 //! outside of its window are never computed where `n` is known.
 
-use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Output, TensorId};
+use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
 use super::order::{Item, Order};
 use super::scope::Scopes;
 
@@ -145,6 +145,7 @@ impl Plan {
         planner.find_needed();
         planner.find_reads();
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
+        planner.spread(None, kept.iter().map(|&output| (output, Window::ALL)).collect());
         let top = planner.steps(None, &kept);
         let loops = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
         let depth = |i| scopes.home(TensorId::at(i)).map_or(0, |of| scopes.depth(of) + 1);
@@ -161,7 +162,7 @@ impl Planner<'_> {
                 continue;
             }
             let Some(layer) = self.net.producer(tensor) else { continue };
-            waiting.extend(layer.kind.inputs(true).map(|input| input.tensor));
+            waiting.extend(layer.kind.inputs().map(|input| input.tensor));
             if let Some(of) = layer.kind.boundary()
                 && !std::mem::replace(&mut entered[of.index()], true)
             {
@@ -185,7 +186,7 @@ impl Planner<'_> {
                 continue;
             }
             let Some(reader) = self.scopes.reads_in(self.net, id) else { continue };
-            for input in self.net.layer(id).kind.inputs(true) {
+            for input in self.net.layer(id).kind.inputs() {
                 let home = self.scopes.home(input.tensor);
                 if home != Some(reader)
                     && let Some(child) = self.scopes.below(reader, home)
@@ -232,7 +233,7 @@ impl Planner<'_> {
         if plan.outputs.is_empty() {
             return LoopPlan::default();
         }
-        self.spread(of, waiting);
+        self.spread(Some(of), waiting);
         for &id in layers.iter().filter(|&&id| self.is_needed(id)) {
             let layer = self.net.layer(id);
             if let (LayerKind::Recurrence { initial: Some(initial), next: Some(next), .. }, Some(output)) =
@@ -252,12 +253,13 @@ impl Planner<'_> {
         plan
     }
 
-    /// Finds the windows of what is inside a loop.
-    fn spread(&mut self, of: LoopId, mut waiting: Vec<(TensorId, Window)>) {
+    /// Finds the windows of what is inside a loop, or outside of all.
+    fn spread(&mut self, of: Option<LoopId>, mut waiting: Vec<(TensorId, Window)>) {
         let recurrence = |id: &&LayerId| matches!(self.net.layer(**id).kind, LayerKind::Recurrence { .. });
-        let recurrences = self.net.loops[of.index()].layers.iter().filter(recurrence).count() as u32;
+        let layers = of.map_or(&[][..], |of| &self.net.loops[of.index()].layers);
+        let recurrences = layers.iter().filter(recurrence).count() as u32;
         while let Some((tensor, asked)) = waiting.pop() {
-            if self.scopes.home(tensor) != Some(of) {
+            if self.scopes.home(tensor) != of {
                 continue;
             }
             let known = self.windows[tensor.index()];
@@ -288,18 +290,17 @@ impl Planner<'_> {
     /// The layers of a trip that the condition is computed by.
     fn tested(&self, of: LoopId, condition: Option<TensorId>) -> rustc_hash::FxHashSet<LayerId> {
         let mut found = rustc_hash::FxHashSet::default();
-        if let Some(condition) = condition {
-            self.net.walk_back(condition, |tensor| {
-                let inside = self.scopes.home(tensor) == Some(of);
-                if let super::network::Origin::Layer(id) = self.net.tensors[tensor.index()].origin
-                    && inside
-                    && matches!(self.net.layer(id).kind, LayerKind::Operation { .. })
-                {
-                    found.insert(id);
-                }
-                inside
-            });
-        }
+        let Some(condition) = condition else { return found };
+        self.net.walk_back(condition, |tensor| {
+            let inside = self.scopes.home(tensor) == Some(of);
+            if let Origin::Layer(id) = self.net.tensors[tensor.index()].origin
+                && inside
+                && self.net.layer(id).kind.boundary().is_none()
+            {
+                found.insert(id);
+            }
+            inside
+        });
         found
     }
 
@@ -308,16 +309,8 @@ impl Planner<'_> {
         let mut steps = Vec::new();
         for &item in self.order.items(of) {
             let window = match item {
-                Item::Layer(id) => {
-                    let Some(output) = self.net.layer(id).output.filter(|_| self.is_needed(id)) else { continue };
-                    if of.is_some() { self.windows[output.index()] } else { Some(Window::ALL) }
-                }
-                Item::Loop(inner) => {
-                    let layers = &self.net.loops[inner.index()].layers;
-                    let is_output = |id: &&LayerId| matches!(self.net.layer(**id).kind, LayerKind::LoopOutput { .. });
-                    let used = layers.iter().filter(is_output).any(|&id| self.is_needed(id));
-                    if of.is_some() { self.loop_windows[inner.index()] } else { used.then_some(Window::ALL) }
-                }
+                Item::Layer(id) => self.net.layer(id).output.and_then(|output| self.windows[output.index()]),
+                Item::Loop(inner) => self.loop_windows[inner.index()],
             };
             if let Some(window) = window {
                 steps.push(Step { item, window, frees: Vec::new() });
@@ -326,7 +319,7 @@ impl Planner<'_> {
         let mut seen: rustc_hash::FxHashSet<TensorId> = kept.iter().copied().collect();
         for step in steps.iter_mut().rev() {
             let uses: Vec<TensorId> = match step.item {
-                Item::Layer(id) => self.net.layer(id).kind.inputs(true).map(|input| input.tensor).collect(),
+                Item::Layer(id) => self.net.layer(id).kind.inputs().map(|input| input.tensor).collect(),
                 Item::Loop(inner) => self.reads[inner.index()].clone(),
             };
             step.frees = uses.into_iter().filter(|&used| self.scopes.home(used) == of && seen.insert(used)).collect();

@@ -21,7 +21,7 @@ fn tensor(json: &Json, dtype: DType) -> Result<Tensor, (Span, String)> {
 /// What stopped the reading of a part; it is reported already.
 struct Refused;
 
-type Outcome<T> = Result<T, Refused>;
+type ReadResult<T> = Result<T, Refused>;
 
 /// Reads a text as JSON.
 fn json(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Json> {
@@ -90,7 +90,7 @@ const LAYER: &[&str] = &["op", "name"];
 const REMARKS: &[&str] = &["note", "comment"];
 
 /// Reads what a boundary layer is.
-type Boundary = fn(&mut Reader, LoopId, &Json) -> Outcome<LayerKind>;
+type Boundary = fn(&mut Reader, LoopId, &Json) -> ReadResult<LayerKind>;
 
 /// The boundary layers and their members.
 const BOUNDARY: &[(&str, &[&str], Boundary)] = &[
@@ -101,41 +101,41 @@ const BOUNDARY: &[(&str, &[&str], Boundary)] = &[
 ];
 
 impl Reader<'_> {
-    fn wrong<T>(&mut self, at: Span, message: impl Into<String>) -> Outcome<T> {
+    fn wrong<T>(&mut self, at: Span, message: impl Into<String>) -> ReadResult<T> {
         self.diagnostics.report(Diagnostic::new(Code::LoopFormat, self.net.location(at), message));
         Err(Refused)
     }
 
     /// What was found in a value, or else what was expected.
-    fn expect<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> Outcome<T> {
+    fn expect<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> ReadResult<T> {
         found.map_or_else(|| self.wrong(json.at, format!("expected {expected}")), Ok)
     }
 
     /// The same, telling what the value is instead.
-    fn expect_kind<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> Outcome<T> {
+    fn expect_kind<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> ReadResult<T> {
         self.expect(json, found, format_args!("{expected}, not {}", json.kind()))
     }
 
-    fn members<'j>(&mut self, json: &'j Json, what: &str) -> Outcome<&'j [Member]> {
+    fn members<'j>(&mut self, json: &'j Json, what: &str) -> ReadResult<&'j [Member]> {
         self.expect_kind(json, json.as_object(), format_args!("{what} as an object"))
     }
 
-    fn items<'j>(&mut self, json: &'j Json, what: &str) -> Outcome<&'j [Json]> {
+    fn items<'j>(&mut self, json: &'j Json, what: &str) -> ReadResult<&'j [Json]> {
         self.expect_kind(json, json.as_array(), format_args!("{what} as an array"))
     }
 
     /// A member that must be there.
-    fn member<'j>(&mut self, json: &'j Json, key: &str, at: Span) -> Outcome<&'j Json> {
+    fn member<'j>(&mut self, json: &'j Json, key: &str, at: Span) -> ReadResult<&'j Json> {
         json.get(key).map_or_else(|| self.wrong(at, format!("the member `{key}` is missing")), Ok)
     }
 
-    fn text<'j>(&mut self, json: &'j Json, key: &str) -> Outcome<&'j str> {
+    fn text<'j>(&mut self, json: &'j Json, key: &str) -> ReadResult<&'j str> {
         let value = self.member(json, key, json.at)?;
         self.expect_kind(value, value.as_str(), "a string")
     }
 
     /// One of several words.
-    fn word<T: Copy>(&mut self, json: &Json, key: &str, words: &[(&str, T)]) -> Outcome<T> {
+    fn word<T: Copy>(&mut self, json: &Json, key: &str, words: &[(&str, T)]) -> ReadResult<T> {
         let found = self.text(json, key)?;
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let value = words.iter().find(|(word, _)| *word == found).map(|(_, value)| *value);
@@ -143,27 +143,27 @@ impl Reader<'_> {
         self.expect(place, value, format_args!("one of {}", known.join(", ")))
     }
 
-    fn tensor(&mut self, json: &Json) -> Outcome<Use> {
+    fn tensor(&mut self, json: &Json) -> ReadResult<Use> {
         let name = self.expect_kind(json, json.as_str(), "the name of a tensor")?;
         Ok(Use { tensor: self.net.tensor(name), at: json.at })
     }
 
-    fn required(&mut self, json: &Json, key: &str) -> Outcome<Use> {
+    fn required(&mut self, json: &Json, key: &str) -> ReadResult<Use> {
         let value = self.member(json, key, json.at)?;
         self.tensor(value)
     }
 
     /// A tensor that may be left out, or null.
-    fn optional(&mut self, json: &Json, key: &str) -> Outcome<Option<Use>> {
+    fn optional(&mut self, json: &Json, key: &str) -> ReadResult<Option<Use>> {
         json.get(key).filter(|value| value.value != Value::Null).map(|value| self.tensor(value)).transpose()
     }
 
-    fn axis(&mut self, json: &Json) -> Outcome<i64> {
+    fn axis(&mut self, json: &Json) -> ReadResult<i64> {
         let Some(axis) = json.get("axis") else { return Ok(0) };
         self.expect(axis, integer(axis), "an axis: an integer")
     }
 
-    fn type_name(&mut self, json: &Json) -> Outcome<DType> {
+    fn type_name(&mut self, json: &Json) -> ReadResult<DType> {
         let known: Vec<&str> = DType::names().collect();
         let dtype = json.as_str().and_then(DType::from_name);
         self.expect(json, dtype, format_args!("a type of elements: {}", known.join(", ")))
@@ -182,14 +182,14 @@ impl Reader<'_> {
         }
     }
 
-    fn network(&mut self, json: &Json) -> Outcome<()> {
+    fn network(&mut self, json: &Json) -> ReadResult<()> {
         self.members(json, "a network")?;
         self.only(json, &[PARTS]);
         if let Some(name) = json.get("name").and_then(Json::as_str) {
             self.net.name = name.to_owned();
         }
         for (part, read) in
-            [("inputs", Self::input as fn(&mut Self, &Member) -> Outcome<()>), ("constants", Self::constant)]
+            [("inputs", Self::input as fn(&mut Self, &Member) -> ReadResult<()>), ("constants", Self::constant)]
         {
             let Some(all) = json.get(part) else { continue };
             if let Ok(members) = self.members(all, part) {
@@ -214,14 +214,14 @@ impl Reader<'_> {
     }
 
     /// The type of elements of an input or a constant, after its members.
-    fn dtype(&mut self, Member { at, value, .. }: &Member, what: &str, known: &[&str]) -> Outcome<DType> {
+    fn dtype(&mut self, Member { at, value, .. }: &Member, what: &str, known: &[&str]) -> ReadResult<DType> {
         self.members(value, what)?;
         self.only(value, &[known]);
         let dtype = self.member(value, "dtype", *at)?;
         self.type_name(dtype)
     }
 
-    fn input(&mut self, member: &Member) -> Outcome<()> {
+    fn input(&mut self, member: &Member) -> ReadResult<()> {
         let dtype = self.dtype(member, "an input", INPUT)?;
         let shape = self.member(&member.value, "shape", member.at)?;
         let mut dims = Vec::new();
@@ -241,7 +241,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn constant(&mut self, member: &Member) -> Outcome<()> {
+    fn constant(&mut self, member: &Member) -> ReadResult<()> {
         let dtype = self.dtype(member, "a constant", CONSTANT)?;
         let data = self.member(&member.value, "data", member.at)?;
         let value = match tensor(data, dtype) {
@@ -257,7 +257,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn layer(&mut self, json: &Json) -> Outcome<()> {
+    fn layer(&mut self, json: &Json) -> ReadResult<()> {
         self.members(json, "a layer")?;
         let op = self.text(json, "op")?;
         let kind = match BOUNDARY.iter().find(|(name, ..)| *name == op) {
@@ -284,17 +284,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn loop_of(&mut self, json: &Json) -> Outcome<LoopId> {
+    fn loop_of(&mut self, json: &Json) -> ReadResult<LoopId> {
         let name = self.text(json, "loop")?;
         Ok(*self.loops.entry(name.to_owned()).or_insert_with(|| self.net.add_loop(name)))
     }
 
-    fn trip_limit(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
+    fn trip_limit(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
         let limit = self.word(json, "kind", &[("count", Limit::Count), ("while", Limit::While)])?;
         Ok(LayerKind::TripLimit { of, limit, input: self.required(json, "input")? })
     }
 
-    fn iterator(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
+    fn iterator(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
         let reverse = match json.get("reverse") {
             None => false,
             Some(reverse) => self.expect(reverse, truth(reverse), "true or false")?,
@@ -302,11 +302,11 @@ impl Reader<'_> {
         Ok(LayerKind::Iterator { of, input: self.required(json, "input")?, axis: self.axis(json)?, reverse })
     }
 
-    fn recurrence(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
+    fn recurrence(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
         Ok(LayerKind::Recurrence { of, initial: self.optional(json, "initial")?, next: self.optional(json, "next")? })
     }
 
-    fn loop_output(&mut self, of: LoopId, json: &Json) -> Outcome<LayerKind> {
+    fn loop_output(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
         let kinds =
             [("last_value", Output::LastValue), ("concatenate", Output::Concatenate), ("reverse", Output::Reverse)];
         let kind = self.word(json, "kind", &kinds)?;
@@ -314,7 +314,7 @@ impl Reader<'_> {
         Ok(LayerKind::LoopOutput { of, kind, input, axis: self.axis(json)?, length: self.optional(json, "length")? })
     }
 
-    fn operation(&mut self, json: &Json, name: &str) -> Outcome<LayerKind> {
+    fn operation(&mut self, json: &Json, name: &str) -> ReadResult<LayerKind> {
         let Some(op) = Op::find(name) else {
             let at = json.get("op").map_or(json.at, |op| op.at);
             let known = Op::names().chain(BOUNDARY.iter().map(|(name, ..)| *name));
@@ -339,7 +339,7 @@ impl Reader<'_> {
     }
 
     /// Reads the value of an attribute into its field.
-    fn attribute(&mut self, field: Field, json: &Json, to: &mut Attributes) -> Outcome<()> {
+    fn attribute(&mut self, field: Field, json: &Json, to: &mut Attributes) -> ReadResult<()> {
         match field {
             Field::Bool(field) => *field(to) = self.expect(json, truth(json), "true or false")?,
             Field::Number(field) => *field(to) = Some(self.expect(json, number(json), "a number")?),

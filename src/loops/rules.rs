@@ -4,7 +4,7 @@
 //! the machine.
 
 use super::infer::{Types, is_condition, is_number};
-use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId, Type, Use};
+use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, TensorId, Type, Use};
 use super::order::{Cycle, Order};
 use super::scope::{MAX_NESTING, Scopes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
@@ -31,41 +31,49 @@ enum Input {
 /// Takes what a check finds.
 type Found<'f> = &'f mut dyn FnMut(Span, String);
 
-/// A check of a whole network.
-type Check = fn(&Context, Found);
+/// What is wrong with a layer, and where.
+type Finding = Option<(Span, String)>;
+
+/// A check of a whole network, or of each of its layers.
+enum Check {
+    Whole(fn(&Context, Found)),
+    Layer(fn(&Context, &Named) -> Finding),
+}
+
+use Check::{Layer, Whole};
 
 /// The checks, by the code of what they find.
 const CHECKS: &[(Code, Check)] = &[
-    (Code::LoopUndefined, undefined),
-    (Code::LoopDuplicate, duplicate),
-    (Code::NoTripLimit, no_limit),
-    (Code::TwoTripLimits, two_limits),
-    (Code::CountType, |context, found| wrong_type(context, Input::Count, found)),
-    (Code::CountInside, |context, found| inside(context, Input::Count, found)),
-    (Code::WhileType, |context, found| wrong_type(context, Input::Condition, found)),
-    (Code::WhileBoundary, |context, found| condition(context, Part::Boundary, found)),
-    (Code::WhileRecurrence, |context, found| condition(context, Part::Recurrence, found)),
-    (Code::IteratorInside, |context, found| inside(context, Input::Iterated, found)),
-    (Code::IteratorRank, iterator_rank),
-    (Code::IteratorAxis, iterator_axis),
-    (Code::ReverseWithoutCount, reverse_without_count),
-    (Code::RecurrenceInputs, recurrence_inputs),
-    (Code::RecurrenceInitial, |context, found| inside(context, Input::Initial, found)),
-    (Code::RecurrenceShape, |context, found| recurrence_types(context, false, found)),
-    (Code::RecurrenceType, |context, found| recurrence_types(context, true, found)),
-    (Code::LastValueInput, last_value_input),
-    (Code::LastValueLength, last_value_length),
-    (Code::OutputOutside, output_outside),
-    (Code::OutputWithoutLength, output_without_length),
-    (Code::OutputLengthType, |context, found| wrong_type(context, Input::Length, found)),
-    (Code::OutputLengthInside, |context, found| inside(context, Input::Length, found)),
-    (Code::OutputLengthOpen, output_length_open),
-    (Code::OutputAxis, output_axis),
-    (Code::InteriorOutput, interior_output),
-    (Code::LoopNesting, nesting),
-    (Code::TooDeep, too_deep),
-    (Code::DataFlowCycle, cycle),
-    (Code::LayerOperands, operands),
+    (Code::LoopUndefined, Whole(undefined)),
+    (Code::LoopDuplicate, Whole(duplicate)),
+    (Code::NoTripLimit, Whole(no_limit)),
+    (Code::TwoTripLimits, Whole(two_limits)),
+    (Code::CountType, Layer(|context, layer| wrong_type(context, layer, Input::Count))),
+    (Code::CountInside, Layer(|context, layer| inside(context, layer, Input::Count))),
+    (Code::WhileType, Layer(|context, layer| wrong_type(context, layer, Input::Condition))),
+    (Code::WhileBoundary, Whole(|context, found| condition(context, Part::Boundary, found))),
+    (Code::WhileRecurrence, Whole(|context, found| condition(context, Part::Recurrence, found))),
+    (Code::IteratorInside, Layer(|context, layer| inside(context, layer, Input::Iterated))),
+    (Code::IteratorRank, Layer(iterator_rank)),
+    (Code::IteratorAxis, Layer(iterator_axis)),
+    (Code::ReverseWithoutCount, Layer(reverse_without_count)),
+    (Code::RecurrenceInputs, Whole(recurrence_inputs)),
+    (Code::RecurrenceInitial, Layer(|context, layer| inside(context, layer, Input::Initial))),
+    (Code::RecurrenceShape, Layer(|context, layer| recurrence_type(context, layer, |a, b| a.fits(b)))),
+    (Code::RecurrenceType, Layer(|context, layer| recurrence_type(context, layer, |a, b| a.dtype == b.dtype))),
+    (Code::LastValueInput, Layer(last_value_input)),
+    (Code::LastValueLength, Layer(last_value_length)),
+    (Code::OutputOutside, Layer(output_outside)),
+    (Code::OutputWithoutLength, Layer(output_without_length)),
+    (Code::OutputLengthType, Layer(|context, layer| wrong_type(context, layer, Input::Length))),
+    (Code::OutputLengthInside, Layer(|context, layer| inside(context, layer, Input::Length))),
+    (Code::OutputLengthOpen, Layer(output_length_open)),
+    (Code::OutputAxis, Layer(output_axis)),
+    (Code::InteriorOutput, Whole(interior_output)),
+    (Code::LoopNesting, Whole(nesting)),
+    (Code::TooDeep, Whole(too_deep)),
+    (Code::DataFlowCycle, Whole(cycle)),
+    (Code::LayerOperands, Whole(operands)),
 ];
 
 /// Makes all checks.
@@ -74,7 +82,47 @@ pub(crate) fn check(context: &Context, diagnostics: &mut Diagnostics) {
         let mut found = |at: Span, message: String| {
             diagnostics.report(Diagnostic::new(*code, context.net.location(at), message));
         };
-        check(context, &mut found);
+        match check {
+            Whole(check) => check(context, &mut found),
+            Layer(check) => {
+                let findings = context.layers().filter_map(|layer| check(context, &layer));
+                findings.for_each(|(at, message)| found(at, message));
+            }
+        }
+    }
+}
+
+/// A layer with the name of what it gives.
+struct Named<'n> {
+    kind: &'n LayerKind,
+    at: Span,
+    name: &'n str,
+}
+
+impl Named<'_> {
+    /// The input of a boundary layer that is for something, and the loop.
+    fn input(&self, wanted: Input) -> Option<(LoopId, Use)> {
+        let (input, of, tensor) = match self.kind {
+            LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(*input)),
+            LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(*input)),
+            LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(*input)),
+            LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, *initial),
+            LayerKind::LoopOutput { of, kind, length, .. } if *kind != Output::LastValue => {
+                (Input::Length, of, *length)
+            }
+            _ => return None,
+        };
+        tensor.filter(|_| input == wanted).map(|tensor| (*of, tensor))
+    }
+
+    /// The loop, the input, the place and the length of the new axis, if it is a loop output with one.
+    fn gathered(&self) -> Option<(LoopId, Use, i64, Option<Use>)> {
+        match *self.kind {
+            LayerKind::LoopOutput { of, kind, input, axis, length } if kind != Output::LastValue => {
+                Some((of, input, axis, length))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -100,9 +148,13 @@ impl<'n> Context<'n> {
         self.types.as_ref()?.get(tensor)
     }
 
-    fn layers(&self) -> impl Iterator<Item = (&LayerKind, Span, &str)> {
+    fn is_defined(&self, tensor: TensorId) -> bool {
+        !matches!(self.net.tensors[tensor.index()].origin, Origin::Undefined)
+    }
+
+    fn layers(&self) -> impl Iterator<Item = Named<'_>> {
         let name = |output: Option<TensorId>| output.map_or("", |output| self.name(output));
-        self.net.layers.iter().map(move |layer| (&layer.kind, layer.at, name(layer.output)))
+        self.net.layers.iter().map(move |layer| Named { kind: &layer.kind, at: layer.at, name: name(layer.output) })
     }
 
     /// The trip limits of a loop.
@@ -113,35 +165,8 @@ impl<'n> Context<'n> {
         })
     }
 
-    /// The inputs of boundary layers that are for something, with the loops and the names of the layers.
-    fn inputs(&self, wanted: Input) -> impl Iterator<Item = (LoopId, Use, &str)> {
-        self.layers().filter_map(move |(kind, _, name)| {
-            let (input, of, tensor) = match kind {
-                LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(*input)),
-                LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(*input)),
-                LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(*input)),
-                LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, *initial),
-                LayerKind::LoopOutput { of, kind, length, .. } if *kind != Output::LastValue => {
-                    (Input::Length, of, *length)
-                }
-                _ => return None,
-            };
-            tensor.filter(|_| input == wanted).map(|tensor| (*of, tensor, name))
-        })
-    }
-
     fn loops(&self) -> impl Iterator<Item = LoopId> {
         (0..self.net.loops.len()).map(LoopId::at)
-    }
-
-    /// The loop outputs that have a new axis.
-    fn gathered(&self) -> impl Iterator<Item = (LoopId, Use, i64, Option<Use>, Span, &str)> {
-        self.layers().filter_map(|(kind, at, name)| match kind {
-            LayerKind::LoopOutput { of, kind, input, axis, length } if *kind != Output::LastValue => {
-                Some((*of, *input, *axis, *length, at, name))
-            }
-            _ => None,
-        })
     }
 }
 
@@ -149,12 +174,11 @@ impl<'n> Context<'n> {
 const MAX_HINTS: usize = 200;
 
 fn undefined(context: &Context, found: Found) {
-    let defined = |i: &usize| !matches!(context.net.tensors[*i].origin, Origin::Undefined);
-    let known: Vec<&str> =
-        (0..context.net.tensors.len()).filter(defined).map(|i| context.net.tensors[i].name.as_str()).collect();
+    let tensors = (0..context.net.tensors.len()).map(TensorId::at);
+    let known: Vec<&str> = tensors.filter(|&id| context.is_defined(id)).map(|id| context.name(id)).collect();
     let uses =
-        context.net.layers.iter().flat_map(|layer| layer.kind.inputs(true)).chain(context.net.outputs.iter().copied());
-    for (i, input) in uses.filter(|input| !defined(&input.tensor.index())).enumerate() {
+        context.net.layers.iter().flat_map(|layer| layer.kind.inputs()).chain(context.net.outputs.iter().copied());
+    for (i, input) in uses.filter(|input| !context.is_defined(input.tensor)).enumerate() {
         let name = context.name(input.tensor);
         let near = if i < MAX_HINTS { suggest::nearest(name, known.iter().copied()) } else { None };
         let hint = near.map(|near| format!("; did you mean `{near}`?"));
@@ -170,8 +194,7 @@ fn duplicate(context: &Context, found: Found) {
 
 fn no_limit(context: &Context, found: Found) {
     for of in context.loops().filter(|&of| context.limits(of).next().is_none()) {
-        let at = context.net.loops[of.index()].layers.first().map_or(Span::default(), |&id| context.net.layer(id).at);
-        found(at, format!("loop `{}` has no trip limit", context.name_of(of)));
+        found(context.net.place(of), format!("loop `{}` has no trip limit", context.name_of(of)));
     }
 }
 
@@ -186,36 +209,29 @@ fn two_limits(context: &Context, found: Found) {
 }
 
 /// Numbers and conditions have one element of a type.
-fn wrong_type(context: &Context, input: Input, found: Found) {
-    for (of, tensor, name) in context.inputs(input) {
-        let (fits, wanted): (fn(&Type) -> bool, _) = match input {
-            Input::Condition => (is_condition, "bool"),
-            _ => (is_number, "int32 or int64"),
-        };
-        if let Some(ty) = context.ty(tensor.tensor).filter(|ty| !fits(ty)) {
-            let (what, whose) = match input {
-                Input::Condition => ("condition", context.name_of(of)),
-                Input::Length => ("length", name),
-                _ => ("count", context.name_of(of)),
-            };
-            found(tensor.at, format!("the {what} of `{whose}` is {ty}, not one {wanted}"));
-        }
-    }
+fn wrong_type(context: &Context, layer: &Named, input: Input) -> Finding {
+    let (of, tensor) = layer.input(input)?;
+    let ty = context.ty(tensor.tensor)?;
+    let of = context.name_of(of);
+    let (fits, what, whose, wanted) = match input {
+        Input::Condition => (is_condition(ty), "condition", of, "bool"),
+        Input::Length => (is_number(ty), "length", layer.name, "int32 or int64"),
+        _ => (is_number(ty), "count", of, "int32 or int64"),
+    };
+    (!fits).then(|| (tensor.at, format!("the {what} of `{whose}` is {ty}, not one {wanted}")))
 }
 
 /// What a loop starts with is not inside of it.
-fn inside(context: &Context, input: Input, found: Found) {
-    for (of, tensor, name) in context.inputs(input).filter(|(of, input, _)| context.scopes.is_inside(input.tensor, *of))
-    {
-        let (given, of) = (context.name(tensor.tensor), context.name_of(of));
-        let message = match input {
-            Input::Count => format!("the count of `{of}` is `{given}`, which is not known before the loop starts"),
-            Input::Iterated => format!("iterator `{name}` runs over `{given}`, which is inside its loop `{of}`"),
-            Input::Initial => format!("recurrence `{name}` starts with `{given}`, which is inside its loop `{of}`"),
-            _ => format!("the length of `{name}` is `{given}`, which is inside loop `{of}`"),
-        };
-        found(tensor.at, message);
-    }
+fn inside(context: &Context, layer: &Named, input: Input) -> Finding {
+    let (of, tensor) = layer.input(input).filter(|(of, input)| context.scopes.is_inside(input.tensor, *of))?;
+    let (name, given, of) = (layer.name, context.name(tensor.tensor), context.name_of(of));
+    let message = match input {
+        Input::Count => format!("the count of `{of}` is `{given}`, which is not known before the loop starts"),
+        Input::Iterated => format!("iterator `{name}` runs over `{given}`, which is inside its loop `{of}`"),
+        Input::Initial => format!("recurrence `{name}` starts with `{given}`, which is inside its loop `{of}`"),
+        _ => format!("the length of `{name}` is `{given}`, which is inside loop `{of}`"),
+    };
+    Some((tensor.at, message))
 }
 
 /// What may not be part of a condition.
@@ -230,7 +246,7 @@ enum Part {
 /// only TensorRT's concern, and so are their iterators.
 fn condition(context: &Context, part: Part, found: Found) {
     let net = context.net;
-    for (of, input, _) in context.inputs(Input::Condition) {
+    for (of, input) in context.layers().filter_map(|layer| layer.input(Input::Condition)) {
         let name = context.name_of(of);
         net.walk_back(input.tensor, |tensor| {
             let Some(layer) = net.producer(tensor) else { return false };
@@ -257,42 +273,31 @@ fn condition(context: &Context, part: Part, found: Found) {
     }
 }
 
-fn iterator_rank(context: &Context, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::Iterator { input, .. } = kind
-            && context.ty(input.tensor).is_some_and(|ty| ty.dims.is_empty())
-        {
-            found(input.at, format!("iterator `{name}` runs over `{}`, which has no axes", context.name(input.tensor)));
-        }
-    }
+fn iterator_rank(context: &Context, layer: &Named) -> Finding {
+    let (_, input) = layer.input(Input::Iterated)?;
+    let (name, tensor) = (layer.name, context.name(input.tensor));
+    let scalar = context.ty(input.tensor)?.dims.is_empty();
+    scalar.then(|| (input.at, format!("iterator `{name}` runs over `{tensor}`, which has no axes")))
 }
 
-fn iterator_axis(context: &Context, found: Found) {
-    for (kind, at, name) in context.layers() {
-        if let LayerKind::Iterator { input, axis, .. } = kind
-            && let Some(rank) = context.ty(input.tensor).map(|ty| ty.dims.len())
-            && rank > 0
-            && !(0..rank as i64).contains(axis)
-        {
-            let tensor = context.name(input.tensor);
-            found(at, format!("iterator `{name}` runs along axis {axis} of `{tensor}`, which has {rank}"));
-        }
-    }
+fn iterator_axis(context: &Context, layer: &Named) -> Finding {
+    let LayerKind::Iterator { input, axis, .. } = layer.kind else { return None };
+    let (name, tensor) = (layer.name, context.name(input.tensor));
+    let rank = context.ty(input.tensor)?.dims.len();
+    let wrong = rank > 0 && !(0..rank as i64).contains(axis);
+    wrong.then(|| (layer.at, format!("iterator `{name}` runs along axis {axis} of `{tensor}`, which has {rank}")))
 }
 
-fn reverse_without_count(context: &Context, found: Found) {
-    for (kind, at, name) in context.layers() {
-        if let LayerKind::Iterator { of, reverse: true, .. } = kind
-            && !context.limits(*of).any(|(limit, _)| limit == Limit::Count)
-        {
-            let of = context.name_of(*of);
-            found(at, format!("iterator `{name}` runs backwards from the count, which loop `{of}` has none of"));
-        }
-    }
+fn reverse_without_count(context: &Context, layer: &Named) -> Finding {
+    let LayerKind::Iterator { of, reverse: true, .. } = layer.kind else { return None };
+    let (name, loop_name) = (layer.name, context.name_of(*of));
+    let counted = context.limits(*of).any(|(limit, _)| limit == Limit::Count);
+    let message = || format!("iterator `{name}` runs backwards from the count, which loop `{loop_name}` has none of");
+    (!counted).then(|| (layer.at, message()))
 }
 
 fn recurrence_inputs(context: &Context, found: Found) {
-    for (kind, at, name) in context.layers() {
+    for Named { kind, at, name } in context.layers() {
         if let LayerKind::Recurrence { initial, next, .. } = kind {
             for (input, what) in [(initial, "initial value"), (next, "second input")] {
                 if input.is_none() {
@@ -303,95 +308,61 @@ fn recurrence_inputs(context: &Context, found: Found) {
     }
 }
 
-fn recurrence_types(context: &Context, elements: bool, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::Recurrence { initial: Some(initial), next: Some(next), .. } = kind
-            && let (Some(first), Some(then)) = (context.ty(initial.tensor), context.ty(next.tensor))
-        {
-            let wrong = if elements { first.dtype != then.dtype } else { !first.fits(then) };
-            if wrong {
-                found(next.at, format!("recurrence `{name}` starts with {first} and goes on with {then}"));
-            }
-        }
-    }
+fn recurrence_type(context: &Context, layer: &Named, fits: fn(&Type, &Type) -> bool) -> Finding {
+    let LayerKind::Recurrence { initial: Some(initial), next: Some(next), .. } = layer.kind else { return None };
+    let (first, then) = (context.ty(initial.tensor)?, context.ty(next.tensor)?);
+    let message = || format!("recurrence `{}` starts with {first} and goes on with {then}", layer.name);
+    (!fits(first, then)).then(|| (next.at, message()))
 }
 
-fn last_value_input(context: &Context, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::LoopOutput { of, kind: Output::LastValue, input, .. } = kind {
-            let producer = context.net.producer(input.tensor).map(|layer| &layer.kind);
-            let fits = matches!(producer, Some(LayerKind::Recurrence { of: other, .. }) if other == of);
-            if !fits && is_defined(context, input.tensor) {
-                let (tensor, of) = (context.name(input.tensor), context.name_of(*of));
-                found(
-                    input.at,
-                    format!("`{name}` is the last value of `{tensor}`, which is no recurrence of loop `{of}`"),
-                );
-            }
-        }
-    }
+fn last_value_input(context: &Context, layer: &Named) -> Finding {
+    let LayerKind::LoopOutput { of, kind: Output::LastValue, input, .. } = layer.kind else { return None };
+    let producer = context.net.producer(input.tensor).map(|layer| &layer.kind);
+    let fits = matches!(producer, Some(LayerKind::Recurrence { of: other, .. }) if other == of);
+    let (name, tensor, of) = (layer.name, context.name(input.tensor), context.name_of(*of));
+    let message = || format!("`{name}` is the last value of `{tensor}`, which is no recurrence of loop `{of}`");
+    (!fits && context.is_defined(input.tensor)).then(|| (input.at, message()))
 }
 
-fn is_defined(context: &Context, tensor: TensorId) -> bool {
-    !matches!(context.net.tensors[tensor.index()].origin, Origin::Undefined)
+fn last_value_length(_: &Context, layer: &Named) -> Finding {
+    let LayerKind::LoopOutput { kind: Output::LastValue, length, .. } = layer.kind else { return None };
+    Some(((*length)?.at, format!("`{}` is a last value, which has no length", layer.name)))
 }
 
-fn last_value_length(context: &Context, found: Found) {
-    for (kind, _, name) in context.layers() {
-        if let LayerKind::LoopOutput { kind: Output::LastValue, length: Some(length), .. } = kind {
-            found(length.at, format!("`{name}` is a last value, which has no length"));
-        }
-    }
+fn output_outside(context: &Context, layer: &Named) -> Finding {
+    let (of, input, ..) = layer.gathered()?;
+    let outside = context.is_defined(input.tensor) && !context.scopes.is_inside(input.tensor, of);
+    let (name, tensor, of) = (layer.name, context.name(input.tensor), context.name_of(of));
+    outside.then(|| (input.at, format!("`{name}` collects `{tensor}`, which is not inside loop `{of}`")))
 }
 
-fn output_outside(context: &Context, found: Found) {
-    for (of, input, _, _, _, name) in context.gathered() {
-        if is_defined(context, input.tensor) && !context.scopes.is_inside(input.tensor, of) {
-            let (tensor, of) = (context.name(input.tensor), context.name_of(of));
-            found(input.at, format!("`{name}` collects `{tensor}`, which is not inside loop `{of}`"));
-        }
-    }
-}
-
-fn output_without_length(context: &Context, found: Found) {
-    for (_, _, _, length, at, name) in context.gathered() {
-        if length.is_none() {
-            found(at, format!("loop output `{name}` has no length"));
-        }
-    }
+fn output_without_length(_: &Context, layer: &Named) -> Finding {
+    let (.., length) = layer.gathered()?;
+    length.is_none().then(|| (layer.at, format!("loop output `{}` has no length", layer.name)))
 }
 
 /// A length that is neither a constant nor computed from such is known only when the network runs.
-fn output_length_open(context: &Context, found: Found) {
-    for (of, _, _, length, _, name) in context.gathered() {
-        let Some(length) = length else { continue };
-        if context.scopes.is_inside(length.tensor, of) || context.ty(length.tensor).is_none_or(|ty| !is_number(ty)) {
-            continue;
-        }
-        let mut open = false;
-        context.net.walk_back(length.tensor, |tensor| {
-            let operation = context.net.producer(tensor).is_some_and(|layer| layer.kind.boundary().is_none());
-            open |= !operation && !matches!(context.net.tensors[tensor.index()].origin, Origin::Constant(_));
-            true
-        });
-        if open {
-            let tensor = context.name(length.tensor);
-            found(
-                length.at,
-                format!("the length of `{name}` is `{tensor}`, which is not known when the network is built"),
-            );
-        }
+fn output_length_open(context: &Context, layer: &Named) -> Finding {
+    let (of, length) = layer.input(Input::Length)?;
+    if context.scopes.is_inside(length.tensor, of) || !is_number(context.ty(length.tensor)?) {
+        return None;
     }
+    let mut open = false;
+    context.net.walk_back(length.tensor, |tensor| {
+        let operation = context.net.producer(tensor).is_some_and(|layer| layer.kind.boundary().is_none());
+        open |= !operation && !matches!(context.net.tensors[tensor.index()].origin, Origin::Constant(_));
+        true
+    });
+    let (name, tensor) = (layer.name, context.name(length.tensor));
+    let message = || format!("the length of `{name}` is `{tensor}`, which is not known when the network is built");
+    open.then(|| (length.at, message()))
 }
 
-fn output_axis(context: &Context, found: Found) {
-    for (_, input, axis, _, at, name) in context.gathered() {
-        if let Some(rank) = context.ty(input.tensor).map(|ty| ty.dims.len())
-            && !(0..=rank as i64).contains(&axis)
-        {
-            found(at, format!("the new axis of `{name}` is {axis}, not one of 0 to {rank}"));
-        }
-    }
+fn output_axis(context: &Context, layer: &Named) -> Finding {
+    let (_, input, axis, _) = layer.gathered()?;
+    let rank = context.ty(input.tensor)?.dims.len();
+    let message = || format!("the new axis of `{}` is {axis}, not one of 0 to {rank}", layer.name);
+    (!(0..=rank as i64).contains(&axis)).then(|| (layer.at, message()))
 }
 
 fn interior_output(context: &Context, found: Found) {
@@ -408,21 +379,17 @@ fn interior_output(context: &Context, found: Found) {
 }
 
 fn nesting(context: &Context, found: Found) {
-    let place = |of: LoopId| {
-        let first: Option<&LayerId> = context.net.loops[of.index()].layers.first();
-        first.map_or(Span::default(), |&layer| context.net.layer(layer).at)
-    };
     let mut told = false;
     for (a, b) in context.scopes.mutual() {
         let (first, second) = (context.name_of(a), context.name_of(b));
-        found(place(b), format!("loops `{first}` and `{second}` use values from inside each other"));
+        found(context.net.place(b), format!("loops `{first}` and `{second}` use values from inside each other"));
         told = true;
     }
     for (of, a, b) in context.scopes.torn_loops() {
         let (name, first, second) = (context.name_of(of), context.name_of(a), context.name_of(b));
         let message =
             format!("loop `{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
-        found(place(of), message);
+        found(context.net.place(of), message);
         told = true;
     }
     if told {

@@ -36,17 +36,13 @@ impl Scopes {
         let mut scopes = Scopes {
             inside: vec![Loops::new(); net.tensors.len()],
             around: vec![Loops::new(); net.loops.len()],
-            homes: vec![None; net.tensors.len()],
-            parents: vec![None; net.loops.len()],
+            homes: Vec::new(),
+            parents: Vec::new(),
             too_deep: false,
         };
         scopes.solve(net);
-        for i in 0..scopes.around.len() {
-            scopes.parents[i] = scopes.innermost(&scopes.around[i]);
-        }
-        for i in 0..scopes.inside.len() {
-            scopes.homes[i] = scopes.innermost(&scopes.inside[i]);
-        }
+        scopes.parents = scopes.around.iter().map(|loops| scopes.innermost(loops)).collect();
+        scopes.homes = scopes.inside.iter().map(|loops| scopes.innermost(loops)).collect();
         scopes
     }
 
@@ -64,12 +60,8 @@ impl Scopes {
             };
             if let Some(of) = layer.kind.boundary() {
                 let mut around = self.around[of.index()].clone();
-                for input in layer.kind.inputs(true) {
-                    self.inside[input.tensor.index()]
-                        .iter()
-                        .filter(|&&other| other != of)
-                        .for_each(|&l| insert(&mut around, l));
-                }
+                let loops = layer.kind.inputs().flat_map(|input| &self.inside[input.tensor.index()]);
+                loops.filter(|&&other| other != of).for_each(|&other| insert(&mut around, other));
                 if around.len() > self.around[of.index()].len() {
                     self.around[of.index()] = around;
                     net.loops[of.index()].layers.iter().for_each(|&other| wake(other));
@@ -186,10 +178,10 @@ fn insert(loops: &mut Loops, new: LoopId) {
 }
 
 /// The layers that use each tensor.
-pub(crate) fn users(net: &Network) -> Vec<Vec<LayerId>> {
+fn users(net: &Network) -> Vec<Vec<LayerId>> {
     let mut users = vec![Vec::new(); net.tensors.len()];
     for (i, layer) in net.layers.iter().enumerate() {
-        for input in layer.kind.inputs(true) {
+        for input in layer.kind.inputs() {
             users[input.tensor.index()].push(LayerId::at(i));
         }
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::emit::{Emitter, Place};
 use super::infer::Types;
 use super::machine::Machine;
-use super::network::{Network, TensorId, Type};
+use super::network::{LoopId, Network, TensorId, Type};
 use super::plan::Plan;
 use super::site::{Computed, Failure};
 use super::symbols::{Sym, Symbols};
@@ -64,11 +64,11 @@ impl<'n> Runnable<'n> {
     /// Unrolls a network.
     pub(crate) fn unroll(&self, diagnostics: &mut Diagnostics) -> Result<Graph, Failures> {
         let Runnable { net, plan, options, .. } = *self;
-        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty());
+        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(LoopId::at);
         if let Some(of) = looped.filter(|_| !options.unroll) {
-            let at = net.loops[of].layers.first().map_or(Span::default(), |&layer| net.layer(layer).at);
-            let message = format!("NNEF 1.0 has no loops, and `{}` is one; --unroll makes it flat", net.loops[of].name);
-            return Err(vec![Failure::new(Code::NotFlattenable, at, message)]);
+            let name = &net.loops[of.index()].name;
+            let message = format!("NNEF 1.0 has no loops, and `{name}` is one; --unroll makes it flat");
+            return Err(vec![Failure::new(Code::NotFlattenable, net.place(of), message)]);
         }
         let target = Target::new();
         let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);

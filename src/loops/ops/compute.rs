@@ -1,19 +1,19 @@
 //! The results of operations whose attributes say what a kernel computes.
 
 use super::types::{axis_of, order, reduced_axes, sections};
-use super::{Attributes, Outcome};
+use super::{Attributes, OpResult};
 use crate::tensor::kernels::{self, Align, Arith, Matrices, Order, Repeat};
 use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// Operands whose types were checked, and the type of the result.
-pub(super) struct Known<'a> {
+pub(super) struct Operands<'a> {
     pub(crate) inputs: &'a [&'a Tensor],
     pub(crate) attributes: &'a Attributes,
     pub(crate) dtype: DType,
     pub(crate) shape: &'a Dims,
 }
 
-impl Known<'_> {
+impl Operands<'_> {
     /// The shape that operands are repeated to.
     pub(crate) fn to(&self) -> Repeat<'_> {
         Repeat { shape: self.shape, align: Align::Last }
@@ -29,33 +29,33 @@ impl Known<'_> {
 }
 
 /// Types were checked, so that this is never told.
-fn typed(data: Option<Data>) -> Outcome<Data> {
+fn typed(data: Option<Data>) -> OpResult<Data> {
     data.ok_or_else(|| "the operands are of other types than the operation takes".to_owned())
 }
 
 /// The same elements, perhaps in another shape.
-pub(super) fn identity(call: &Known) -> Outcome<Data> {
+pub(super) fn identity(call: &Operands) -> OpResult<Data> {
     Ok(call.input()?.data().clone())
 }
 
 /// Elements of the same type, by a function of floats.
-fn by_floats(call: &Known, f: impl Fn(f64) -> f64) -> Outcome<Data> {
+fn by_floats(call: &Operands, f: impl Fn(f64) -> f64) -> OpResult<Data> {
     let x = call.input()?;
     Ok(Data::from_floats(x.dtype(), (0..x.len()).map(|i| f(x.data().float(i)))))
 }
 
-pub(super) fn leaky_relu(call: &Known) -> Outcome<Data> {
+pub(super) fn leaky_relu(call: &Operands) -> OpResult<Data> {
     let alpha = call.attributes.alpha.unwrap_or(0.01);
     by_floats(call, |x| if x < 0.0 { alpha * x } else { x })
 }
 
-pub(super) fn clamp(call: &Known) -> Outcome<Data> {
+pub(super) fn clamp(call: &Operands) -> OpResult<Data> {
     let (low, high) = (call.attributes.low, call.attributes.high);
     let at_least = |x: f64| low.filter(|&low| x < low);
     by_floats(call, |x| at_least(x).or_else(|| high.filter(|&high| x > high)).unwrap_or(x))
 }
 
-pub(super) fn cast(call: &Known) -> Outcome<Data> {
+pub(super) fn cast(call: &Operands) -> OpResult<Data> {
     let x = call.input()?.data();
     Ok(match (x.dtype().is_float(), call.dtype) {
         // Integers go through no float, which could not hold them all.
@@ -65,12 +65,12 @@ pub(super) fn cast(call: &Known) -> Outcome<Data> {
     })
 }
 
-pub(super) fn select(call: &Known) -> Outcome<Data> {
+pub(super) fn select(call: &Operands) -> OpResult<Data> {
     let [condition, yes, no] = call.inputs else { return typed(None) };
     typed(call.to().select(condition, yes, no))
 }
 
-pub(super) fn matmul(call: &Known) -> Outcome<Data> {
+pub(super) fn matmul(call: &Operands) -> OpResult<Data> {
     let [a, b] = call.inputs else { return typed(None) };
     // Vectors are rows on the left and columns on the right.
     let (row, column) = (a.rank() == 1, b.rank() == 1);
@@ -86,18 +86,18 @@ pub(super) fn matmul(call: &Known) -> Outcome<Data> {
     typed(kernels::product((a, left), (b, right), [rows, inner, columns]))
 }
 
-pub(super) fn reduce(call: &Known, op: Arith) -> Outcome<Data> {
+pub(super) fn reduce(call: &Operands, op: Arith) -> OpResult<Data> {
     typed(kernels::fold(call.input()?, &call.axes()?, op))
 }
 
-pub(super) fn mean(call: &Known) -> Outcome<Data> {
+pub(super) fn mean(call: &Operands) -> OpResult<Data> {
     let x = call.input()?;
     let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
     let means: Vec<f64> = kernels::grouped(&x.to_scalars(), x.shape(), &call.axes()?, mean);
     Ok(Data::from_floats(x.dtype(), means.into_iter()))
 }
 
-pub(super) fn logical(call: &Known, any: bool) -> Outcome<Data> {
+pub(super) fn logical(call: &Operands, any: bool) -> OpResult<Data> {
     let x = call.input()?;
     // Whether some are true, or none is false.
     let one = |group: &[bool]| group.contains(&any) == any;
@@ -106,20 +106,20 @@ pub(super) fn logical(call: &Known, any: bool) -> Outcome<Data> {
 }
 
 /// The place of an extreme element along one axis, the first unless given.
-pub(super) fn extreme(call: &Known, order: Order) -> Outcome<Data> {
+pub(super) fn extreme(call: &Operands, order: Order) -> OpResult<Data> {
     let x = call.input()?;
     let axis = call.attributes.any_axes().and_then(|axes| axes.first().copied()).unwrap_or(0);
     typed(kernels::extreme(x, &[axis_of(axis, x.rank())?], order))
 }
 
-pub(super) fn softmax(call: &Known) -> Outcome<Data> {
+pub(super) fn softmax(call: &Operands) -> OpResult<Data> {
     let x = call.input()?;
     let axes = reduced_axes(Some(call.attributes.any_axes().unwrap_or_else(|| vec![-1])), x.rank())?;
     let weights = kernels::softmax(&x.to_scalars(), x.shape(), &axes, false);
     Ok(Data::from_floats(x.dtype(), weights.into_iter()))
 }
 
-pub(super) fn slice(call: &Known) -> Outcome<Data> {
+pub(super) fn slice(call: &Operands) -> OpResult<Data> {
     let x = call.input()?;
     let dims: Vec<Option<usize>> = x.shape().iter().copied().map(Some).collect();
     let mut along = x.places();
@@ -130,20 +130,20 @@ pub(super) fn slice(call: &Known) -> Outcome<Data> {
     Ok(x.taken(&along, 0.0).into_data())
 }
 
-pub(super) fn gather(call: &Known) -> Outcome<Data> {
+pub(super) fn gather(call: &Operands) -> OpResult<Data> {
     let [x, indices] = call.inputs else { return typed(None) };
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.rank())?;
     let found = x.gathered(indices, axis, true).map(Tensor::into_data);
     found.map_err(|index| format!("index {index} is outside an axis of {}", x.shape()[axis]))
 }
 
-pub(super) fn transpose(call: &Known) -> Outcome<Data> {
+pub(super) fn transpose(call: &Operands) -> OpResult<Data> {
     let x = call.input()?;
     Ok(x.transposed(&order(call.attributes.axes.as_ref(), x.rank())?).into_data())
 }
 
 /// Tensors put together along an axis, which is new if they are stacked.
-pub(super) fn join(call: &Known, stack: bool) -> Outcome<Data> {
+pub(super) fn join(call: &Operands, stack: bool) -> OpResult<Data> {
     let axis = axis_of(call.attributes.axis.unwrap_or(0), call.shape.len())?;
     let wide: Vec<Tensor> = call.inputs.iter().filter(|_| stack).map(|input| input.unsqueezed(axis)).collect();
     let wide: Vec<&Tensor> = if stack { wide.iter().collect() } else { call.inputs.to_vec() };

@@ -15,10 +15,10 @@ use crate::graph::Primitive;
 use crate::tensor::kernels::{self, Arith, Kernel, Order};
 use crate::tensor::{DType, Data, Dims, Tensor};
 use attributes::*;
-use compute::Known;
+use compute::Operands;
 
 /// A result, or why there is none.
-type Outcome<T> = Result<T, String>;
+type OpResult<T> = Result<T, String>;
 
 /// An operation: a row of the table.
 #[derive(Clone, Copy)]
@@ -48,14 +48,14 @@ pub(crate) struct Call<'a> {
     pub(crate) attributes: &'a Attributes,
 }
 
-type Infer = fn(&Call) -> Outcome<Type>;
+type Infer = fn(&Call) -> OpResult<Type>;
 
 /// How the elements of a result are computed.
 enum Compute {
     /// Each from one or two elements.
     Kernel(Kernel),
     /// In another way.
-    With(fn(&Known) -> Outcome<Data>),
+    With(fn(&Operands) -> OpResult<Data>),
 }
 
 /// What an operation becomes in a flat graph.
@@ -110,7 +110,7 @@ const fn logic(names: Names, arity: (usize, usize), infer: Infer, name: &'static
     kernel(names, arity, infer, name, Lowering::ByItem(name, Primitive::Logical))
 }
 
-const fn reduction(names: Names, infer: Infer, compute: fn(&Known) -> Outcome<Data>, lowering: Lowering) -> Spec {
+const fn reduction(names: Names, infer: Infer, compute: fn(&Operands) -> OpResult<Data>, lowering: Lowering) -> Spec {
     Spec { names, arity: UNARY, attributes: REDUCE, infer, compute: Compute::With(compute), lowering }
 }
 
@@ -119,7 +119,7 @@ const fn special(
     names: Names,
     (arity, attributes): ((usize, usize), Takes),
     infer: Infer,
-    compute: fn(&Known) -> Outcome<Data>,
+    compute: fn(&Operands) -> OpResult<Data>,
 ) -> Spec {
     Spec { names, arity, attributes, infer, compute: Compute::With(compute), lowering: Own }
 }
@@ -242,8 +242,8 @@ impl Op {
         inputs: &[&Tensor],
         attributes: &Attributes,
         (dtype, shape): (DType, Dims),
-    ) -> Outcome<Tensor> {
-        let call = Known { inputs, attributes, dtype, shape: &shape };
+    ) -> OpResult<Tensor> {
+        let call = Operands { inputs, attributes, dtype, shape: &shape };
         let data = match &self.0.compute {
             Compute::Kernel(kernel) => kernel.compute(inputs, call.to()),
             Compute::With(function) => function(&call),

@@ -1,10 +1,10 @@
 //! The rules on the types of operands and results.
 
-use super::{Attributes, Call, Outcome};
+use super::{Attributes, Call, OpResult};
 use crate::loops::network::Type;
 use crate::tensor::DType;
 
-fn typed(dtype: DType, dims: Vec<Option<usize>>) -> Outcome<Type> {
+fn typed(dtype: DType, dims: Vec<Option<usize>>) -> OpResult<Type> {
     Ok(Type { dtype, dims })
 }
 
@@ -12,26 +12,27 @@ fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-pub(crate) fn same(call: &Call) -> Outcome<Type> {
+pub(crate) fn same(call: &Call) -> OpResult<Type> {
     Ok(call.inputs[0].clone())
 }
 
-pub(crate) fn float(call: &Call) -> Outcome<Type> {
+/// The type of the first operand, whose elements must be of a kind.
+fn of(call: &Call, kind: fn(DType) -> bool, name: &str) -> OpResult<Type> {
     let x = &call.inputs[0];
-    check(x.dtype.is_float(), || format!("the operand is {x}, not of floats"))?;
+    check(kind(x.dtype), || format!("the operand is {x}, not of {name}"))?;
     same(call)
 }
 
-pub(crate) fn number(call: &Call) -> Outcome<Type> {
-    let x = &call.inputs[0];
-    check(x.dtype != DType::Bool, || format!("the operand is {x}, not of numbers"))?;
-    same(call)
+pub(crate) fn float(call: &Call) -> OpResult<Type> {
+    of(call, DType::is_float, "floats")
 }
 
-pub(crate) fn logical(call: &Call) -> Outcome<Type> {
-    let x = &call.inputs[0];
-    check(x.dtype == DType::Bool, || format!("the operand is {x}, not of logicals"))?;
-    same(call)
+pub(crate) fn number(call: &Call) -> OpResult<Type> {
+    of(call, |dtype| dtype != DType::Bool, "numbers")
+}
+
+pub(crate) fn logical(call: &Call) -> OpResult<Type> {
+    of(call, |dtype| dtype == DType::Bool, "logicals")
 }
 
 /// The extents that both are repeated to, the last axes beside each other.
@@ -47,32 +48,32 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
     (0..rank).map(both).collect()
 }
 
-fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> Outcome<Type> {
+fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> OpResult<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
     typed(dtype(a.dtype), broadcast(a, b)?)
 }
 
-pub(crate) fn arithmetic(call: &Call) -> Outcome<Type> {
+pub(crate) fn arithmetic(call: &Call) -> OpResult<Type> {
     number(call)?;
     two(call, |dtype| dtype)
 }
 
-pub(crate) fn comparison(call: &Call) -> Outcome<Type> {
+pub(crate) fn comparison(call: &Call) -> OpResult<Type> {
     number(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn equality(call: &Call) -> Outcome<Type> {
+pub(crate) fn equality(call: &Call) -> OpResult<Type> {
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn logic(call: &Call) -> Outcome<Type> {
+pub(crate) fn logic(call: &Call) -> OpResult<Type> {
     logical(call)?;
     two(call, |_| DType::Bool)
 }
 
-pub(crate) fn select(call: &Call) -> Outcome<Type> {
+pub(crate) fn select(call: &Call) -> OpResult<Type> {
     logical(call)?;
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
@@ -99,7 +100,7 @@ pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<V
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
-fn reduce(call: &Call, dtype: DType) -> Outcome<Type> {
+fn reduce(call: &Call, dtype: DType) -> OpResult<Type> {
     let x = &call.inputs[0];
     let axes = reduced_axes(call.attributes.any_axes(), x.dims.len())?;
     let mut dims = x.dims.clone();
@@ -113,23 +114,23 @@ fn reduce(call: &Call, dtype: DType) -> Outcome<Type> {
     typed(dtype, dims)
 }
 
-pub(crate) fn reduce_number(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_number(call: &Call) -> OpResult<Type> {
     number(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub(crate) fn reduce_float(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_float(call: &Call) -> OpResult<Type> {
     float(call)?;
     reduce(call, call.inputs[0].dtype)
 }
 
-pub(crate) fn reduce_bool(call: &Call) -> Outcome<Type> {
+pub(crate) fn reduce_bool(call: &Call) -> OpResult<Type> {
     logical(call)?;
     reduce(call, DType::Bool)
 }
 
 /// The place of an extreme element: one axis, the first unless given.
-pub(crate) fn arg(call: &Call) -> Outcome<Type> {
+pub(crate) fn arg(call: &Call) -> OpResult<Type> {
     number(call)?;
     let x = &call.inputs[0];
     let mut attributes = call.attributes.clone();
@@ -141,43 +142,43 @@ pub(crate) fn arg(call: &Call) -> Outcome<Type> {
     reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
 }
 
-pub(crate) fn softmax(call: &Call) -> Outcome<Type> {
+pub(crate) fn softmax(call: &Call) -> OpResult<Type> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
     float(call)
 }
 
-pub(crate) fn matmul(call: &Call) -> Outcome<Type> {
+/// The extents of an operand of a matrix product, a vector with a further axis; whether it is one.
+fn matrix(of: &Type, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool) {
+    let mut dims = of.dims.clone();
+    let rank = dims.len();
+    if rank == 1 {
+        dims.insert(further, Some(1));
+    } else if swapped {
+        dims.swap(rank - 1, rank - 2);
+    }
+    (dims, rank == 1)
+}
+
+pub(crate) fn matmul(call: &Call) -> OpResult<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     number(call)?;
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
-    let (mut left, mut right) = (a.dims.clone(), b.dims.clone());
     let misfit = || format!("{a} and {b} cannot be multiplied");
-    check(!left.is_empty() && !right.is_empty(), misfit)?;
-    let (vector_a, vector_b) = (left.len() == 1, right.len() == 1);
-    if vector_a {
-        left.insert(0, Some(1));
-    } else if call.attributes.transpose_a {
-        let rank = left.len();
-        left.swap(rank - 1, rank - 2);
-    }
-    if vector_b {
-        right.push(Some(1));
-    } else if call.attributes.transpose_b {
-        let rank = right.len();
-        right.swap(rank - 1, rank - 2);
-    }
+    check(!a.dims.is_empty() && !b.dims.is_empty(), misfit)?;
+    let (mut left, row) = matrix(a, call.attributes.transpose_a, 0);
+    let (mut right, column) = matrix(b, call.attributes.transpose_b, 1);
     let (inner_a, inner_b) = (left.pop().flatten(), right.remove(right.len() - 2));
     check(inner_a.is_none() || inner_b.is_none() || inner_a == inner_b, misfit)?;
     let (rows, columns) = (left.pop().flatten(), right.pop().flatten());
     let batch = |dims| Type { dtype: a.dtype, dims };
     let mut dims = broadcast(&batch(left), &batch(right)).map_err(|_| misfit())?;
-    dims.extend((!vector_a).then_some(rows));
-    dims.extend((!vector_b).then_some(columns));
+    dims.extend((!row).then_some(rows));
+    dims.extend((!column).then_some(columns));
     typed(a.dtype, dims)
 }
 
-pub(crate) fn gather(call: &Call) -> Outcome<Type> {
+pub(crate) fn gather(call: &Call) -> OpResult<Type> {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
@@ -186,7 +187,7 @@ pub(crate) fn gather(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn reshape(call: &Call) -> Outcome<Type> {
+pub(crate) fn reshape(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
@@ -220,13 +221,13 @@ pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usi
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 
-pub(crate) fn transpose(call: &Call) -> Outcome<Type> {
+pub(crate) fn transpose(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
     typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
 }
 
-pub(crate) fn squeeze(call: &Call) -> Outcome<Type> {
+pub(crate) fn squeeze(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     let axes = match call.attributes.any_axes() {
@@ -240,7 +241,7 @@ pub(crate) fn squeeze(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn unsqueeze(call: &Call) -> Outcome<Type> {
+pub(crate) fn unsqueeze(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
     let mut dims = x.dims.clone();
@@ -269,27 +270,19 @@ pub(crate) struct Section {
 pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
     let begin = attributes.begin.as_ref().ok_or("the attribute `begin` is missing")?;
     let axes = attributes.any_axes().unwrap_or_else(|| (0..begin.len() as i64).collect());
-    let given = |values: &Option<Vec<i64>>| values.as_ref().is_none_or(|values| values.len() == axes.len());
-    let complete = attributes.end.is_some() != attributes.size.is_some();
-    if begin.len() != axes.len() || !given(&attributes.end) || !given(&attributes.size) || !given(&attributes.stride) {
-        return Err("the attributes of the slice have different lengths".to_owned());
-    }
-    if !complete {
-        return Err("a slice has either `end` or `size`".to_owned());
-    }
+    let Attributes { end, size, stride, .. } = attributes;
+    let given = [Some(begin), end.as_ref(), size.as_ref(), stride.as_ref()];
+    let fits = given.iter().flatten().all(|given| given.len() == axes.len());
+    check(fits, || "the attributes of the slice have different lengths".to_owned())?;
+    check(end.is_some() != size.is_some(), || "a slice has either `end` or `size`".to_owned())?;
     let mut found: Vec<Section> = Vec::new();
     for (i, &axis) in axes.iter().enumerate() {
         let axis = axis_of(axis, dims.len())?;
-        if found.iter().any(|section| section.axis == axis) {
-            return Err("an axis is given twice".to_owned());
-        }
-        let stride = attributes.stride.as_ref().map_or(1, |strides| strides[i]);
-        if stride == 0 {
-            return Err("the stride of a slice is 0".to_owned());
-        }
-        let end = attributes.end.as_ref().map(|end| end[i]);
-        let size = attributes.size.as_ref().map(|size| size[i]);
-        found.push(section(axis, dims[axis], begin[i], end, size, stride)?);
+        check(found.iter().all(|section| section.axis != axis), || "an axis is given twice".to_owned())?;
+        let stride = stride.as_ref().map_or(1, |strides| strides[i]);
+        check(stride != 0, || "the stride of a slice is 0".to_owned())?;
+        let (end, size) = (end.as_ref().map(|end| end[i]), size.as_ref().map(|size| size[i]));
+        found.push(section(axis, dims[axis], (begin[i], stride), end, size)?);
     }
     Ok(found)
 }
@@ -297,10 +290,9 @@ pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Resul
 fn section(
     axis: usize,
     extent: Option<usize>,
-    begin: i64,
+    (begin, stride): (i64, i64),
     end: Option<i64>,
     size: Option<i64>,
-    stride: i64,
 ) -> Result<Section, String> {
     let Some(extent) = extent.map(|extent| extent as i64) else {
         return Ok(Section { axis, begin, end: 0, stride, length: None });
@@ -322,7 +314,7 @@ fn section(
     Ok(Section { axis, begin, end, stride, length: Some(length) })
 }
 
-pub(crate) fn slice(call: &Call) -> Outcome<Type> {
+pub(crate) fn slice(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     for section in sections(call.attributes, &x.dims)? {
@@ -331,7 +323,7 @@ pub(crate) fn slice(call: &Call) -> Outcome<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn concat(call: &Call) -> Outcome<Type> {
+pub(crate) fn concat(call: &Call) -> OpResult<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
     let mut dims = first.dims.clone();
@@ -346,7 +338,7 @@ pub(crate) fn concat(call: &Call) -> Outcome<Type> {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn stack(call: &Call) -> Outcome<Type> {
+pub(crate) fn stack(call: &Call) -> OpResult<Type> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
     for other in &call.inputs[1..] {
@@ -357,7 +349,7 @@ pub(crate) fn stack(call: &Call) -> Outcome<Type> {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn cast(call: &Call) -> Outcome<Type> {
+pub(crate) fn cast(call: &Call) -> OpResult<Type> {
     let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
     typed(to, call.inputs[0].dims.clone())
 }

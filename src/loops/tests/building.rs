@@ -5,6 +5,12 @@ use super::super::ops::{Attributes, Op};
 use crate::source::Span;
 use crate::tensor::{DType, Tensor};
 
+impl From<TensorId> for Use {
+    fn from(tensor: TensorId) -> Use {
+        Use { tensor, at: Span::default() }
+    }
+}
+
 impl Network {
     fn give(&mut self, name: &str, kind: LayerKind) -> TensorId {
         self.push(Some(name), kind, Span::default()).unwrap_or(TensorId(0))
