@@ -5,7 +5,7 @@ use chumsky::Parser as _;
 use chumsky::primitive::{choice, custom};
 
 use super::build::{Parsed, Reader, fails, ident, place, push, token};
-use super::expression::{Several, enclosed, list, literal};
+use super::expression::{enclosed, list, literal};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
     ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, ResultDecl, Results, TypeSpec, TypeSpecId,
@@ -35,19 +35,19 @@ pub(super) struct GraphHead {
 pub(super) fn fragment_head(input: &mut Reader) -> Parsed<FragmentHead> {
     let name = input.parse(token(Kind::Fragment).ignore_then(custom(ident)))?;
     let generic = if input.state().rules.generics { input.parse(custom(generic).or_not())? } else { None };
-    let lists = list(custom(param)).then_ignore(token(Kind::Arrow)).then(list(custom(result)));
-    let (params, results): (Several<Param>, Several<ResultDecl>) = input.parse(lists)?;
-    let (params, results) = (params.into_iter().collect(), results.into_iter().collect());
+    let params = list(input, param)?.into_iter().collect();
+    input.parse(token(Kind::Arrow))?;
+    let results = list(input, result)?.into_iter().collect();
     Ok(FragmentHead { name, generic, params, results })
 }
 
 /// `<graph-declaration> ::= "graph" <identifier> "(" <identifier-list> ")" "->"
 /// "(" <identifier-list> ")"`
 pub(super) fn graph_head(input: &mut Reader) -> Parsed<GraphHead> {
-    let name = token(Kind::Graph).ignore_then(custom(ident));
-    let lists = list(custom(ident)).then_ignore(token(Kind::Arrow)).then(list(custom(ident)));
-    let (name, (params, results)) = input.parse(name.then(lists))?;
-    Ok(GraphHead { name, params: params.into_vec(), results: results.into_vec() })
+    let name = input.parse(token(Kind::Graph).ignore_then(custom(ident)))?;
+    let params = list(input, ident)?.into_vec();
+    input.parse(token(Kind::Arrow))?;
+    Ok(GraphHead { name, params, results: list(input, ident)?.into_vec() })
 }
 
 /// `<parameter> ::= <identifier> ":" <type-spec> ["=" <literal-expr>]`

@@ -47,13 +47,14 @@ pub(super) fn several<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t
 }
 
 /// The same in parentheses. An empty list is remarked on.
-pub(super) fn list<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t, 's, Several<O>> {
-    let none = token(Kind::RParen).rewind().ignore_then(custom(|input: &mut Reader<'t, '_, 's>| {
-        let at = place(input);
+pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>) -> Parsed<Several<O>> {
+    input.parse(token(Kind::LParen))?;
+    let at = place(input);
+    if input.parse(token(Kind::RParen).or_not())?.is_some() {
         input.state().remark(Code::EmptyList, at);
-        Ok(Several::new())
-    }));
-    choice((none, several(item))).delimited_by(token(Kind::LParen), token(Kind::RParen))
+        return Ok(Several::new());
+    }
+    input.parse(several(custom(item)).then_ignore(token(Kind::RParen)))
 }
 
 /// Items between brackets or parentheses, so many at least.
@@ -119,8 +120,8 @@ pub(super) fn expression(input: &mut Reader) -> Parsed<ExprId> {
         if input.peek() != Some(Kind::If) {
             return Ok(yes);
         }
-        let condition = token(Kind::If).ignore_then(custom(expression));
-        let (condition, no) = input.parse(condition.then_ignore(token(Kind::Else)).then(custom(expression)))?;
+        let condition = input.parse(token(Kind::If).ignore_then(custom(expression)))?;
+        let no = input.parse(token(Kind::Else).ignore_then(custom(expression)))?;
         Ok(push(input, start, Expr::Select { condition, yes, no }))
     })
 }
@@ -231,7 +232,7 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     if generic.is_some() {
         (0..3).for_each(|_| input.skip());
     }
-    let arguments: Several<Arg> = input.parse(list(custom(argument)))?;
+    let arguments = list(input, argument)?;
     let ast = &mut input.state().ast;
     let args = ListRange { start: ast.args.len() as u32, len: arguments.len() as u32 };
     ast.args.extend_from_slice(&arguments);
@@ -272,10 +273,10 @@ fn array(input: &mut Reader) -> Parsed<ExprId> {
 /// `"[" "for" <loop-iter> ("," <loop-iter>)* ["if" <rvalue-expr>] "yield" <rvalue-expr> "]"`
 fn comprehension(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
-    let iterators = several(custom(iterator)).then(filter());
-    let iterators = iterators.delimited_by(token(Kind::LBracket).then(token(Kind::For)), token(Kind::Yield));
-    let item = custom(expression).then_ignore(token(Kind::RBracket));
-    let ((iterators, filter), item): ((Several<Iterator>, _), _) = input.parse(iterators.then(item))?;
+    input.parse(token(Kind::LBracket).then(token(Kind::For)))?;
+    let iterators: Several<Iterator> = input.parse(several(custom(iterator)))?;
+    let filter = input.parse(filter().then_ignore(token(Kind::Yield)))?;
+    let item = input.parse(custom(expression).then_ignore(token(Kind::RBracket)))?;
     Ok(looped(input, start, &iterators, filter, item))
 }
 
