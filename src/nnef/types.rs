@@ -107,6 +107,13 @@ impl Type {
     pub(crate) fn is_tensor(self) -> bool {
         matches!(self, Type::Tensor(_))
     }
+
+    /// Whether it is a primitive type or a tensor of one, neither of them generic.
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        let (Type::Primitive(primitive) | Type::Tensor(Element::Of(primitive))) = self else { return false };
+        primitive != Primitive::Generic
+    }
 }
 
 /// Shorthands for the primitive types.

@@ -23,7 +23,7 @@ impl BodyCheck<'_, '_> {
         let call = *self.ast.call(id);
         let found = self.checked().find(self.module, call.name.name);
         self.placement(&call, context);
-        let source = self.declares_symbols(&call);
+        let source = self.declares_symbols(&call, found);
         let before = std::mem::replace(&mut self.new_symbols, source);
         let ty = match found {
             Some(fragment) => self.declared_call(id, &call, fragment, context),
@@ -35,8 +35,11 @@ impl BodyCheck<'_, '_> {
 
     /// Whether names that are not known are dimension symbols in the arguments of a call: only the
     /// shape of an input may bring up a symbol that was not declared.
-    fn declares_symbols(&self, call: &Call) -> bool {
-        self.in_graph() && self.checked().text(call.name.name).ends_with(EXTERNAL)
+    fn declares_symbols(&self, call: &Call, found: Option<UnitId>) -> bool {
+        let (name, checked) = (call.name.name, self.checked());
+        let standard = found.is_some_and(|id| checked.fragment(id).module == ModuleId::STANDARD);
+        self.in_graph()
+            && if standard { checked.words.external == Some(name) } else { checked.text(name).ends_with(EXTERNAL) }
     }
 
     /// I3, I4, I9: operations that only the graph may call.
@@ -276,8 +279,11 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            open |= self.types().has_unknown(actual);
             let param = self.checked().fragment(fragment).params[i];
+            if declared == Generic::No && param.ty == actual && actual.is_plain() {
+                continue;
+            }
+            open |= self.types().has_unknown(actual);
             let before = generic;
             let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {

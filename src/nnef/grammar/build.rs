@@ -195,8 +195,10 @@ impl<'s> Build<'s> {
     /// The reserved word that an identifier is.
     #[inline]
     pub(crate) fn keyword(&self, ident: Ident) -> Option<Kind> {
-        let of_loops = || Kind::of_loops(&self.text[ident.span.range()]).filter(|_| self.tokens.loops);
-        Kind::named(ident.name).or_else(of_loops)
+        match Kind::named(ident.name) {
+            None if self.tokens.loops => Kind::of_loops(&self.text[ident.span.range()]),
+            kind => kind,
+        }
     }
 
     /// A literal of one token.
