@@ -7,6 +7,13 @@ impl Ast {
     /// Takes a statement out whose nodes are all that there is from the marks on, as a tree of its
     /// own; types stay.
     pub(crate) fn take_statement(&mut self, marks: Marks, assignment: &Assignment) -> (Ast, Assignment) {
+        if marks.exprs == 0 {
+            // There is nothing else: the tables are moved, not copied.
+            let (types, type_spans) = (std::mem::take(&mut self.types), std::mem::take(&mut self.type_spans));
+            let type_lists = std::mem::take(&mut self.type_lists);
+            let rest = Ast { types, type_spans, type_lists, ..Ast::default() };
+            return (std::mem::replace(self, rest), *assignment);
+        }
         let mut part = Ast::default();
         let assignment = part.append(self, marks, assignment);
         marks.rewind(self);
