@@ -6,7 +6,7 @@
 mod loops;
 mod module;
 
-use super::ast::{Ast, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
+use super::ast::{Ast, Element, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
 use super::dialect::Rules;
 #[cfg(test)]
 use crate::graph::Dialect;
@@ -249,9 +249,9 @@ impl Printer<'_> {
             TypeSpec::Tensor(element) => {
                 self.out.push_str("tensor");
                 match element {
-                    ElementSpec::Untyped => {}
-                    ElementSpec::Any => self.out.push_str("<>"),
-                    ElementSpec::Of(primitive) => {
+                    Element::Unknown => {}
+                    Element::Any => self.out.push_str("<>"),
+                    Element::Of(primitive) => {
                         self.out.push('<');
                         self.out.push_str(self.word(primitive.text()));
                         self.out.push('>');

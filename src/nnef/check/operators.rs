@@ -5,7 +5,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
-use crate::nnef::types::{Element, Type};
+use crate::nnef::types::{Element, Part, Type};
 use crate::source::Span;
 
 /// The elements that the operation behind an operator works on.
@@ -96,7 +96,7 @@ impl BodyCheck<'_, '_> {
                     if !self.draft()
                         && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}
                 Type::INTEGER => self.operand_literal(text, span, ty, wanted),
-                ty if !matches!(ty, Type::Primitive(_)) && self.types().is_literal_tensor(ty) => {
+                ty if !matches!(ty, Type::Primitive(_)) && !self.types().has(ty, Part::NotLiteral) => {
                     self.operand_literal(text, span, ty, wanted);
                 }
                 _ => return self.undefined(text, span, left, right),
@@ -190,7 +190,7 @@ impl BodyCheck<'_, '_> {
             Type::Unknown | Type::EmptyArray => {}
             Type::Array(array) => {
                 let item = self.types().item(array);
-                if self.types().has_tensor(left) || self.types().has_tensor(item) {
+                if self.types().has(left, Part::Tensor) || self.types().has(item, Part::Tensor) {
                     self.undefined("in", span, left, right);
                 } else if self.types().common(left, item).is_none() {
                     let (left, right) = (self.describe(left), self.describe(right));

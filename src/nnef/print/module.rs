@@ -2,7 +2,9 @@
 
 use super::{Printer, brackets};
 use crate::graph::Dialect;
-use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
+use crate::nnef::ast::{
+    Assignment, Ast, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Item, Module, Param,
+};
 use crate::nnef::dialect::Rules;
 use crate::source::Span;
 use crate::source::names::Names;
@@ -58,10 +60,10 @@ impl Writer<'_> {
             match item {
                 Item::Version => {
                     let Some(version) = module.version else { continue };
-                    self.lead(version.span.end, version.span.start, "", force);
-                    self.out.push_str(&format!("version {}.{}", version.major, version.minor));
+                    self.lead(version.end, version.start, "", force);
+                    self.out.push_str("version 1.0");
                     self.out.push_str(if self.rules.semicolons { ";" } else { "" });
-                    self.trail(version.span.end);
+                    self.trail(version.end);
                 }
                 Item::Extension(index) => self.extension(&module.extensions[*index as usize], force),
                 Item::Fragment(index) => self.fragment(&module.fragments[*index as usize], force),
@@ -167,9 +169,9 @@ impl Writer<'_> {
         let head_end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
         self.lead(head_end, fragment.span.start, "", force);
         let mut head = format!("fragment {}", self.names.text(fragment.name.name));
-        if let Some(generic) = fragment.generic {
+        if let Generic::Yes(default) = fragment.generic {
             head.push_str("<?");
-            if let Some(default) = generic.default {
+            if let Some(default) = default {
                 head.push_str(" = ");
                 head.push_str(self.printer(&self.module.ast).word(default.text()));
             }
