@@ -136,11 +136,6 @@ impl ModuleInfo {
         self.bound.reserve(ast.args.len());
         self.iterator_slots.clear();
         self.loop_slots.clear();
-        self.grow(ast);
-    }
-
-    /// Makes room for nodes that a tree has got since.
-    fn grow(&mut self, ast: &Ast) {
         self.types.resize(ast.exprs.len(), Type::Unknown);
         self.refs.resize(ast.exprs.len(), Ref::None);
         self.calls.resize(ast.calls.len(), None);

@@ -8,14 +8,6 @@ use crate::nnef::ast::{BinaryOp, UnaryOp};
 use crate::nnef::types::{Element, Part, Type};
 use crate::source::Span;
 
-/// The elements that the operation behind an operator works on.
-fn operand_element(class: Class) -> Primitive {
-    match class {
-        Class::Logic => Primitive::Logical,
-        _ => Primitive::Scalar,
-    }
-}
-
 impl BodyCheck<'_, '_> {
     pub(super) fn unary(&mut self, op: UnaryOp, at: u32, ty: Type) -> Type {
         let span = Span::new(at, at + 1);
@@ -81,7 +73,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn tensor_operator(&mut self, class: Class, text: &str, span: Span, left: Type, right: Type) -> Type {
-        let wanted = operand_element(class);
+        let wanted = if class == Class::Logic { Primitive::Logical } else { Primitive::Scalar };
         let mut element = None;
         for ty in [left, right] {
             match ty {
