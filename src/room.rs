@@ -8,6 +8,31 @@
 
 use std::sync::OnceLock;
 
+/// Defines identifiers of the entries of a table by their positions. An `Option` of one takes no more
+/// room than the identifier itself.
+macro_rules! position_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) struct $name(std::num::NonZeroU32);
+
+        impl $name {
+            /// The entry at a position.
+            #[inline]
+            pub(crate) fn at(index: usize) -> Self {
+                $name(std::num::NonZeroU32::MIN.saturating_add(index as u32))
+            }
+
+            /// The position in its table.
+            #[inline]
+            pub(crate) fn index(self) -> usize {
+                self.0.get() as usize - 1
+            }
+        }
+    };
+}
+pub(crate) use position_id;
+
 /// Tables of fewer bytes are small: their capacity grows by a factor of four, up to this. They use
 /// memory that the process keeps, so that the next document finds pages that are mapped already.
 const SMALL: usize = 1 << 20;

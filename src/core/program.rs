@@ -9,10 +9,10 @@ use smallvec::SmallVec;
 
 use super::unit::UnitId;
 use super::value::Value;
-use crate::graph::Key;
-use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
+use crate::graph::{Key, Primitive};
+use crate::room::position_id;
 use crate::source::Span;
 use crate::source::names::Name;
 
@@ -168,19 +168,9 @@ impl Site {
     }
 }
 
-/// A position in [`Program::operands`]. An `Option` of it takes no more room than it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FirstOperand(NonZeroU32);
-
-impl FirstOperand {
-    pub(crate) fn at(index: usize) -> Self {
-        FirstOperand(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
+position_id! {
+    /// A position in [`Program::operands`].
+    FirstOperand
 }
 
 /// What runs a part of a body again and again: a loop, or a comprehension.

@@ -1,30 +1,19 @@
 //! Units: what a notation gives the machine to run.
 
 use std::cell::OnceCell;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::graph::{self, Key, Kind, KindParam, Primitive};
+use crate::room::position_id;
 use crate::source::FileId;
 use crate::source::names::{Name, Names};
 
-/// Identifies a unit. An `Option` of it takes no more room than it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct UnitId(NonZeroU32);
-
-impl UnitId {
-    /// The unit at a position.
-    pub(crate) fn at(index: usize) -> Self {
-        UnitId(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    /// The position among all units.
-    pub(crate) fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
+position_id! {
+    /// Identifies a unit.
+    UnitId
 }
 
 /// A parameter of a unit.

@@ -20,9 +20,9 @@ pub(crate) mod value;
 mod verify;
 mod walk;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::room::position_id;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
@@ -42,21 +42,9 @@ pub use value::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TensorId(pub(crate) u32);
 
-/// Identifies an operation of a [`Graph`]. An `Option` of it has the same size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct OperationId(NonZeroU32);
-
-impl OperationId {
-    /// The operation at a position.
-    pub(crate) fn at(index: usize) -> Self {
-        OperationId(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    /// The position in its table.
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
+position_id! {
+    /// Identifies an operation of a [`Graph`].
+    OperationId
 }
 
 /// Identifies a kind of operation of a [`Graph`].

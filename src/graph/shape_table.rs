@@ -1,25 +1,15 @@
 //! The shapes of a graph, each stored once: a tensor has the number of its shape, and two shapes are
 //! equal if their numbers are.
 
-use std::num::NonZeroU32;
-
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::Shape;
+use crate::room::position_id;
 
-/// Identifies a shape of a [`super::Graph`]. An `Option` of it has the same size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ShapeId(NonZeroU32);
-
-impl ShapeId {
-    fn at(index: usize) -> Self {
-        ShapeId(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
+position_id! {
+    /// Identifies a shape of a [`super::Graph`].
+    ShapeId
 }
 
 /// All shapes of a graph.

@@ -24,35 +24,21 @@ mod moving;
 mod numbers;
 mod walk;
 
-use std::num::NonZeroU32;
-
 use crate::graph::Primitive;
 pub(crate) use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
-use crate::room;
+use crate::room::{self, position_id};
 use crate::source::Span;
 use crate::source::names::Name;
 pub(crate) use marks::Marks;
 pub(crate) use module::{
-    Assignment, Body, Extension, Fragment, GenericDecl, GraphDecl, Item, Module, Param, Params, ResultDecl, Results,
-    Version,
+    Assignment, Body, Extension, Fragment, Generic, GraphDecl, Item, Module, Param, Params, ResultDecl, Results,
 };
 pub(crate) use numbers::{MANY, Numbers};
 
-/// An expression, as an index into [`Ast::exprs`]. That there is none takes no room: nodes are
-/// what a large text makes most of, and memory that is touched costs as much time as reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ExprId(NonZeroU32);
-
-impl ExprId {
-    /// The expression at a position.
-    pub(crate) fn new(index: usize) -> Self {
-        ExprId(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    /// The position in its table.
-    pub(crate) fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
+position_id! {
+    /// An expression, as an index into [`Ast::exprs`]. Nodes are what a large text makes most of, and
+    /// memory that is touched costs as much time as reading.
+    ExprId
 }
 
 id_types! {
@@ -78,6 +64,14 @@ pub(crate) struct ListRange {
 }
 
 impl ListRange {
+    /// Adds entries to a table.
+    #[inline]
+    pub(crate) fn append<T: Copy>(table: &mut Vec<T>, entries: &[T]) -> ListRange {
+        let start = table.len() as u32;
+        table.extend_from_slice(entries);
+        ListRange { start, len: entries.len() as u32 }
+    }
+
     /// The entries as a range for slicing.
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.start as usize..(self.start + self.len) as usize
@@ -93,15 +87,15 @@ pub(crate) struct Ident {
     pub(crate) span: Span,
 }
 
-/// What stands between the angle brackets of a tensor type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum ElementSpec {
-    /// `tensor<scalar>`, `tensor<?>`, …
+/// The elements of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Element {
+    /// Elements of a primitive type: `tensor<scalar>`, `tensor<?>`, …
     Of(Primitive),
-    /// `tensor<>`: any.
+    /// Of any type: `tensor<>`.
     Any,
-    /// The draft's bare `tensor`.
-    Untyped,
+    /// Not known: the draft's bare `tensor`, or the result of an operation that is not declared.
+    Unknown,
 }
 
 /// A type specification (3.2.1).
@@ -110,7 +104,7 @@ pub(crate) enum TypeSpec {
     /// A primitive type.
     Primitive(Primitive),
     /// A tensor.
-    Tensor(ElementSpec),
+    Tensor(Element),
     /// `t[]`.
     Array(TypeSpecId),
     /// `(t, t, ...)`; items are in [`Ast::type_lists`].
@@ -335,7 +329,7 @@ impl Ast {
     pub(crate) fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         room::push(&mut self.exprs, expr);
         room::push(&mut self.spans, span);
-        ExprId::new(self.exprs.len() - 1)
+        ExprId::at(self.exprs.len() - 1)
     }
 
     /// Adds a type specification.
@@ -347,9 +341,7 @@ impl Ast {
 
     /// Adds a list of items.
     pub(crate) fn push_list(&mut self, items: &[ExprId]) -> ListRange {
-        let start = self.lists.len() as u32;
-        self.lists.extend_from_slice(items);
-        ListRange { start, len: items.len() as u32 }
+        ListRange::append(&mut self.lists, items)
     }
 
     /// The expression of an id.

@@ -6,10 +6,11 @@
 mod loops;
 mod module;
 
-use super::ast::{Ast, ElementSpec, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
+use super::ast::{Ast, Element, Expr, ExprId, Numbers, TypeSpec, TypeSpecId};
 use super::dialect::Rules;
 #[cfg(test)]
 use crate::graph::Dialect;
+use crate::graph::Primitive;
 use crate::graph::operators::UNARY_PRECEDENCE;
 use crate::room::with_stack;
 use crate::source::literals::{push_int, push_scalar, push_string};
@@ -18,6 +19,15 @@ pub(crate) use module::print_module;
 
 /// Binding strength of what is not an operator.
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
+
+/// The texts before, between and behind the items of a list.
+struct ListLayout {
+    before: &'static str,
+    between: &'static str,
+    behind: &'static str,
+}
+
+const ONE_LINE: ListLayout = ListLayout { before: "", between: ", ", behind: "" };
 
 /// Prints an expression.
 #[cfg(test)]
@@ -65,8 +75,8 @@ impl Printer<'_> {
             Expr::Scalar(value) => print_scalar(value, self.out),
             Expr::Logical(value) => self.out.push_str(if value { "true" } else { "false" }),
             Expr::String(value) => push_string(self.out, self.names.text(value)),
-            Expr::Array(_) | Expr::Tuple(_) => self.list(id),
-            Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Numbers(_) => self.list(id),
+            Expr::Array(_) | Expr::Tuple(_) | Expr::Call(_) => self.list(id, ONE_LINE),
+            Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Numbers(_) => self.list(id, ONE_LINE),
             Expr::Unary { op, operand } => {
                 self.out.push_str(op.info().text);
                 self.expr(operand, UNARY_PRECEDENCE);
@@ -85,15 +95,6 @@ impl Printer<'_> {
                 self.out.push_str(self.word(function.info().text));
                 self.out.push('(');
                 self.expr(argument, 0);
-                self.out.push(')');
-            }
-            Expr::Call(_) => {
-                self.callee(id);
-                self.out.push('(');
-                for index in 0..self.count(id) {
-                    self.separate(index);
-                    self.item(id, index);
-                }
                 self.out.push(')');
             }
         }
@@ -139,14 +140,17 @@ impl Printer<'_> {
         }
     }
 
-    fn list(&mut self, id: ExprId) {
-        let (open, close) = brackets(self.ast.expr(id));
-        self.out.push(open);
+    /// Prints an array, a tuple or a call.
+    fn list(&mut self, id: ExprId, layout: ListLayout) {
+        self.callee(id);
+        let round = matches!(self.ast.expr(id), Expr::Tuple(_) | Expr::Call(_));
+        self.out.push(if round { '(' } else { '[' });
         for index in 0..self.count(id) {
-            self.separate(index);
+            self.out.push_str(if index == 0 { layout.before } else { layout.between });
             self.item(id, index);
         }
-        self.out.push(close);
+        self.out.push_str(layout.behind);
+        self.out.push(if round { ')' } else { ']' });
     }
 
     /// The name of a call with its type argument.
@@ -155,10 +159,15 @@ impl Printer<'_> {
         let call = self.ast.call(call);
         self.out.push_str(self.names.text(call.name.name));
         if let Some((primitive, _)) = call.generic {
-            self.out.push('<');
-            self.out.push_str(self.word(primitive.text()));
-            self.out.push('>');
+            self.type_argument(primitive);
         }
+    }
+
+    /// A primitive type in angle brackets.
+    fn type_argument(&mut self, primitive: Primitive) {
+        self.out.push('<');
+        self.out.push_str(self.word(primitive.text()));
+        self.out.push('>');
     }
 
     /// A chain of binary operators, its left spine by iteration.
@@ -249,13 +258,9 @@ impl Printer<'_> {
             TypeSpec::Tensor(element) => {
                 self.out.push_str("tensor");
                 match element {
-                    ElementSpec::Untyped => {}
-                    ElementSpec::Any => self.out.push_str("<>"),
-                    ElementSpec::Of(primitive) => {
-                        self.out.push('<');
-                        self.out.push_str(self.word(primitive.text()));
-                        self.out.push('>');
-                    }
+                    Element::Unknown => {}
+                    Element::Any => self.out.push_str("<>"),
+                    Element::Of(primitive) => self.type_argument(primitive),
                 }
             }
             TypeSpec::Tuple(range) => {
@@ -277,11 +282,6 @@ impl Printer<'_> {
     fn word(&self, word: &'static str) -> &'static str {
         self.rules.own_words.iter().find(|(_, of, _)| *of == word).map_or(word, |(own, ..)| own)
     }
-}
-
-/// The brackets around the items of an expression.
-fn brackets(expr: Expr) -> (char, char) {
-    if matches!(expr, Expr::Tuple(_) | Expr::Call(_)) { ('(', ')') } else { ('[', ']') }
 }
 
 /// How strong an expression holds together.

@@ -1,23 +1,12 @@
 //! Types of expressions, and the implicit conversions between them (3.3.2).
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
 
-use super::ast::{Ast, ElementSpec, TypeSpec, TypeSpecId};
+pub(crate) use super::ast::Element;
+use super::ast::{Ast, TypeSpec, TypeSpecId};
 use crate::graph::Primitive;
 use crate::room::with_stack;
-
-/// The elements of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Element {
-    /// Elements of a primitive type.
-    Of(Primitive),
-    /// Of any type: `tensor<>`.
-    Any,
-    /// Not known: the result of an operation that is not declared.
-    Unknown,
-}
 
 /// A type; arrays and tuples are interned in [`Types`], so equal types are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,38 +38,53 @@ pub(crate) struct TupleType(u32);
 /// are checked while expanding, and whatever walks over a type ends.
 const MAX_SIZE: u32 = 50_000;
 
-/// What occurs in an array or tuple type, and how much.
-#[derive(Clone, Copy, Debug, Default)]
+/// Something that can occur in a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A tensor.
+    Tensor,
+    /// `tensor<>`.
+    AnyTensor,
+    /// An attribute.
+    Attribute,
+    /// The type argument `?`.
+    Generic,
+    /// Something that is not known: a symbol, the items of `[]`, the elements of what an operation
+    /// that is not declared gives.
+    Unknown,
+    /// Anything but primitives other than strings, and nested arrays of these, which can become a
+    /// tensor.
+    NotLiteral,
+}
+
+/// How many types an array or tuple type is made of, and a bit for each [`Part`] that occurs in it.
+#[derive(Clone, Copy, Debug)]
 struct Content {
     size: u32,
-    tensor: bool,
-    attribute: bool,
-    generic: bool,
-    unknown: bool,
-    /// Something that is no part of a literal that can become a tensor.
-    unliteral: bool,
+    parts: u8,
 }
 
 impl Content {
-    fn with(self, other: Content) -> Content {
-        Content {
-            size: self.size.saturating_add(other.size),
-            tensor: self.tensor || other.tensor,
-            attribute: self.attribute || other.attribute,
-            generic: self.generic || other.generic,
-            unknown: self.unknown || other.unknown,
-            unliteral: self.unliteral || other.unliteral,
+    /// The content of a single type.
+    const fn of(parts: &[Part]) -> Content {
+        let (mut bits, mut i) = (0, 0);
+        while i < parts.len() {
+            bits |= 1 << parts[i] as u8;
+            i += 1;
         }
+        Content { size: 1, parts: bits }
+    }
+
+    fn with(self, other: Content) -> Content {
+        Content { size: self.size.saturating_add(other.size), parts: self.parts | other.parts }
     }
 }
 
 /// The table of array and tuple types.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
-    arrays: IndexSet<Type, FxBuildHasher>,
-    array_contents: Vec<Content>,
-    tuples: IndexSet<Box<[Type]>, FxBuildHasher>,
-    tuple_contents: Vec<Content>,
+    arrays: IndexMap<Type, Content, FxBuildHasher>,
+    tuples: IndexMap<Box<[Type]>, Content, FxBuildHasher>,
 }
 
 /// How well a value suits a parameter. Worse ones are greater.
@@ -131,38 +135,11 @@ impl Type {
 impl Types {
     /// The type of arrays of `item`.
     pub(crate) fn array(&mut self, item: Type) -> Type {
-        let content = Content { size: 1, ..Content::default() }.with(self.content(item));
+        let content = Content::of(&[]).with(self.content(item));
         if content.size > MAX_SIZE {
             return Type::Unknown;
         }
-        let (index, new) = self.arrays.insert_full(item);
-        if new {
-            self.array_contents.push(content);
-        }
-        Type::Array(ArrayType(index as u32))
-    }
-
-    fn content(&self, ty: Type) -> Content {
-        let leaf = Content { size: 1, ..Content::default() };
-        match ty {
-            Type::Array(array) => self.array_contents[array.0 as usize],
-            Type::Tuple(tuple) => self.tuple_contents[tuple.0 as usize],
-            Type::Unknown => Content { unknown: true, unliteral: true, ..leaf },
-            Type::EmptyArray => Content { unknown: true, ..leaf },
-            Type::Primitive(primitive) => Content {
-                attribute: true,
-                generic: primitive == Primitive::Generic,
-                unliteral: primitive == Primitive::String,
-                ..leaf
-            },
-            Type::Tensor(element) => Content {
-                tensor: true,
-                generic: element == Element::Of(Primitive::Generic),
-                unknown: element == Element::Unknown,
-                unliteral: true,
-                ..leaf
-            },
-        }
+        Type::Array(ArrayType(self.arrays.insert_full(item, content).0 as u32))
     }
 
     /// The type of tuples of `items`.
@@ -170,32 +147,51 @@ impl Types {
         if let Some(index) = self.tuples.get_index_of(items) {
             return Type::Tuple(TupleType(index as u32));
         }
-        let tuple = Content { size: 1, unliteral: true, ..Content::default() };
+        let tuple = Content::of(&[Part::NotLiteral]);
         let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
         if content.size > MAX_SIZE {
             return Type::Unknown;
         }
-        self.tuple_contents.push(content);
-        Type::Tuple(TupleType(self.tuples.insert_full(items.into()).0 as u32))
+        Type::Tuple(TupleType(self.tuples.insert_full(items.into(), content).0 as u32))
+    }
+
+    fn content(&self, ty: Type) -> Content {
+        use Part::{AnyTensor, Attribute, Generic, NotLiteral, Tensor, Unknown};
+        match ty {
+            Type::Array(array) => self.arrays[array.0 as usize],
+            Type::Tuple(tuple) => self.tuples[tuple.0 as usize],
+            Type::Unknown => const { Content::of(&[Unknown, NotLiteral]) },
+            Type::EmptyArray => const { Content::of(&[Unknown]) },
+            Type::Primitive(Primitive::Generic) => const { Content::of(&[Attribute, Generic]) },
+            Type::Primitive(Primitive::String) => const { Content::of(&[Attribute, NotLiteral]) },
+            Type::Primitive(_) => const { Content::of(&[Attribute]) },
+            Type::Tensor(Element::Of(Primitive::Generic)) => const { Content::of(&[Tensor, Generic, NotLiteral]) },
+            Type::Tensor(Element::Of(_)) => const { Content::of(&[Tensor, NotLiteral]) },
+            Type::Tensor(Element::Any) => const { Content::of(&[Tensor, AnyTensor, NotLiteral]) },
+            Type::Tensor(Element::Unknown) => const { Content::of(&[Tensor, Unknown, NotLiteral]) },
+        }
+    }
+
+    /// Whether something occurs anywhere in a type.
+    pub(crate) fn has(&self, ty: Type, part: Part) -> bool {
+        self.content(ty).parts & 1 << part as u8 != 0
     }
 
     /// The item type of an array type.
     pub(crate) fn item(&self, array: ArrayType) -> Type {
-        self.arrays.get_index(array.0 as usize).copied().unwrap_or(Type::Unknown)
+        self.arrays.get_index(array.0 as usize).map_or(Type::Unknown, |(item, _)| *item)
     }
 
     /// The item types of a tuple type.
     pub(crate) fn items(&self, tuple: TupleType) -> &[Type] {
-        self.tuples.get_index(tuple.0 as usize).map_or(&[], |items| items)
+        self.tuples.get_index(tuple.0 as usize).map_or(&[], |(items, _)| items)
     }
 
     /// The type that a specification names.
     pub(crate) fn type_of_spec(&mut self, ast: &Ast, id: TypeSpecId) -> Type {
         match ast.type_spec(id) {
             TypeSpec::Primitive(primitive) => Type::Primitive(primitive),
-            TypeSpec::Tensor(ElementSpec::Of(primitive)) => Type::Tensor(Element::Of(primitive)),
-            TypeSpec::Tensor(ElementSpec::Any) => Type::Tensor(Element::Any),
-            TypeSpec::Tensor(ElementSpec::Untyped) => Type::Tensor(Element::Unknown),
+            TypeSpec::Tensor(element) => Type::Tensor(element),
             TypeSpec::Array(item) => {
                 let item = with_stack(|| self.type_of_spec(ast, item));
                 self.array(item)
@@ -206,49 +202,6 @@ impl Types {
                 self.tuple(&items)
             }),
         }
-    }
-
-    /// Whether tensors occur anywhere in a type.
-    pub(crate) fn has_tensor(&self, ty: Type) -> bool {
-        self.content(ty).tensor
-    }
-
-    /// Whether attributes occur anywhere in a type.
-    pub(crate) fn has_attribute(&self, ty: Type) -> bool {
-        self.content(ty).attribute
-    }
-
-    /// Whether the type argument `?` occurs in a type.
-    pub(crate) fn has_generic(&self, ty: Type) -> bool {
-        self.content(ty).generic
-    }
-
-    /// Whether something occurs in a type that is not known: a symbol, the items of `[]`, the
-    /// elements of what an operation that is not declared gives.
-    pub(crate) fn has_unknown(&self, ty: Type) -> bool {
-        self.content(ty).unknown
-    }
-
-    /// Whether `tensor<>` occurs in a type.
-    pub(crate) fn has_any_tensor(&self, ty: Type) -> bool {
-        if !matches!(ty, Type::Array(_) | Type::Tuple(_)) {
-            return ty == Type::Tensor(Element::Any);
-        }
-        let mut open: SmallVec<[Type; 4]> = smallvec::smallvec![ty];
-        while let Some(ty) = open.pop() {
-            match ty {
-                Type::Tensor(Element::Any) => return true,
-                Type::Array(array) => open.push(self.item(array)),
-                Type::Tuple(tuple) => open.extend_from_slice(self.items(tuple)),
-                _ => {}
-            }
-        }
-        false
-    }
-
-    /// Whether a type is a primitive or nested arrays of one primitive, which can become a tensor.
-    pub(crate) fn is_literal_tensor(&self, ty: Type) -> bool {
-        !self.content(ty).unliteral
     }
 
     /// The primitive that nested arrays are made of.
@@ -267,7 +220,7 @@ impl Types {
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
         match (formal, actual) {
             (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
-            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has_generic(formal) => Fit::Exact,
+            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has(formal, Part::Generic) => Fit::Exact,
             (Type::Primitive(formal), Type::Primitive(actual)) => same_primitive(formal, actual, generic, Fit::None),
             (Type::Tensor(Element::Of(formal)), Type::Tensor(Element::Of(actual))) => {
                 same_primitive(formal, actual, generic, Fit::Elements)
@@ -277,7 +230,7 @@ impl Types {
                 same_primitive(formal, actual, generic, Fit::LiteralAsTensor)
             }
             (Type::Tensor(_), Type::Primitive(_)) => Fit::Exact,
-            (Type::Tensor(element), other) if self.is_literal_tensor(other) => {
+            (Type::Tensor(element), other) if !self.has(other, Part::NotLiteral) => {
                 if let (Element::Of(formal), Some(actual)) = (element, self.leaf_primitive(other)) {
                     same_primitive(formal, actual, generic, Fit::LiteralAsTensor);
                 }
@@ -297,7 +250,9 @@ impl Types {
                 let mut suits = |&item: &Type| with_stack(|| self.fit(item, self.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
-            (Type::Array(formal), Type::Tensor(_)) if !self.has_tensor(self.item(formal)) => Fit::TensorAsAttribute,
+            (Type::Array(formal), Type::Tensor(_)) if !self.has(self.item(formal), Part::Tensor) => {
+                Fit::TensorAsAttribute
+            }
             (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
                 let (formal, actual) = (self.items(formal), self.items(actual));
                 if formal.len() != actual.len() {
@@ -364,7 +319,7 @@ impl Types {
 
     /// A type with `?` replaced.
     pub(crate) fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
-        if !self.has_generic(ty) {
+        if !self.has(ty, Part::Generic) {
             return ty;
         }
         with_stack(|| match ty {

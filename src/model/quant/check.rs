@@ -6,7 +6,7 @@ use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Primitive;
 use crate::graph::{Extent, Graph, TensorId};
-use crate::nnef::ast::{Ast, ElementSpec, Fragment, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Ast, Element, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
 use crate::source::{FileId, Location, Span};
 
@@ -158,7 +158,7 @@ impl Check<'_> {
         let (name, value) = (&argument.name, &argument.value);
         let (primitive, channels) = match ast.type_spec(ty) {
             TypeSpec::Primitive(primitive) => (primitive, false),
-            TypeSpec::Tensor(ElementSpec::Of(primitive)) => (primitive, true),
+            TypeSpec::Tensor(Element::Of(primitive)) => (primitive, true),
             _ => return None,
         };
         let Some(extents) = extents(value).filter(|extents| channels || extents.is_empty()) else {

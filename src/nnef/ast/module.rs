@@ -63,8 +63,8 @@ pub(crate) struct ResultDecl {
 pub(crate) struct Fragment {
     /// Its name.
     pub(crate) name: Ident,
-    /// `<?>`, with the default type if one is given.
-    pub(crate) generic: Option<GenericDecl>,
+    /// Whether it is generic.
+    pub(crate) generic: Generic,
     /// Parameters in order.
     pub(crate) params: Params,
     /// Results in order.
@@ -75,13 +75,13 @@ pub(crate) struct Fragment {
     pub(crate) span: Span,
 }
 
-/// `<?>` or `<? = scalar>` after a fragment's name.
+/// Whether a fragment is generic, and its default type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GenericDecl {
-    /// The default type.
-    pub(crate) default: Option<Primitive>,
-    /// Angle brackets included.
-    pub(crate) span: Span,
+pub(crate) enum Generic {
+    /// No `<?>`.
+    No,
+    /// `<?>`, or `<? = type>`.
+    Yes(Option<Primitive>),
 }
 
 /// `graph g( .. ) -> ( .. ) { .. }`
@@ -96,17 +96,6 @@ pub(crate) struct GraphDecl {
     /// The body, whose nodes are not those of the module.
     pub(crate) body: Statements,
     /// From `graph` to the closing brace.
-    pub(crate) span: Span,
-}
-
-/// `version 1.0;`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Version {
-    /// Major number.
-    pub(crate) major: u32,
-    /// Minor number.
-    pub(crate) minor: u32,
-    /// The whole directive.
     pub(crate) span: Span,
 }
 
@@ -141,8 +130,8 @@ pub(crate) struct Module {
     pub(crate) file: FileId,
     /// Its nodes.
     pub(crate) ast: Ast,
-    /// The version directive.
-    pub(crate) version: Option<Version>,
+    /// The version directive, `version 1.0;`.
+    pub(crate) version: Option<Span>,
     /// Extension directives in order.
     pub(crate) extensions: Vec<Extension>,
     /// Fragments in order.

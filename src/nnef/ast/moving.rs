@@ -55,7 +55,7 @@ struct Moved {
 
 impl Moved {
     fn id(&self, id: ExprId) -> ExprId {
-        ExprId::new(id.index() - self.from.exprs + self.to.exprs)
+        ExprId::at(id.index() - self.from.exprs + self.to.exprs)
     }
 
     fn optional(&self, id: Option<ExprId>) -> Option<ExprId> {

@@ -13,7 +13,7 @@ use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Fit, Type};
+use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
 
 type Bound = SmallVec<[Option<ExprId>; 8]>;
@@ -149,7 +149,7 @@ impl BodyCheck<'_, '_> {
             self.push(diagnostic);
             return true;
         }
-        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has_tensor(ty);
+        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has(ty, Part::Tensor);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
             let name = self.checked().text(call.name.name);
             let message = format!("how many tensors `{name}` gives is not known here");
@@ -283,7 +283,7 @@ impl BodyCheck<'_, '_> {
             if declared == Generic::No && param.ty == actual && actual.is_plain() {
                 continue;
             }
-            open |= self.types().has_unknown(actual);
+            open |= self.types().has(actual, Part::Unknown);
             let before = generic;
             let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {

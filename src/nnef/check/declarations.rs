@@ -8,7 +8,7 @@ use crate::graph::Primitive;
 use crate::nnef::ast::{Fragment, Ident, Param, ResultDecl, TypeSpec, TypeSpecId};
 use crate::nnef::datatypes::{data_type, with_data_type};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Fit, Type};
+use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Location;
 use crate::source::names::Name;
 use rustc_hash::FxHashMap;
@@ -49,12 +49,12 @@ impl Checker<'_> {
         let mut ty = |spec: TypeSpecId, name: Name| {
             let ty = types.type_of_spec(ast, spec);
             if !standard_draft {
-                return (ty, types.has_tensor(ty));
+                return (ty, types.has(ty, Part::Tensor));
             }
             let data_type = data_type(document.names().text(fragment.name.name), document.names().text(name));
             any_data_type |= data_type == Primitive::Generic;
             let ty = with_data_type(types, ty, data_type);
-            (ty, types.has_tensor(ty))
+            (ty, types.has(ty, Part::Tensor))
         };
         let param = |param: &Param| {
             let (ty, tensor) = ty(param.ty, param.name.name);
@@ -69,9 +69,8 @@ impl Checker<'_> {
             params,
             results: fragment.results.iter().map(result).collect(),
             generic: match fragment.generic {
-                None if any_data_type => Generic::Yes(None),
-                None => Generic::No,
-                Some(generic) => Generic::Yes(generic.default),
+                Generic::No if any_data_type => Generic::Yes(None),
+                generic => generic,
             },
             has_body: fragment.body.is_some() && !metadata,
             metadata,
@@ -176,7 +175,7 @@ impl Checker<'_> {
         while let TypeSpec::Array(item) = ast.type_spec(spec) {
             spec = item;
         }
-        if self.checked.types.has_tensor(ty) && self.checked.types.has_attribute(ty) {
+        if self.checked.types.has(ty, Part::Tensor) && self.checked.types.has(ty, Part::Attribute) {
             let at = self.at(module, ast.type_spans[spec.index()]);
             self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
         }
@@ -186,9 +185,9 @@ impl Checker<'_> {
     fn result_types(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
         for (result, declared) in info.results.iter().zip(&fragment.results) {
-            let (code, fault) = if self.checked.types.has_any_tensor(result.ty) {
+            let (code, fault) = if self.checked.types.has(result.ty, Part::AnyTensor) {
                 (Code::AnyTensorResult, "must name its element type".to_string())
-            } else if self.checked.types.has_attribute(result.ty) {
+            } else if self.checked.types.has(result.ty, Part::Attribute) {
                 (Code::ResultNotTensor, format!("is {}, not a tensor", self.describe(result.ty)))
             } else {
                 continue;
@@ -201,13 +200,13 @@ impl Checker<'_> {
     /// D6: `?` occurs exactly when the fragment is generic.
     fn generic_use(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
-        let using = types(fragment, info).find(|(ty, _)| self.checked.types.has_generic(*ty));
+        let using = types(fragment, info).find(|(ty, _)| self.checked.types.has(*ty, Part::Generic));
         match (fragment.generic, using) {
-            (Some(_), None) => {
+            (Generic::Yes(_), None) => {
                 let at = self.at(module, fragment.name.span);
                 self.report(Code::GenericMismatch, at, "`<?>` is declared, but no parameter or result uses `?`");
             }
-            (None, Some((_, spec))) => {
+            (Generic::No, Some((_, spec))) => {
                 let at = self.at(module, ast.type_spans[spec.index()]);
                 let name = self.checked.text(info.name).to_string();
                 let diagnostic =

@@ -24,7 +24,7 @@ use scope::Scope;
 use smallvec::SmallVec;
 use state::BodyState;
 
-use super::ast::{Ast, ExprId};
+use super::ast::{Ast, ExprId, Generic};
 use super::datatypes::plural;
 use super::document::{Document, ModuleId};
 use super::types::{Type, Types};
@@ -57,15 +57,6 @@ pub(crate) struct ResultInfo {
     pub(crate) name: Name,
     /// Its type.
     pub(crate) ty: Type,
-}
-
-/// Whether a fragment is generic, and its default type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Generic {
-    /// No `<?>`.
-    No,
-    /// `<?>`, or `<? = type>`.
-    Yes(Option<Primitive>),
 }
 
 /// A fragment and its signature.
@@ -145,11 +136,6 @@ impl ModuleInfo {
         self.bound.reserve(ast.args.len());
         self.iterator_slots.clear();
         self.loop_slots.clear();
-        self.grow(ast);
-    }
-
-    /// Makes room for nodes that a tree has got since.
-    fn grow(&mut self, ast: &Ast) {
         self.types.resize(ast.exprs.len(), Type::Unknown);
         self.refs.resize(ast.exprs.len(), Ref::None);
         self.calls.resize(ast.calls.len(), None);

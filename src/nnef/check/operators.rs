@@ -5,16 +5,8 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
-use crate::nnef::types::{Element, Type};
+use crate::nnef::types::{Element, Part, Type};
 use crate::source::Span;
-
-/// The elements that the operation behind an operator works on.
-fn operand_element(class: Class) -> Primitive {
-    match class {
-        Class::Logic => Primitive::Logical,
-        _ => Primitive::Scalar,
-    }
-}
 
 impl BodyCheck<'_, '_> {
     pub(super) fn unary(&mut self, op: UnaryOp, at: u32, ty: Type) -> Type {
@@ -81,7 +73,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn tensor_operator(&mut self, class: Class, text: &str, span: Span, left: Type, right: Type) -> Type {
-        let wanted = operand_element(class);
+        let wanted = if class == Class::Logic { Primitive::Logical } else { Primitive::Scalar };
         let mut element = None;
         for ty in [left, right] {
             match ty {
@@ -96,7 +88,7 @@ impl BodyCheck<'_, '_> {
                     if !self.draft()
                         && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}
                 Type::INTEGER => self.operand_literal(text, span, ty, wanted),
-                ty if !matches!(ty, Type::Primitive(_)) && self.types().is_literal_tensor(ty) => {
+                ty if !matches!(ty, Type::Primitive(_)) && !self.types().has(ty, Part::NotLiteral) => {
                     self.operand_literal(text, span, ty, wanted);
                 }
                 _ => return self.undefined(text, span, left, right),
@@ -190,7 +182,7 @@ impl BodyCheck<'_, '_> {
             Type::Unknown | Type::EmptyArray => {}
             Type::Array(array) => {
                 let item = self.types().item(array);
-                if self.types().has_tensor(left) || self.types().has_tensor(item) {
+                if self.types().has(left, Part::Tensor) || self.types().has(item, Part::Tensor) {
                     self.undefined("in", span, left, right);
                 } else if self.types().common(left, item).is_none() {
                     let (left, right) = (self.describe(left), self.describe(right));

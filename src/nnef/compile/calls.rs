@@ -53,14 +53,15 @@ impl Compiler<'_, '_> {
             self.conform(value, param.ty);
         }
         let site = self.call_site(id, info, open.hint);
-        match open.inlined {
-            true => self.inlined_call(site, declared.params.len()),
-            false => {
-                let params = 0..declared.params.len();
-                let keys: SmallVec<[Key; 8]> =
-                    params.filter(|&i| self.bound(info.bound, i).is_some()).map(|i| Key::Param(i as u32)).collect();
-                self.operation(site, &keys);
-            }
+        if open.inlined {
+            let (span, site) = (site.span, self.site(site, &[]));
+            self.take_operands(site, declared.params.len());
+            self.emit(Instr::Call(site), span);
+        } else {
+            let params = 0..declared.params.len();
+            let keys: SmallVec<[Key; 8]> =
+                params.filter(|&i| self.bound(info.bound, i).is_some()).map(|i| Key::Param(i as u32)).collect();
+            self.operation(site, &keys);
         }
         None
     }
@@ -132,12 +133,5 @@ impl Compiler<'_, '_> {
         } else {
             self.emit_site(site, keys);
         }
-    }
-
-    fn inlined_call(&mut self, site: Site, params: usize) {
-        let span = site.span;
-        let site = self.site(site, &[]);
-        self.take_operands(site, params);
-        self.emit(Instr::Call(site), span);
     }
 }

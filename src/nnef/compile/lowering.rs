@@ -24,8 +24,9 @@ fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
 pub(crate) struct Lowering {
     /// By the positions of the fragments in [`Checked::fragments`].
     expand: Vec<bool>,
-    keep: Vec<bool>,
     open_arrays: Vec<bool>,
+    /// The fragments that are to stay whatever they are.
+    pub(crate) kept: Vec<UnitId>,
     /// Whether everything is evaluated, demanded or not.
     pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
@@ -64,16 +65,11 @@ impl Lowering {
         Lowering {
             expand: checked.fragments.iter().map(decide).collect(),
             open_arrays: checked.fragments.iter().map(open_array).collect(),
-            keep: checked.fragments.iter().map(kept).collect(),
+            kept: checked.fragment_ids().filter(|&id| kept(checked.fragment(id))).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
             flat: options.flat,
         }
-    }
-
-    /// The fragments that are to stay whatever they are.
-    pub(crate) fn kept(&self, checked: &Checked) -> Vec<UnitId> {
-        checked.fragment_ids().filter(|id| self.keep[id.index()]).collect()
     }
 
     /// Whether calls of a fragment are replaced by its body. An array result that no left side

@@ -22,7 +22,7 @@ use crate::nnef::ast::{self, Ast, Expr, ExprId};
 use crate::nnef::check::{Checked, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::statements::Chunk;
-use crate::nnef::types::Type;
+use crate::nnef::types::{Part, Type};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
@@ -195,7 +195,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             slots,
             params,
             results: info.results.len() as u32,
-            makes_tensors: info.results.iter().any(|result| self.checked.types.has_tensor(result.ty)),
+            makes_tensors: info.results.iter().any(|result| self.checked.types.has(result.ty, Part::Tensor)),
             standard: self.module == ModuleId::STANDARD,
             result: match results[..] {
                 [result] => NonZeroU32::new(result + 1),

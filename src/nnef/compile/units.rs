@@ -6,7 +6,8 @@ use super::constants::literal;
 use crate::core::budget::Budget;
 use crate::core::unit::{Form, Param, Unit, UnitResult, Units};
 use crate::graph::{Dialect, Primitive};
-use crate::nnef::check::{Checked, FragmentInfo, Generic};
+use crate::nnef::ast::Generic;
+use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
 

@@ -39,7 +39,7 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
         max_trips: options.max_trips,
         max_depth: options.max_depth,
         max_ops: options.max_ops,
-        kept: lowering.kept(checked),
+        kept: lowering.kept.clone(),
         input_shapes: options.input_shapes.iter().filter_map(shape).collect(),
     }
 }
@@ -137,7 +137,7 @@ impl Expander {
     fn compile_callees(&mut self, checked: &Checked) {
         let mut at = self.machine.program.instrs.len();
         for fragment in checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
-            if [true, false].iter().any(|taken_apart| self.lowering.expands(fragment, *taken_apart)) {
+            if self.lowering.expands(fragment, false) {
                 self.define(checked, fragment);
             }
         }

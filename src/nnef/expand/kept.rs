@@ -254,7 +254,7 @@ fn flat_body(
 fn comments(checked: &Checked) -> Vec<String> {
     let module = checked.document.main();
     let text = checked.document.sources().file(module.file).text();
-    let start = module.version.as_ref().map_or(0, |version| version.span.start);
+    let start = module.version.map_or(0, |version| version.start);
     let head: Vec<Span> = module.comments.iter().copied().take_while(|comment| comment.end <= start).collect();
     let mut lines = Vec::new();
     for (i, comment) in head.iter().enumerate() {

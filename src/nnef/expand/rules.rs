@@ -68,7 +68,10 @@ impl<'a> Check<'a> {
     }
 
     fn label_text(&self, operation: &Operation) -> Option<&'a str> {
-        text(self.graph, operation, self.checked.words.label)
+        match attribute(self.graph, operation, self.checked.words.label) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
     }
 }
 
@@ -138,13 +141,6 @@ fn update<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 
 fn attribute<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) -> Option<&'g Value> {
     graph.argument_named(operation, name?)?.value()
-}
-
-fn text<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) -> Option<&'g str> {
-    match attribute(graph, operation, name) {
-        Some(Value::String(text)) => Some(text),
-        _ => None,
-    }
 }
 
 /// A label in the case in which labels are compared. The draft tells cases apart.

@@ -8,8 +8,7 @@ use super::build::{Parsed, Reader, fails, ident, place, push, token};
 use super::expression::{enclosed, list, literal};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
-    ElementSpec, Expr, ExprId, GenericDecl, Ident, ListRange, Param, Params, ResultDecl, Results, TypeSpec, TypeSpecId,
-    UnaryOp,
+    Element, Expr, ExprId, Generic, Ident, ListRange, Param, Params, ResultDecl, Results, TypeSpec, TypeSpecId, UnaryOp,
 };
 use crate::nnef::lexer::Kind;
 
@@ -17,7 +16,7 @@ use crate::nnef::lexer::Kind;
 #[derive(Clone, Debug)]
 pub(super) struct FragmentHead {
     pub(crate) name: Ident,
-    pub(crate) generic: Option<GenericDecl>,
+    pub(crate) generic: Generic,
     pub(crate) params: Params,
     pub(crate) results: Results,
 }
@@ -35,6 +34,7 @@ pub(super) struct GraphHead {
 pub(super) fn fragment_head(input: &mut Reader) -> Parsed<FragmentHead> {
     let name = input.parse(token(Kind::Fragment).ignore_then(custom(ident)))?;
     let generic = if input.state().rules.generics { input.parse(custom(generic).or_not())? } else { None };
+    let generic = generic.unwrap_or(Generic::No);
     let params = list(input, param)?.into_iter().collect();
     input.parse(token(Kind::Arrow))?;
     let results = list(input, result)?.into_iter().collect();
@@ -64,13 +64,10 @@ fn result(input: &mut Reader) -> Parsed<ResultDecl> {
 }
 
 /// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`
-fn generic(input: &mut Reader) -> Parsed<GenericDecl> {
-    let start = place(input);
+fn generic(input: &mut Reader) -> Parsed<Generic> {
     let default = token(Kind::Assign).ignore_then(custom(type_name)).or_not();
     let default = token(Kind::Question).ignore_then(default);
-    let default = input.parse(default.delimited_by(token(Kind::Lt), token(Kind::Gt)))?;
-    let end = place(input);
-    Ok(GenericDecl { default, span: input.state().bytes(start..end) })
+    input.parse(default.delimited_by(token(Kind::Lt), token(Kind::Gt)).map(Generic::Yes))
 }
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
@@ -112,22 +109,19 @@ pub(super) fn type_spec(input: &mut Reader) -> Parsed<TypeSpecId> {
 }
 
 /// `<tensor-type-spec> ::= "tensor" "<" [<type-name> | "?"] ">"`; a bare word in the draft.
-fn tensor(input: &mut Reader) -> Parsed<ElementSpec> {
+fn tensor(input: &mut Reader) -> Parsed<Element> {
     input.skip();
     if input.state().rules.untyped_tensors {
-        return Ok(ElementSpec::Untyped);
+        return Ok(Element::Unknown);
     }
     let element = custom(plain).or_not().delimited_by(token(Kind::Lt), token(Kind::Gt));
-    Ok(input.parse(element)?.map_or(ElementSpec::Any, ElementSpec::Of))
+    Ok(input.parse(element)?.map_or(Element::Any, Element::Of))
 }
 
 /// `<tuple-type-spec> ::= "(" <type-spec> ("," <type-spec>)+ ")"`
 fn tuple_type(input: &mut Reader) -> Parsed<TypeSpec> {
     let items = enclosed(input, type_spec, Kind::LParen, 2)?;
-    let lists = &mut input.state().ast.type_lists;
-    let range = ListRange { start: lists.len() as u32, len: items.len() as u32 };
-    lists.extend_from_slice(&items);
-    Ok(TypeSpec::Tuple(range))
+    Ok(TypeSpec::Tuple(ListRange::append(&mut input.state().ast.type_lists, &items)))
 }
 
 /// `<literal-expr> ::= <literal> | <array-literal-expr> | <tuple-literal-expr>`, where numbers

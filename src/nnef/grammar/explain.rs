@@ -280,17 +280,9 @@ impl Run<'_> {
             let generic = self.has_between(Kind::Lt, start, at) || self.kind(at) == Some(Kind::Lt);
             return self.unexpected(if generic { Code::BadType } else { Code::BadList }, problem);
         };
-        let mut depth = 0usize;
-        let mut state = Kind::Comma;
-        for &kind in &kinds[part + 1..at] {
-            if kind.opens() {
-                depth += 1;
-            } else if kind.closes() {
-                depth = depth.saturating_sub(1);
-            } else if depth == 0 && matches!(kind, Kind::Comma | Kind::Colon | Kind::Assign) {
-                state = kind;
-            }
-        }
+        let separators = self.unnested(part + 1, at);
+        let separators = separators.filter(|kind| matches!(kind, Kind::Comma | Kind::Colon | Kind::Assign));
+        let state = separators.last().unwrap_or(Kind::Comma);
         match state {
             Kind::Assign => {
                 let message = format!("a default value is a literal, and cannot contain {}", self.found(at));

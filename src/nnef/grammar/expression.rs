@@ -234,8 +234,7 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     }
     let arguments = list(input, argument)?;
     let ast = &mut input.state().ast;
-    let args = ListRange { start: ast.args.len() as u32, len: arguments.len() as u32 };
-    ast.args.extend_from_slice(&arguments);
+    let args = ListRange::append(&mut ast.args, &arguments);
     ast.calls.push(Call { name, generic, args });
     let call = CallId(ast.calls.len() as u32 - 1);
     Ok(push(input, start, Expr::Call(call)))
@@ -310,9 +309,8 @@ fn filter<'t, 's>() -> impl Parser<'t, 's, Option<ExprId>> {
 
 fn looped(input: &mut Reader, start: usize, iterators: &[Iterator], filter: Option<ExprId>, item: ExprId) -> ExprId {
     let ast = &mut input.state().ast;
-    let range = ListRange { start: ast.iterators.len() as u32, len: iterators.len() as u32 };
-    ast.iterators.extend_from_slice(iterators);
-    ast.comprehensions.push(Comprehension { iterators: range, filter, item });
+    let iterators = ListRange::append(&mut ast.iterators, iterators);
+    ast.comprehensions.push(Comprehension { iterators, filter, item });
     let id = ComprehensionId(ast.comprehensions.len() as u32 - 1);
     push(input, start, Expr::Comprehension(id))
 }

@@ -3,7 +3,7 @@
 use super::declaration::{self, FragmentHead};
 use super::{ModuleKind, Run, Sink};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item, Version};
+use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item};
 use crate::nnef::lexer::Kind;
 
 /// What an item is.
@@ -133,7 +133,7 @@ impl Run<'_> {
         }
         let end = number + usize::from(self.kind(number + 1) == Some(Kind::Semicolon));
         if self.module.version.is_none() {
-            self.module.version = Some(Version { major, minor, span: self.range(start, end) });
+            self.module.version = Some(self.range(start, end));
             self.module.items.push(Item::Version);
         }
     }

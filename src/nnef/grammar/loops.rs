@@ -53,25 +53,19 @@ fn looping(input: &mut Reader) -> Parsed<ExprId> {
     let body = body(input)?;
     let after = input.parse(condition)?;
     let ast = &mut input.state().ast;
-    let range = |start: usize, len: usize| ListRange { start: start as u32, len: len as u32 };
-    let (recurrences_range, iterators_range) =
-        (range(ast.recurrences.len(), recurrences.len()), range(ast.iterators.len(), iterators.len()));
-    ast.recurrences.extend(recurrences);
-    ast.iterators.extend(iterators);
-    let statements = ast.push_list(&body.statements);
-    let results = ast.push_list(&body.results);
-    ast.loops.push(Loop {
-        recurrences: recurrences_range,
-        iterators: iterators_range,
+    let of = Loop {
+        recurrences: ListRange::append(&mut ast.recurrences, &recurrences),
+        iterators: ListRange::append(&mut ast.iterators, &iterators),
         before,
         unroll,
         index: limit.index,
         count: limit.count,
         block: body.block,
-        statements,
-        results,
+        statements: ast.push_list(&body.statements),
+        results: ast.push_list(&body.results),
         after,
-    });
+    };
+    ast.loops.push(of);
     let id = LoopId(ast.loops.len() as u32 - 1);
     Ok(push(input, start, Expr::Loop(id)))
 }

@@ -123,14 +123,19 @@ impl Run<'_> {
 
     /// Whether a token of this kind stands between two others, outside of further brackets.
     pub(super) fn has_between(&self, kind: Kind, start: usize, end: usize) -> bool {
+        self.unnested(start, end).any(|found| found == kind)
+    }
+
+    /// The kinds of the tokens between two others, outside of further brackets.
+    pub(super) fn unnested(&self, start: usize, end: usize) -> impl Iterator<Item = Kind> {
         let mut depth = 0usize;
-        self.kinds()[start..end].iter().any(|&found| {
-            if found.opens() {
+        self.kinds()[start..end].iter().copied().filter(move |kind| {
+            if kind.opens() {
                 depth += 1;
-            } else if found.closes() {
+            } else if kind.closes() {
                 depth = depth.saturating_sub(1);
             }
-            depth == 0 && found == kind
+            depth == 0
         })
     }
 }

@@ -1,8 +1,10 @@
 //! The formatter: whole modules, with their comments.
 
-use super::{Printer, brackets};
+use super::{ListLayout, Printer};
 use crate::graph::Dialect;
-use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Extension, Fragment, GraphDecl, Ident, Item, Module, Param};
+use crate::nnef::ast::{
+    Assignment, Ast, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Item, Module, Param,
+};
 use crate::nnef::dialect::Rules;
 use crate::source::Span;
 use crate::source::names::Names;
@@ -10,6 +12,8 @@ use crate::source::names::Names;
 /// Lists are broken over lines where a line would be longer.
 const WIDTH: usize = 100;
 pub(super) const INDENT: &str = "    ";
+/// An item on each line of a list that belongs to a statement.
+const BROKEN: ListLayout = ListLayout { before: "\n        ", between: ",\n        ", behind: "\n    " };
 
 /// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long
 /// lists one item on a line. `text` is what the module was parsed from: comments come from there,
@@ -58,10 +62,10 @@ impl Writer<'_> {
             match item {
                 Item::Version => {
                     let Some(version) = module.version else { continue };
-                    self.lead(version.span.end, version.span.start, "", force);
-                    self.out.push_str(&format!("version {}.{}", version.major, version.minor));
+                    self.lead(version.end, version.start, "", force);
+                    self.out.push_str("version 1.0");
                     self.out.push_str(if self.rules.semicolons { ";" } else { "" });
-                    self.trail(version.span.end);
+                    self.trail(version.end);
                 }
                 Item::Extension(index) => self.extension(&module.extensions[*index as usize], force),
                 Item::Fragment(index) => self.fragment(&module.fragments[*index as usize], force),
@@ -167,9 +171,9 @@ impl Writer<'_> {
         let head_end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
         self.lead(head_end, fragment.span.start, "", force);
         let mut head = format!("fragment {}", self.names.text(fragment.name.name));
-        if let Some(generic) = fragment.generic {
+        if let Generic::Yes(default) = fragment.generic {
             head.push_str("<?");
-            if let Some(default) = generic.default {
+            if let Some(default) = default {
                 head.push_str(" = ");
                 head.push_str(self.printer(&self.module.ast).word(default.text()));
             }
@@ -213,22 +217,19 @@ impl Writer<'_> {
 
     /// `name( a, b ) -> ( c )`, on one line if it fits.
     fn head(&mut self, name: String, params: Vec<String>, results: Vec<String>, close: &str) {
-        let flat = |items: &[String]| match items {
+        let list = |items: &[String], [before, between, behind]: [&str; 3]| match items {
             [] => "()".to_owned(),
-            _ => format!("( {} )", items.join(", ")),
+            _ => format!("({before}{}{behind})", items.join(between)),
         };
-        let broken = |items: &[String]| match items {
-            [] => "()".to_owned(),
-            _ => format!("(\n{INDENT}{}\n)", items.join(&format!(",\n{INDENT}"))),
-        };
+        let flat = |items: &[String]| list(items, [" ", ", ", " "]);
+        let broken = |items: &[String]| list(items, ["\n    ", ",\n    ", "\n"]);
         let tail = format!(") -> {}{close}", flat(&results));
         let line = format!("{name}{} -> {}{close}", flat(&params), flat(&results));
         if line.len() <= WIDTH {
             self.out.push_str(&line);
-        } else if tail.len() <= WIDTH {
-            self.out.push_str(&format!("{name}{} -> {}{close}", broken(&params), flat(&results)));
         } else {
-            self.out.push_str(&format!("{name}{} -> {}{close}", broken(&params), broken(&results)));
+            let results = if tail.len() <= WIDTH { flat(&results) } else { broken(&results) };
+            self.out.push_str(&format!("{name}{} -> {results}{close}", broken(&params)));
         }
     }
 
@@ -264,7 +265,7 @@ impl Writer<'_> {
         self.out.push_str(semicolon);
         if self.out.len() - line > WIDTH && self.breaks(ast, assignment.value) {
             self.out.truncate(value);
-            self.broken(ast, assignment.value);
+            self.printer(ast).list(assignment.value, BROKEN);
             self.out.push_str(semicolon);
         }
         self.trail(assignment.span.end);
@@ -284,21 +285,5 @@ impl Writer<'_> {
     fn breaks(&mut self, ast: &Ast, id: ExprId) -> bool {
         let list = matches!(ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
         list && self.printer(ast).count(id) > 0
-    }
-
-    fn broken(&mut self, ast: &Ast, id: ExprId) {
-        let (open, close) = brackets(ast.expr(id));
-        let mut printer = self.printer(ast);
-        printer.callee(id);
-        printer.out.push(open);
-        for index in 0..printer.count(id) {
-            printer.out.push_str(if index > 0 { ",\n" } else { "\n" });
-            printer.out.push_str(INDENT);
-            printer.out.push_str(INDENT);
-            printer.item(id, index);
-        }
-        printer.out.push('\n');
-        printer.out.push_str(INDENT);
-        printer.out.push(close);
     }
 }

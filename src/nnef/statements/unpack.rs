@@ -46,7 +46,7 @@ impl Unpacker<'_> {
     }
 
     fn id(&self, number: u32) -> ExprId {
-        ExprId::new(self.marks.exprs + number as usize)
+        ExprId::at(self.marks.exprs + number as usize)
     }
 
     fn maybe(&self, number: u32) -> Option<ExprId> {

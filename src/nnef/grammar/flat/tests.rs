@@ -39,7 +39,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
         let mut assignments = Vec::new();
         graph.body.each_chunk(|chunk| {
             let first = ast.exprs.len();
-            let moved = |id: ExprId| ExprId::new(first + id.index());
+            let moved = |id: ExprId| ExprId::at(first + id.index());
             let moved = |it: &Assignment| Assignment { target: moved(it.target), value: moved(it.value), ..*it };
             assignments.extend(chunk.statements.iter().map(moved));
             if let Some(any) = chunk.statements.first() {
