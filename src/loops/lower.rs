@@ -18,7 +18,7 @@ use crate::tensor::{DType, Dims, Tensor};
 const SPLAT: usize = 4096;
 
 /// What is lowered, and where.
-struct Lower<'a, 'n> {
+pub(crate) struct Lower<'a, 'n> {
     symbols: &'a mut Symbols<'n>,
     site: &'a Site<'a>,
     op: Op,
@@ -42,31 +42,8 @@ pub(crate) fn operation(
         Lowering::Alias => Ok(inputs[0].clone()),
         Lowering::ByItem(name, on) => call.by_item(name, on),
         Lowering::Reduce(name) => call.reduce(name),
-        Lowering::Own => own(&mut call),
-    }
-}
-
-/// The lowering of operations that have one of their own.
-fn own(call: &mut Lower) -> Computed<Sym> {
-    match call.op.name() {
-        "mod" => call.floored(true),
-        "floor_div" => call.floored(false),
-        "xor" => xor(call),
-        "select" => select(call),
-        "matmul" => matmul(call),
-        "gather" => gather(call),
-        "softmax" => softmax(call),
-        "reshape" => reshape(call),
-        "transpose" => transpose(call),
-        "squeeze" => squeeze(call),
-        "unsqueeze" => unsqueeze(call),
-        "slice" => slice(call),
-        "concat" => call.join("concat"),
-        "stack" => call.join("stack"),
-        "cast" => cast(call),
-        "clamp" => clamp(call),
-        "leaky_relu" => leaky_relu(call),
-        _ => Err(call.blocked("has no counterpart in NNEF 1.0")),
+        Lowering::Own(lower) => lower(&mut call),
+        Lowering::Nothing => Err(call.blocked("has no counterpart in NNEF 1.0")),
     }
 }
 
@@ -200,26 +177,12 @@ impl Lower<'_, '_> {
 
     /// Emits an operation that puts tensors together along an axis.
     fn join(&mut self, operation: &'static str) -> Computed<Sym> {
-        let axis = self.attributes.axis.unwrap_or(0);
-        let axis = axis_of(axis, self.shape.len()).map_err(|message| self.blocked(message))?;
+        let axis = self.counted(&[self.attributes.axis.unwrap_or(0)], self.shape.len())?[0];
         let mut values = Vec::with_capacity(self.inputs.len());
         for input in self.inputs {
             values.push(Value::from(&self.tensor(input)?));
         }
         self.give(operation, [Value::Array(values.into()), Value::Int(axis as i64)])
-    }
-
-    /// `floor(x / y)`, or what is left of x: `x - y * floor(x / y)`.
-    fn floored(&mut self, rest: bool) -> Computed<Sym> {
-        self.only(Primitive::Scalar)?;
-        let [x, y] = self.pair()?;
-        let quotient = self.step("div", [x.clone(), y.clone()], "quotient")?;
-        if !rest {
-            return self.give("floor", [quotient]);
-        }
-        let floor = self.step("floor", [quotient], "floor")?;
-        let multiple = self.step("mul", [y, floor], "multiple")?;
-        self.give("sub", [x, multiple])
     }
 
     /// An operand of a matrix product; a vector becomes a matrix by a further axis.
@@ -240,8 +203,34 @@ impl Lower<'_, '_> {
     }
 }
 
+/// `floor(x / y)`.
+pub(crate) fn floor_div(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let pair = call.pair()?;
+    let quotient = call.step("div", pair, "quotient")?;
+    call.give("floor", [quotient])
+}
+
+/// `x - y * floor(x / y)`.
+pub(crate) fn remainder(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let [x, y] = call.pair()?;
+    let quotient = call.step("div", [x.clone(), y.clone()], "quotient")?;
+    let floor = call.step("floor", [quotient], "floor")?;
+    let multiple = call.step("mul", [y, floor], "multiple")?;
+    call.give("sub", [x, multiple])
+}
+
+pub(crate) fn concat(call: &mut Lower) -> Computed<Sym> {
+    call.join("concat")
+}
+
+pub(crate) fn stack(call: &mut Lower) -> Computed<Sym> {
+    call.join("stack")
+}
+
 /// One but not both.
-fn xor(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn xor(call: &mut Lower) -> Computed<Sym> {
     let pair = call.pair()?;
     let any = call.step("or", pair.clone(), "any")?;
     let both = call.step("and", pair, "both")?;
@@ -249,7 +238,7 @@ fn xor(call: &mut Lower) -> Computed<Sym> {
     call.give("and", [any, apart])
 }
 
-fn select(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn select(call: &mut Lower) -> Computed<Sym> {
     let [condition, branches @ ..] = call.inputs else { return Err(call.blocked("has no operands")) };
     // A known condition for all elements needs no operation where the branch has the shape.
     if let Sym::Known(condition) = condition
@@ -269,7 +258,7 @@ fn select(call: &mut Lower) -> Computed<Sym> {
     call.give("select", arguments)
 }
 
-fn matmul(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn matmul(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let (a, b) = (call.inputs[0], call.inputs[1]);
     let (row, column) = (a.shape().len() == 1, b.shape().len() == 1);
@@ -297,7 +286,7 @@ fn matmul(call: &mut Lower) -> Computed<Sym> {
 }
 
 /// Only by indices that are known: a slice for each.
-fn gather(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
         return Err(call.blocked("is by an index that is known only when the network runs"));
     };
@@ -322,17 +311,17 @@ fn gather(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-fn softmax(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn softmax(call: &mut Lower) -> Computed<Sym> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     call.along("softmax", &axes, call.shape.len())
 }
 
-fn reshape(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn reshape(call: &mut Lower) -> Computed<Sym> {
     let arguments = [call.first()?, integers(&call.shape)];
     call.give("reshape", arguments)
 }
 
-fn transpose(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn transpose(call: &mut Lower) -> Computed<Sym> {
     let rank = call.shape.len();
     let backwards = || (0..rank as i64).rev().collect();
     let axes = call.counted(&call.attributes.axes.clone().unwrap_or_else(backwards), rank)?;
@@ -343,17 +332,17 @@ fn transpose(call: &mut Lower) -> Computed<Sym> {
     call.give("transpose", arguments)
 }
 
-fn squeeze(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn squeeze(call: &mut Lower) -> Computed<Sym> {
     let shape = call.inputs[0].shape();
     let ones = || (0..shape.len() as i64).filter(|&axis| shape[axis as usize] == 1).collect();
     call.along("squeeze", &call.attributes.any_axes().unwrap_or_else(ones), shape.len())
 }
 
-fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
     call.along("unsqueeze", &call.attributes.any_axes().unwrap_or_default(), call.shape.len())
 }
 
-fn slice(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn slice(call: &mut Lower) -> Computed<Sym> {
     let x = call.inputs[0];
     let found = sections(call.attributes, &x.ty().dims).map_err(|message| call.blocked(message))?;
     if found.iter().any(|section| section.stride < 0) {
@@ -372,7 +361,7 @@ fn slice(call: &mut Lower) -> Computed<Sym> {
     call.give("slice", [Some(x), axes, begin, end, stride])
 }
 
-fn cast(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn cast(call: &mut Lower) -> Computed<Sym> {
     let (x, dtype) = (call.inputs[0], call.dtype);
     match (primitive(x.dtype()), primitive(dtype)) {
         _ if x.dtype() == dtype => Ok(x.clone()),
@@ -392,7 +381,7 @@ fn cast(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-fn clamp(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn clamp(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let x = call.first()?;
     match (call.attributes.low.map(Value::Scalar), call.attributes.high.map(Value::Scalar)) {
@@ -403,7 +392,7 @@ fn clamp(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
+pub(crate) fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
     let arguments = [call.first()?, Value::Scalar(call.attributes.alpha.unwrap_or(0.01))];
     call.give("leaky_relu", arguments)
 }
