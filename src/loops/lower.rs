@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::emit::{Flat, integers, primitive, scalar};
-use super::ops::{Attributes, Lowering, Op, axis_of, reduced_axes, sections};
+use super::ops::{Attributes, Lowering, Op, Section, axis_of, reduced_axes, sections};
 use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
@@ -351,12 +351,9 @@ pub(crate) fn slice(call: &mut Lower) -> Computed<Sym> {
     if call.shape.as_slice() == x.shape() {
         return Ok(x.clone());
     }
-    let axes = found.iter().map(|section| section.axis as i64).collect();
-    let begin = found.iter().map(|section| section.begin).collect();
-    let end = found.iter().map(|section| section.end).collect();
-    let stride = found.iter().map(|section| section.stride).collect();
-    let stride = found.iter().any(|section| section.stride != 1).then_some(Value::Integers(stride));
-    let [axes, begin, end] = [axes, begin, end].map(|items| Some(Value::Integers(items)));
+    let each = |field: fn(&Section) -> i64| Some(Value::Integers(found.iter().map(field).collect()));
+    let [axes, begin, end] = [each(|of| of.axis as i64), each(|of| of.begin), each(|of| of.end)];
+    let stride = if found.iter().any(|of| of.stride != 1) { each(|of| of.stride) } else { None };
     let x = call.first()?;
     call.give("slice", [Some(x), axes, begin, end, stride])
 }

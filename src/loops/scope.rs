@@ -151,6 +151,11 @@ impl Scopes {
         pairs.into_iter().find(|&(a, b)| !self.is_nested(a, b) && !self.is_nested(b, a))
     }
 
+    /// Whether of any two loops around a loop one is nested in the other.
+    pub(crate) fn are_clean(&self) -> bool {
+        self.mutual().next().is_none() && self.torn_loops().next().is_none()
+    }
+
     /// Pairs of loops that use each other's values.
     pub(crate) fn mutual(&self) -> impl Iterator<Item = (LoopId, LoopId)> {
         let pairs = |i: usize| self.around[i].iter().map(move |&other| (LoopId::at(i), other));
