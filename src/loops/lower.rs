@@ -55,12 +55,10 @@ impl Lower<'_, '_> {
 
     /// Fails unless all operands are of the type that the operation of NNEF 1.0 takes.
     fn only(&self, wanted: Primitive) -> Computed<()> {
-        match self.inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
-            None => Ok(()),
-            Some(other) => {
-                Err(self.blocked(format_args!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype())))
-            }
-        }
+        let other = self.inputs.iter().map(|input| input.dtype()).find(|dtype| primitive(*dtype) != wanted);
+        other.map_or(Ok(()), |dtype| {
+            Err(self.blocked(format!("is on {dtype} tensors, for which NNEF 1.0 does not have it")))
+        })
     }
 
     /// Emits the operation whose result is that of the layer.
@@ -83,28 +81,28 @@ impl Lower<'_, '_> {
         Ok(Value::from(&flat))
     }
 
-    fn tensor(&mut self, value: &Sym) -> Computed<Flat> {
-        self.symbols.tensor(self.site, value)
+    /// A value as an argument.
+    fn tensor(&mut self, value: &Sym) -> Computed<Value> {
+        Ok(Value::from(&self.symbols.tensor(self.site, value)?))
     }
 
     /// The first operand as an argument.
     fn first(&mut self) -> Computed<Value> {
-        Ok(Value::from(&self.tensor(self.inputs[0])?))
+        self.tensor(self.inputs[0])
     }
 
     /// An operand with axes at its front as far as it needs them to have a number of axes.
     fn widened(&mut self, value: &Sym, rank: usize) -> Computed<Value> {
         let missing = rank.saturating_sub(value.shape().len());
-        let flat = match value {
+        match value {
             Sym::Known(known) => {
                 let mut wide = Tensor::clone(known);
                 (0..missing).for_each(|_| wide = wide.unsqueezed(0));
-                self.tensor(&Sym::Known(Arc::new(wide)))?
+                self.tensor(&Sym::Known(Arc::new(wide)))
             }
-            Sym::Flat(flat) if missing == 0 => flat.clone(),
-            Sym::Flat(flat) => self.symbols.widened(self.site, flat, missing)?,
-        };
-        Ok(Value::from(&flat))
+            Sym::Flat(flat) if missing == 0 => Ok(Value::from(flat)),
+            Sym::Flat(flat) => Ok(Value::from(&self.symbols.widened(self.site, flat, missing)?)),
+        }
     }
 
     /// Two operands with as many axes as the result.
@@ -132,11 +130,8 @@ impl Lower<'_, '_> {
         self.only(on)?;
         let rank = inputs.iter().map(|input| input.shape().len()).max().unwrap_or(0);
         let literals = inputs.iter().any(|input| self.shapes_result(input));
-        let mut arguments = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            arguments.push(self.operand(input, rank, literals)?);
-        }
-        self.give(name, arguments)
+        let arguments: Computed<Vec<Value>> = inputs.iter().map(|input| self.operand(input, rank, literals)).collect();
+        self.give(name, arguments?)
     }
 
     fn reduce(&mut self, name: &'static str) -> Computed<Sym> {
@@ -178,11 +173,8 @@ impl Lower<'_, '_> {
     /// Emits an operation that puts tensors together along an axis.
     fn join(&mut self, operation: &'static str) -> Computed<Sym> {
         let axis = self.counted(&[self.attributes.axis.unwrap_or(0)], self.shape.len())?[0];
-        let mut values = Vec::with_capacity(self.inputs.len());
-        for input in self.inputs {
-            values.push(Value::from(&self.tensor(input)?));
-        }
-        self.give(operation, [Value::Array(values.into()), Value::Int(axis as i64)])
+        let values: Computed<Vec<Value>> = self.inputs.iter().map(|input| self.tensor(input)).collect();
+        self.give(operation, [Value::Array(values?.into()), Value::Int(axis as i64)])
     }
 
     /// An operand of a matrix product; a vector becomes a matrix by a further axis.
@@ -251,11 +243,9 @@ pub(crate) fn select(call: &mut Lower) -> Computed<Sym> {
     let rank = call.shape.len();
     let condition = call.widened(condition, if condition.shape().is_empty() { 0 } else { rank })?;
     let literals = branches.iter().any(|branch| call.shapes_result(branch));
-    let mut arguments = vec![condition];
-    for branch in branches {
-        arguments.push(call.operand(branch, rank, literals && branch.dtype().is_float())?);
-    }
-    call.give("select", arguments)
+    let branch = |branch: &&Sym| call.operand(branch, rank, literals && branch.dtype().is_float());
+    let branches = branches.iter().map(branch).collect::<Computed<Vec<Value>>>()?;
+    call.give("select", std::iter::once(condition).chain(branches))
 }
 
 pub(crate) fn matmul(call: &mut Lower) -> Computed<Sym> {
@@ -290,17 +280,15 @@ pub(crate) fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
         return Err(call.blocked("is by an index that is known only when the network runs"));
     };
-    let x = call.tensor(call.inputs[0])?;
+    let x = call.symbols.tensor(call.site, call.inputs[0])?;
     let axis = call.counted(&[call.attributes.axis.unwrap_or(0)], x.shape.len())?[0];
     let extent = x.shape[axis];
     let places = indices.places_in(extent, true).map_err(|wanted| {
         let message = format!("`{}`: index {wanted} is outside an axis of {extent}", call.site.name());
         call.site.fail(Code::LayerOperands, message)
     })?;
-    let mut parts = Vec::with_capacity(places.len());
-    for place in places {
-        parts.push(call.symbols.part(call.site, &x, axis, place)?);
-    }
+    let part = |place| call.symbols.part(call.site, &x, axis, place);
+    let parts = places.into_iter().map(part).collect::<Computed<Vec<Flat>>>()?;
     match (indices.rank(), parts.first()) {
         (0, Some(part)) => Ok(Sym::Flat(part.clone())),
         (1, Some(_)) => {
@@ -362,7 +350,7 @@ pub(crate) fn cast(call: &mut Lower) -> Computed<Sym> {
     let (x, dtype) = (call.inputs[0], call.dtype);
     match (primitive(x.dtype()), primitive(dtype)) {
         _ if x.dtype() == dtype => Ok(x.clone()),
-        (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.tensor(x)? })),
+        (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.symbols.tensor(call.site, x)? })),
         (Primitive::Logical, Primitive::Scalar) => {
             let condition = call.first()?;
             call.give("select", [condition, Value::Scalar(1.0), Value::Scalar(0.0)])
@@ -371,10 +359,7 @@ pub(crate) fn cast(call: &mut Lower) -> Computed<Sym> {
             let x = call.first()?;
             call.give("ne", [x, Value::Scalar(0.0)])
         }
-        _ => {
-            let (from, to) = (x.dtype(), dtype);
-            Err(call.blocked(format_args!("makes {to} of {from}, for which NNEF 1.0 has no operation")))
-        }
+        _ => Err(call.blocked(format!("makes {dtype} of {}, for which NNEF 1.0 has no operation", x.dtype()))),
     }
 }
 

@@ -158,39 +158,30 @@ impl<'n> Machine<'n> {
         let Machine { net, types, symbols, values, trips: running, plan, .. } = self;
         let (net, site) = (*net, Site { net, layer, trips: running });
         let Some(output) = net.layer(layer).output else { return Ok(()) };
-        let missing = |what: &str| site.fail(Code::LayerOperands, what);
+        let operand = |input: TensorId| match &values[input.index()] {
+            Some(value) => value.as_ref().map_err(Arc::clone),
+            None => Err(site.fail(Code::LayerOperands, "an operand has no value")),
+        };
         let value = match &net.layer(layer).kind {
             LayerKind::Operation { op, inputs, attributes } => {
-                let operand = |input: TensorId| match &values[input.index()] {
-                    Some(value) => value.as_ref().map_err(Arc::clone),
-                    None => Err(missing("an operand has no value")),
-                };
-                let operands: Computed<SmallVec<[&Sym; 4]>> =
-                    inputs.iter().map(|input| operand(input.tensor)).collect();
-                operands.and_then(|inputs| symbols.operation(&site, (*op, attributes, types.get(output)), &inputs))
+                let inputs: Computed<SmallVec<[&Sym; 4]>> = inputs.iter().map(|input| operand(input.tensor)).collect();
+                inputs.and_then(|inputs| symbols.operation(&site, (*op, attributes, types.get(output)), &inputs))
             }
             LayerKind::Iterator { of, input, axis, reverse } => {
                 let count = plan.loops[of.index()].count.and_then(|count| values[count.index()].as_ref());
                 let count = count.and_then(|count| count.as_ref().ok()?.number());
                 let index = if *reverse { count.map_or(-1, |count| count - 1 - i as i64) } else { i as i64 };
-                match &values[input.tensor.index()] {
-                    Some(Ok(value)) => {
-                        let axis = *axis as usize;
-                        let place = usize::try_from(index).unwrap_or(usize::MAX);
-                        let of = (value, plan.depths[input.tensor.index()]);
-                        symbols.element(&site, of, axis, place, trips).and_then(|found| {
-                            found.ok_or_else(|| {
-                                let (name, tensor) = (site.name(), net.name_of(input.tensor));
-                                let extent = value.shape().get(axis).copied().unwrap_or(0);
-                                let of = format!("an axis of `{tensor}` that has {extent}");
-                                let message = format!("iterator `{name}` asks for index {index} of {of}");
-                                site.fail(Code::IteratorRange, message)
-                            })
-                        })
-                    }
-                    Some(Err(failure)) => Err(Arc::clone(failure)),
-                    None => Err(missing("what it runs over has no value")),
-                }
+                let (axis, depth) = (*axis as usize, plan.depths[input.tensor.index()]);
+                operand(input.tensor).and_then(|value| {
+                    let place = usize::try_from(index).unwrap_or(usize::MAX);
+                    let found = symbols.element(&site, (value, depth), axis, place, trips)?;
+                    found.ok_or_else(|| {
+                        let (name, tensor) = (site.name(), net.name_of(input.tensor));
+                        let extent = value.shape().get(axis).copied().unwrap_or(0);
+                        let of = format!("an axis of `{tensor}` that has {extent}");
+                        site.fail(Code::IteratorRange, format!("iterator `{name}` asks for index {index} of {of}"))
+                    })
+                })
             }
             _ => return Ok(()),
         };
@@ -371,12 +362,8 @@ impl<'n> Machine<'n> {
         for Leaving { outlet, collected, .. } in &mut running.outlets {
             let Some(Ok(collector)) = collected else { continue };
             let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
-            let pushed = match &self.values[outlet.input.index()] {
-                Some(Ok(value)) => collector.push(&mut self.symbols, &site, value, active),
-                Some(Err(failure)) => Err(Arc::clone(failure)),
-                None => Err(site.fail(Code::LayerOperands, "an element has no value")),
-            };
-            match pushed {
+            let value = self.value(outlet.input);
+            match value.and_then(|value| collector.push(&mut self.symbols, &site, &value, active)) {
                 Ok(()) => {}
                 Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
                 // In a trip that is perhaps not made at all it is no failure.
