@@ -89,12 +89,11 @@ impl Machine {
         let naming = self.naming((index, name), (unit, &head));
         let dtype = self.type_argument(generic);
         let released = releases && self.releases();
-        match operands {
-            // Copied before the slots that hold them are freed.
-            Some(first) if released => self.push_operands(first, head.params),
-            _ => {}
-        }
         if released {
+            // Copied before the slots that hold them are freed.
+            if let Some(first) = operands {
+                self.push_operands(first, head.params);
+            }
             self.drop_slots(self.base as usize);
         }
         let base = self.slots.len();
@@ -234,15 +233,11 @@ impl Machine {
                 self.calls.targets.extend(targets);
             }
         }
-        let path = match path {
-            Some(path) => path,
-            None => {
-                let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
-                let path = self.fresh_path(segment, unit);
-                self.calls.targets.resize(base as usize + count, Target::Auto);
-                path
-            }
-        };
+        let path = path.unwrap_or_else(|| {
+            let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
+            self.calls.targets.resize(base as usize + count, Target::Auto);
+            self.fresh_path(segment, unit)
+        });
         Naming { path, result: NameId::ROOT, targets: base }
     }
 

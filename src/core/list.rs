@@ -71,13 +71,6 @@ fn put<T>(cells: &mut VecDeque<T>, items: impl DoubleEndedIterator<Item = T>, en
 }
 
 impl Cells {
-    fn of_numbers(numbers: Numbers) -> Self {
-        match numbers {
-            Numbers::Ints(items) => Cells::FixedInts(items),
-            Numbers::Scalars(items) => Cells::FixedScalars(items),
-        }
-    }
-
     fn len(&self) -> usize {
         match_cells!(self, (_kind, items) => items.len(),
             Cells::FixedInts(items) => items.len(),
@@ -229,7 +222,11 @@ impl List {
 
     /// A long literal, whose numbers it shares.
     pub(crate) fn of_numbers(numbers: &Numbers) -> List {
-        List::new(Cells::of_numbers(numbers.clone()), None)
+        let cells = match numbers {
+            Numbers::Ints(items) => Cells::FixedInts(Arc::clone(items)),
+            Numbers::Scalars(items) => Cells::FixedScalars(Arc::clone(items)),
+        };
+        List::new(cells, None)
     }
 
     /// A list of tensors.
@@ -295,12 +292,8 @@ impl List {
     }
 
     /// Calls a function with each item.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(Value)) {
-        for i in 0..self.len() {
-            if let Some(value) = self.get(i) {
-                f(value);
-            }
-        }
+    pub(crate) fn for_each(&self, f: impl FnMut(Value)) {
+        (0..self.len()).filter_map(|i| self.get(i)).for_each(f);
     }
 
     /// The items.

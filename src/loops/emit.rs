@@ -167,17 +167,15 @@ impl<'n> Emitter<'n> {
         (dtype, shape): (DType, &[usize]),
         (names, array): (&[NameId], bool),
     ) -> Computed<Vec<Flat>> {
+        let refuse = |code, message: String| Err(Failure::new(code, at, message));
         if self.graph.operations.len() as u64 >= self.max_ops {
-            let message = format!("the flat graph has more than {} operations", self.max_ops);
-            return Err(Failure::new(Code::OperationBudget, at, message));
+            return refuse(Code::OperationBudget, format!("the flat graph has more than {} operations", self.max_ops));
         }
         if shape.contains(&0) {
-            let message = format!("`{name}` is empty, and NNEF 1.0 has no empty tensors");
-            return Err(Failure::new(Code::NotFlattenable, at, message));
+            return refuse(Code::NotFlattenable, format!("`{name}` is empty, and NNEF 1.0 has no empty tensors"));
         }
         let Some(kind) = self.kind(operation) else {
-            let message = format!("NNEF 1.0 has no `{operation}`, as `{name}` needs");
-            return Err(Failure::new(Code::NotFlattenable, at, message));
+            return refuse(Code::NotFlattenable, format!("NNEF 1.0 has no `{operation}`, as `{name}` needs"));
         };
         let elements = primitive(dtype);
         // What cannot be told from operands is written, unless it is the default.
@@ -254,12 +252,12 @@ impl<'n> Emitter<'n> {
 
     /// Makes a tensor an output of the graph, under a name of its own.
     pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
-        let own = self.name_of(flat) == name;
-        let copied = match own {
-            true => flat.id,
-            false => self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), name)?.id,
+        let output = if self.name_of(flat) == name {
+            flat.id
+        } else {
+            self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), name)?.id
         };
-        self.graph.outputs.push(copied);
+        self.graph.outputs.push(output);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::emit::{Flat, integers, primitive, scalar};
-use super::ops::{Attributes, Lowering, Op, Section, axis_of, reduced_axes, sections};
+use super::ops::{Attributes, Lowering, Op, Section, axis_of, order, reduced_axes, sections};
 use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
@@ -310,9 +310,7 @@ pub(crate) fn reshape(call: &mut Lower) -> Computed<Sym> {
 }
 
 pub(crate) fn transpose(call: &mut Lower) -> Computed<Sym> {
-    let rank = call.shape.len();
-    let backwards = || (0..rank as i64).rev().collect();
-    let axes = call.counted(&call.attributes.axes.clone().unwrap_or_else(backwards), rank)?;
+    let axes = order(call.attributes.axes.as_ref(), call.shape.len()).map_err(|message| call.blocked(message))?;
     if axes.is_empty() {
         return Ok(call.inputs[0].clone());
     }

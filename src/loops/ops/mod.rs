@@ -8,7 +8,7 @@ mod tests;
 mod types;
 
 pub(crate) use attributes::{Attribute, Attributes, Field};
-pub(crate) use types::{Section, axis_of, reduced_axes, sections};
+pub(crate) use types::{Section, axis_of, order, reduced_axes, sections};
 
 use super::lower::{self, Lower};
 use super::network::{Type, volume};
