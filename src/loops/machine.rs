@@ -112,8 +112,7 @@ impl<'n> Machine<'n> {
     }
 
     fn set(&mut self, tensor: TensorId, value: Option<Computed<Sym>>) -> Run {
-        let size =
-            |value: &Option<Computed<Sym>>| value.as_ref().map_or(0, |value| value.as_ref().map_or(0, Sym::bytes));
+        let size = |value: &Option<Computed<Sym>>| if let Some(Ok(value)) = value { value.bytes() } else { 0 };
         let more = size(&value);
         let usage = &self.symbols.usage;
         usage.hold(more);
@@ -197,13 +196,9 @@ impl<'n> Machine<'n> {
         let depth = self.trips.len();
         self.actives.retain(|(other, _)| *other < depth);
         self.trips.pop();
-        if let Err(failure) = &outcome
-            && FATAL.contains(&failure.code)
-        {
-            return outcome;
-        }
         for Leaving { outlet, collected, .. } in running.outlets {
             let value = match (&outcome, collected) {
+                // Each of a failed loop's outputs fails, or the first one ends the run.
                 (Err(failure), _) => Err(Arc::clone(failure)),
                 (Ok(()), Some(collected)) => collected.and_then(|collected| {
                     let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };

@@ -102,17 +102,14 @@ struct Named<'n> {
 impl Named<'_> {
     /// The input of a boundary layer that is for something, and the loop.
     fn input(&self, wanted: Input) -> Option<(LoopId, Use)> {
-        let (input, of, tensor) = match self.kind {
-            LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(*input)),
-            LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(*input)),
-            LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(*input)),
-            LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, *initial),
-            LayerKind::LoopOutput { of, kind, length, .. } if *kind != Output::LastValue => {
-                (Input::Length, of, *length)
-            }
-            _ => return None,
+        let (input, of, tensor) = match *self.kind {
+            LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(input)),
+            LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(input)),
+            LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(input)),
+            LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, initial),
+            _ => self.gathered().map(|(of, .., length)| (Input::Length, of, length))?,
         };
-        tensor.filter(|_| input == wanted).map(|tensor| (*of, tensor))
+        tensor.filter(|_| input == wanted).map(|tensor| (of, tensor))
     }
 
     /// The loop, the input, the place and the length of the new axis, if it is a loop output with one.

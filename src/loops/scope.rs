@@ -80,20 +80,18 @@ impl Scopes {
         }
     }
 
+    /// The loops that what a layer gives is inside of.
     fn of_output(&self, kind: &LayerKind) -> Loops {
+        let mut all = kind.boundary().map_or_else(Loops::new, |of| self.around[of.index()].clone());
         match kind {
             LayerKind::Operation { inputs, .. } => {
-                let mut all = Loops::new();
-                inputs.iter().flat_map(|input| &self.inside[input.tensor.index()]).for_each(|&l| insert(&mut all, l));
-                all
+                let loops = inputs.iter().flat_map(|input| &self.inside[input.tensor.index()]);
+                loops.for_each(|&of| insert(&mut all, of));
             }
-            LayerKind::Iterator { of, .. } | LayerKind::Recurrence { of, .. } => {
-                let mut all = self.around[of.index()].clone();
-                insert(&mut all, *of);
-                all
-            }
-            LayerKind::LoopOutput { of, .. } | LayerKind::TripLimit { of, .. } => self.around[of.index()].clone(),
+            LayerKind::Iterator { of, .. } | LayerKind::Recurrence { of, .. } => insert(&mut all, *of),
+            LayerKind::LoopOutput { .. } | LayerKind::TripLimit { .. } => {}
         }
+        all
     }
 
     /// Of loops that are nested in each other, the one inside all others.
