@@ -18,7 +18,7 @@ use crate::tensor::{DType, Dims, Tensor};
 const SPLAT: usize = 4096;
 
 /// What is lowered, and where.
-pub(crate) struct Lower<'a, 'n> {
+struct Lower<'a, 'n> {
     symbols: &'a mut Symbols<'n>,
     site: &'a Site<'a>,
     op: Op,
@@ -42,8 +42,31 @@ pub(crate) fn operation(
         Lowering::Alias => Ok(inputs[0].clone()),
         Lowering::ByItem(name, on) => call.by_item(name, on),
         Lowering::Reduce(name) => call.reduce(name),
-        Lowering::Own(lower) => lower(&mut call),
-        Lowering::Nothing => Err(call.blocked("has no counterpart in NNEF 1.0")),
+        Lowering::Own => own(&mut call),
+    }
+}
+
+/// The lowering of operations that have one of their own.
+fn own(call: &mut Lower) -> Computed<Sym> {
+    match call.op.name() {
+        "mod" => remainder(call),
+        "floor_div" => floor_div(call),
+        "xor" => xor(call),
+        "select" => select(call),
+        "matmul" => matmul(call),
+        "gather" => gather(call),
+        "softmax" => softmax(call),
+        "reshape" => reshape(call),
+        "transpose" => transpose(call),
+        "squeeze" => squeeze(call),
+        "unsqueeze" => unsqueeze(call),
+        "slice" => slice(call),
+        "concat" => call.join("concat"),
+        "stack" => call.join("stack"),
+        "cast" => cast(call),
+        "clamp" => clamp(call),
+        "leaky_relu" => leaky_relu(call),
+        _ => Err(call.blocked("has no counterpart in NNEF 1.0")),
     }
 }
 
@@ -196,7 +219,7 @@ impl Lower<'_, '_> {
 }
 
 /// `floor(x / y)`.
-pub(crate) fn floor_div(call: &mut Lower) -> Computed<Sym> {
+fn floor_div(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let pair = call.pair()?;
     let quotient = call.step("div", pair, "quotient")?;
@@ -204,7 +227,7 @@ pub(crate) fn floor_div(call: &mut Lower) -> Computed<Sym> {
 }
 
 /// `x - y * floor(x / y)`.
-pub(crate) fn remainder(call: &mut Lower) -> Computed<Sym> {
+fn remainder(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let [x, y] = call.pair()?;
     let quotient = call.step("div", [x.clone(), y.clone()], "quotient")?;
@@ -213,16 +236,8 @@ pub(crate) fn remainder(call: &mut Lower) -> Computed<Sym> {
     call.give("sub", [x, multiple])
 }
 
-pub(crate) fn concat(call: &mut Lower) -> Computed<Sym> {
-    call.join("concat")
-}
-
-pub(crate) fn stack(call: &mut Lower) -> Computed<Sym> {
-    call.join("stack")
-}
-
 /// One but not both.
-pub(crate) fn xor(call: &mut Lower) -> Computed<Sym> {
+fn xor(call: &mut Lower) -> Computed<Sym> {
     let pair = call.pair()?;
     let any = call.step("or", pair.clone(), "any")?;
     let both = call.step("and", pair, "both")?;
@@ -230,7 +245,7 @@ pub(crate) fn xor(call: &mut Lower) -> Computed<Sym> {
     call.give("and", [any, apart])
 }
 
-pub(crate) fn select(call: &mut Lower) -> Computed<Sym> {
+fn select(call: &mut Lower) -> Computed<Sym> {
     let [condition, branches @ ..] = call.inputs else { return Err(call.blocked("has no operands")) };
     // A known condition for all elements needs no operation where the branch has the shape.
     if let Sym::Known(condition) = condition
@@ -248,7 +263,7 @@ pub(crate) fn select(call: &mut Lower) -> Computed<Sym> {
     call.give("select", std::iter::once(condition).chain(branches))
 }
 
-pub(crate) fn matmul(call: &mut Lower) -> Computed<Sym> {
+fn matmul(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let (a, b) = (call.inputs[0], call.inputs[1]);
     let (row, column) = (a.shape().len() == 1, b.shape().len() == 1);
@@ -276,7 +291,7 @@ pub(crate) fn matmul(call: &mut Lower) -> Computed<Sym> {
 }
 
 /// Only by indices that are known: a slice for each.
-pub(crate) fn gather(call: &mut Lower) -> Computed<Sym> {
+fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
         return Err(call.blocked("is by an index that is known only when the network runs"));
     };
@@ -299,17 +314,17 @@ pub(crate) fn gather(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-pub(crate) fn softmax(call: &mut Lower) -> Computed<Sym> {
+fn softmax(call: &mut Lower) -> Computed<Sym> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     call.along("softmax", &axes, call.shape.len())
 }
 
-pub(crate) fn reshape(call: &mut Lower) -> Computed<Sym> {
+fn reshape(call: &mut Lower) -> Computed<Sym> {
     let arguments = [call.first()?, integers(&call.shape)];
     call.give("reshape", arguments)
 }
 
-pub(crate) fn transpose(call: &mut Lower) -> Computed<Sym> {
+fn transpose(call: &mut Lower) -> Computed<Sym> {
     let axes = order(call.attributes.axes.as_ref(), call.shape.len()).map_err(|message| call.blocked(message))?;
     if axes.is_empty() {
         return Ok(call.inputs[0].clone());
@@ -318,17 +333,17 @@ pub(crate) fn transpose(call: &mut Lower) -> Computed<Sym> {
     call.give("transpose", arguments)
 }
 
-pub(crate) fn squeeze(call: &mut Lower) -> Computed<Sym> {
+fn squeeze(call: &mut Lower) -> Computed<Sym> {
     let shape = call.inputs[0].shape();
     let ones = || (0..shape.len() as i64).filter(|&axis| shape[axis as usize] == 1).collect();
     call.along("squeeze", &call.attributes.any_axes().unwrap_or_else(ones), shape.len())
 }
 
-pub(crate) fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
+fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
     call.along("unsqueeze", &call.attributes.any_axes().unwrap_or_default(), call.shape.len())
 }
 
-pub(crate) fn slice(call: &mut Lower) -> Computed<Sym> {
+fn slice(call: &mut Lower) -> Computed<Sym> {
     let x = call.inputs[0];
     let found = sections(call.attributes, &x.ty().dims).map_err(|message| call.blocked(message))?;
     if found.iter().any(|section| section.stride < 0) {
@@ -344,7 +359,7 @@ pub(crate) fn slice(call: &mut Lower) -> Computed<Sym> {
     call.give("slice", [Some(x), axes, begin, end, stride])
 }
 
-pub(crate) fn cast(call: &mut Lower) -> Computed<Sym> {
+fn cast(call: &mut Lower) -> Computed<Sym> {
     let (x, dtype) = (call.inputs[0], call.dtype);
     match (primitive(x.dtype()), primitive(dtype)) {
         _ if x.dtype() == dtype => Ok(x.clone()),
@@ -361,7 +376,7 @@ pub(crate) fn cast(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-pub(crate) fn clamp(call: &mut Lower) -> Computed<Sym> {
+fn clamp(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let x = call.first()?;
     match (call.attributes.low.map(Value::Scalar), call.attributes.high.map(Value::Scalar)) {
@@ -372,7 +387,7 @@ pub(crate) fn clamp(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-pub(crate) fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
+fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
     let arguments = [call.first()?, Value::Scalar(call.attributes.alpha.unwrap_or(0.01))];
     call.give("leaky_relu", arguments)
 }

@@ -10,10 +10,7 @@ mod types;
 pub(crate) use attributes::{Attribute, Attributes, Field};
 pub(crate) use types::{Section, axis_of, order, reduced_axes, sections};
 
-use super::lower::{self, Lower};
 use super::network::{Type, volume};
-use super::site::Computed;
-use super::symbols::Sym;
 use crate::graph::Primitive;
 use crate::tensor::kernels::{self, Arith, Kernel, Order};
 use crate::tensor::{DType, Data, Dims, Tensor};
@@ -73,10 +70,8 @@ pub(crate) enum Lowering {
     ByItem(&'static str, Primitive),
     /// The reduction of this name.
     Reduce(&'static str),
-    /// What a function makes.
-    Own(fn(&mut Lower) -> Computed<Sym>),
-    /// NNEF 1.0 cannot express it.
-    Nothing,
+    /// What a function of [`super::lower`] makes, if NNEF 1.0 can express it at all.
+    Own,
 }
 
 const UNARY: (usize, usize) = (1, 1);
@@ -142,12 +137,11 @@ const fn special(
     (arity, attributes): ((usize, usize), Takes),
     (elements, infer): Rule,
     compute: fn(&Operands) -> OpResult<Data>,
-    lower: fn(&mut Lower) -> Computed<Sym>,
 ) -> Spec {
-    Spec { names, arity, attributes, elements, infer, compute: Compute::With(compute), lowering: Own(lower) }
+    Spec { names, arity, attributes, elements, infer, compute: Compute::With(compute), lowering: Own }
 }
 
-use Lowering::{Alias, ByItem, Nothing, Own, Reduce};
+use Lowering::{Alias, ByItem, Own, Reduce};
 
 static TABLE: &[Spec] = &[
     kernel(&["identity", "copy"], UNARY, (ANY, types::same), "", Alias),
@@ -174,20 +168,20 @@ static TABLE: &[Spec] = &[
     unary(&["ceil"], FLOAT, "ceil"),
     unary(&["round"], FLOAT, "round"),
     unary(&["reciprocal", "recip", "rcp"], FLOAT, "rcp"),
-    special(&["leaky_relu"], (UNARY, &[ALPHA]), FLOAT, compute::leaky_relu, lower::leaky_relu),
+    special(&["leaky_relu"], (UNARY, &[ALPHA]), FLOAT, compute::leaky_relu),
     unary(&["neg", "negate"], NUMBER, "neg"),
     unary(&["abs"], NUMBER, "abs"),
     unary(&["sign"], NUMBER, "sign"),
     unary(&["square", "sqr"], NUMBER, "sqr"),
     unary(&["relu"], NUMBER, "relu"),
-    special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), NUMBER, compute::clamp, lower::clamp),
+    special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), NUMBER, compute::clamp),
     logic(&["not", "logical_not"], UNARY, LOGICAL, "not"),
     binary(&["add", "sum"], ARITHMETIC, "add"),
     binary(&["sub", "subtract"], ARITHMETIC, "sub"),
     binary(&["mul", "prod", "multiply"], ARITHMETIC, "mul"),
     binary(&["div", "divide"], ARITHMETIC, "div"),
-    kernel(&["mod"], BINARY, ARITHMETIC, "mod", Own(lower::remainder)),
-    kernel(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div", Own(lower::floor_div)),
+    kernel(&["mod"], BINARY, ARITHMETIC, "mod", Own),
+    kernel(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div", Own),
     binary(&["pow", "power"], ARITHMETIC, "pow"),
     binary(&["min", "minimum"], ARITHMETIC, "min"),
     binary(&["max", "maximum"], ARITHMETIC, "max"),
@@ -199,28 +193,28 @@ static TABLE: &[Spec] = &[
     binary(&["not_equal", "ne"], EQUALITY, "ne"),
     logic(&["and", "logical_and"], BINARY, LOGIC, "and"),
     logic(&["or", "logical_or"], BINARY, LOGIC, "or"),
-    kernel(&["xor", "logical_xor"], BINARY, LOGIC, "xor", Own(lower::xor)),
-    special(&["select", "where"], ((3, 3), &[]), (LOGICALS, types::select), compute::select, lower::select),
-    special(&["matmul", "matrix_multiply"], (BINARY, TRANSPOSES), MATMUL, compute::matmul, lower::matmul),
+    kernel(&["xor", "logical_xor"], BINARY, LOGIC, "xor", Own),
+    special(&["select", "where"], ((3, 3), &[]), (LOGICALS, types::select), compute::select),
+    special(&["matmul", "matrix_multiply"], (BINARY, TRANSPOSES), MATMUL, compute::matmul),
     reduction(&["reduce_sum"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),
     reduction(&["reduce_mean"], FLOAT_REDUCE, compute::mean, Reduce("mean_reduce")),
     reduction(&["reduce_max"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Max), Reduce("max_reduce")),
     reduction(&["reduce_min"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Min), Reduce("min_reduce")),
-    reduction(&["reduce_prod"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Mul), Nothing),
+    reduction(&["reduce_prod"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Mul), Own),
     reduction(&["reduce_any", "any"], LOGIC_REDUCE, |call| compute::logical(call, true), Reduce("any_reduce")),
     reduction(&["reduce_all", "all"], LOGIC_REDUCE, |call| compute::logical(call, false), Reduce("all_reduce")),
     reduction(&["argmax"], ARG_REDUCE, |call| compute::extreme(call, Order::Greater), Reduce("argmax_reduce")),
     reduction(&["argmin"], ARG_REDUCE, |call| compute::extreme(call, Order::Less), Reduce("argmin_reduce")),
-    special(&["softmax"], (UNARY, &[AXIS, AXES]), (ANY, types::softmax), compute::softmax, lower::softmax),
-    special(&["gather"], (BINARY, &[AXIS]), (ANY, types::gather), compute::gather, lower::gather),
-    special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), (ANY, types::reshape), compute::identity, lower::reshape),
-    special(&["transpose"], (UNARY, &[AXES]), (ANY, types::transpose), compute::transpose, lower::transpose),
-    special(&["squeeze"], (UNARY, &[AXIS, AXES]), (ANY, types::squeeze), compute::identity, lower::squeeze),
-    special(&["unsqueeze", "expand_dims"], (UNARY, &[AXIS, AXES]), UNSQUEEZE, compute::identity, lower::unsqueeze),
-    special(&["slice"], (UNARY, SLICE), (ANY, types::slice), compute::slice, lower::slice),
-    special(&["concat", "concatenation"], (MANY, &[AXIS]), (ANY, types::concat), compute::join, lower::concat),
-    special(&["stack"], (MANY, &[AXIS]), (ANY, types::stack), compute::join, lower::stack),
-    special(&["cast"], (UNARY, &[TO]), (ANY, types::cast), compute::cast, lower::cast),
+    special(&["softmax"], (UNARY, &[AXIS, AXES]), (ANY, types::softmax), compute::softmax),
+    special(&["gather"], (BINARY, &[AXIS]), (ANY, types::gather), compute::gather),
+    special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), (ANY, types::reshape), compute::identity),
+    special(&["transpose"], (UNARY, &[AXES]), (ANY, types::transpose), compute::transpose),
+    special(&["squeeze"], (UNARY, &[AXIS, AXES]), (ANY, types::squeeze), compute::identity),
+    special(&["unsqueeze", "expand_dims"], (UNARY, &[AXIS, AXES]), UNSQUEEZE, compute::identity),
+    special(&["slice"], (UNARY, SLICE), (ANY, types::slice), compute::slice),
+    special(&["concat", "concatenation"], (MANY, &[AXIS]), (ANY, types::concat), compute::join),
+    special(&["stack"], (MANY, &[AXIS]), (ANY, types::stack), compute::join),
+    special(&["cast"], (UNARY, &[TO]), (ANY, types::cast), compute::cast),
 ];
 
 impl Op {
