@@ -42,13 +42,21 @@ impl Machine {
     /// The target that a hint gives to the `result`th of `count` results.
     pub(super) fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
         match hint {
+            Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
+                Some(&item) => self.target(item, 0, 1),
+                None => Target::Auto,
+            },
+            Hint::Items { .. } => {
+                let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
+                Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
+            }
+            // Any other hint is about one result.
+            _ if count != 1 => Target::Auto,
             Hint::None => Target::Auto,
-            Hint::Local(name) if count == 1 => Target::Name(self.child(name, 0)),
-            Hint::Local(_) => Target::Auto,
-            Hint::Named(id) if count == 1 => Target::Name(id),
-            Hint::Bound(binding) if count == 1 => Target::Name(self.program.bindings[binding as usize].id),
-            Hint::Named(_) | Hint::Bound(_) => Target::Auto,
-            Hint::Result(i) if count == 1 => {
+            Hint::Local(name) => Target::Name(self.child(name, 0)),
+            Hint::Named(id) => Target::Name(id),
+            Hint::Bound(binding) => Target::Name(self.program.bindings[binding as usize].id),
+            Hint::Result(i) => {
                 let frame = self.frame();
                 if frame.result != NameId::ROOT {
                     return Target::Name(frame.result);
@@ -64,15 +72,6 @@ impl Machine {
                     }
                     (target, _) => target,
                 }
-            }
-            Hint::Result(_) => Target::Auto,
-            Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
-                Some(&item) => self.target(item, 0, 1),
-                None => Target::Auto,
-            },
-            Hint::Items { .. } => {
-                let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
-                Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
             }
         }
     }
@@ -90,12 +89,11 @@ impl Machine {
         let naming = self.naming((index, name), (unit, &head));
         let dtype = self.type_argument(generic);
         let released = releases && self.releases();
-        match operands {
-            // Copied before the slots that hold them are freed.
-            Some(first) if released => self.push_operands(first, head.params),
-            _ => {}
-        }
         if released {
+            // Copied before the slots that hold them are freed.
+            if let Some(first) = operands {
+                self.push_operands(first, head.params);
+            }
             self.drop_slots(self.base as usize);
         }
         let base = self.slots.len();
@@ -235,15 +233,11 @@ impl Machine {
                 self.calls.targets.extend(targets);
             }
         }
-        let path = match path {
-            Some(path) => path,
-            None => {
-                let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
-                let path = self.fresh_path(segment, unit);
-                self.calls.targets.resize(base as usize + count, Target::Auto);
-                path
-            }
-        };
+        let path = path.unwrap_or_else(|| {
+            let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
+            self.calls.targets.resize(base as usize + count, Target::Auto);
+            self.fresh_path(segment, unit)
+        });
         Naming { path, result: NameId::ROOT, targets: base }
     }
 

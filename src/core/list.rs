@@ -8,7 +8,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Copied;
@@ -39,49 +38,45 @@ enum Cells {
     FixedText(Arc<str>),
 }
 
-macro_rules! with_cells {
-    ($cells:expr, $items:ident => $body:expr) => {
+/// Matches cells: those that grow share one arm, in which `$kind` makes cells of their kind; the
+/// arms for the others follow it.
+macro_rules! match_cells {
+    ($cells:expr, ($kind:ident, $items:ident) => $body:expr, $($fixed:tt)*) => {
         match $cells {
-            Cells::Ints($items) => $body,
-            Cells::Scalars($items) => $body,
-            Cells::Logicals($items) => $body,
-            Cells::Tensors($items) => $body,
-            Cells::Chars($items) => $body,
-            Cells::Bytes($items) => $body,
-            Cells::Values($items) => $body,
-            Cells::FixedInts($items) => $body,
-            Cells::FixedScalars($items) => $body,
-            Cells::FixedText($items) => $body,
+            Cells::Ints($items) => { let $kind = Cells::Ints; $body }
+            Cells::Scalars($items) => { let $kind = Cells::Scalars; $body }
+            Cells::Logicals($items) => { let $kind = Cells::Logicals; $body }
+            Cells::Tensors($items) => { let $kind = Cells::Tensors; $body }
+            Cells::Chars($items) => { let $kind = Cells::Chars; $body }
+            Cells::Bytes($items) => { let $kind = Cells::Bytes; $body }
+            Cells::Values($items) => { let $kind = Cells::Values; $body }
+            $($fixed)*
         }
     };
 }
 
-/// Runs a body with both buffers' items where they are packed alike, else another.
-macro_rules! with_same_cells {
-    ($a:expr, $b:expr, ($x:ident, $y:ident) => $body:expr, else $other:expr) => {
-        match ($a, $b) {
-            (Cells::Ints($x), Cells::Ints($y)) => $body,
-            (Cells::Scalars($x), Cells::Scalars($y)) => $body,
-            (Cells::Logicals($x), Cells::Logicals($y)) => $body,
-            (Cells::Tensors($x), Cells::Tensors($y)) => $body,
-            (Cells::Chars($x), Cells::Chars($y)) => $body,
-            (Cells::Bytes($x), Cells::Bytes($y)) => $body,
-            (Cells::Values($x), Cells::Values($y)) => $body,
-            _ => $other,
-        }
-    };
+/// An end of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Front,
+    Back,
+}
+
+/// Adds items at an end, in their order.
+fn put<T>(cells: &mut VecDeque<T>, items: impl DoubleEndedIterator<Item = T>, end: End) {
+    match end {
+        End::Front => items.rev().for_each(|item| cells.push_front(item)),
+        End::Back => cells.extend(items),
+    }
 }
 
 impl Cells {
-    fn of_numbers(numbers: Numbers) -> Self {
-        match numbers {
-            Numbers::Ints(items) => Cells::FixedInts(items),
-            Numbers::Scalars(items) => Cells::FixedScalars(items),
-        }
-    }
-
     fn len(&self) -> usize {
-        with_cells!(self, items => items.len())
+        match_cells!(self, (_kind, items) => items.len(),
+            Cells::FixedInts(items) => items.len(),
+            Cells::FixedScalars(items) => items.len(),
+            Cells::FixedText(text) => text.len(),
+        )
     }
 
     fn get(&self, i: usize) -> Option<Value> {
@@ -97,6 +92,29 @@ impl Cells {
             Cells::FixedScalars(items) => Value::Scalar(*items.get(i)?),
             Cells::FixedText(text) => Value::String(List::from_char(char::from(*text.as_bytes().get(i)?))),
         })
+    }
+
+    /// Adds the items of a list at an end; false where they are packed differently.
+    fn add(&mut self, list: &List, end: End) -> bool {
+        let range = list.range();
+        match (self, &*list.buffer.cells.borrow()) {
+            (Cells::Ints(cells), Cells::Ints(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Ints(cells), Cells::FixedInts(items)) => put(cells, items[range].iter().copied(), end),
+            (Cells::Scalars(cells), Cells::Scalars(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Scalars(cells), Cells::FixedScalars(items)) => put(cells, items[range].iter().copied(), end),
+            (Cells::Logicals(cells), Cells::Logicals(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Tensors(cells), Cells::Tensors(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Chars(cells), Cells::Chars(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Bytes(cells), Cells::Bytes(items)) => put(cells, items.range(range).copied(), end),
+            (Cells::Bytes(cells), Cells::FixedText(text)) => put(cells, text[range].bytes(), end),
+            (Cells::Values(cells), Cells::Values(items)) => put(cells, items.range(range).cloned(), end),
+            _ => return false,
+        }
+        true
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Cells::Chars(_) | Cells::Bytes(_) | Cells::FixedText(_))
     }
 
     /// What a cell weighs, for the budget.
@@ -204,7 +222,11 @@ impl List {
 
     /// A long literal, whose numbers it shares.
     pub(crate) fn of_numbers(numbers: &Numbers) -> List {
-        List::new(Cells::of_numbers(numbers.clone()), None)
+        let cells = match numbers {
+            Numbers::Ints(items) => Cells::FixedInts(Arc::clone(items)),
+            Numbers::Scalars(items) => Cells::FixedScalars(Arc::clone(items)),
+        };
+        List::new(cells, None)
     }
 
     /// A list of tensors.
@@ -242,6 +264,11 @@ impl List {
         (self.buffer.front.get() + i64::from(self.start)) as usize
     }
 
+    /// The window within the buffer's cells.
+    fn range(&self) -> Range<usize> {
+        self.base()..self.base() + self.len()
+    }
+
     /// An item.
     pub(crate) fn get(&self, i: usize) -> Option<Value> {
         if i >= self.len() {
@@ -265,12 +292,8 @@ impl List {
     }
 
     /// Calls a function with each item.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(Value)) {
-        for i in 0..self.len() {
-            if let Some(value) = self.get(i) {
-                f(value);
-            }
-        }
+    pub(crate) fn for_each(&self, f: impl FnMut(Value)) {
+        (0..self.len()).filter_map(|i| self.get(i)).for_each(f);
     }
 
     /// The items.
@@ -285,7 +308,7 @@ impl List {
         if self.is_empty() {
             return Some(graph::Value::Integers([].into()));
         }
-        let range = self.base()..self.base() + self.len();
+        let range = self.range();
         Some(match &*self.buffer.cells.borrow() {
             Cells::Ints(items) => graph::Value::Integers(items.range(range).copied().collect()),
             Cells::Scalars(items) => graph::Value::Scalars(items.range(range).copied().collect()),
@@ -301,7 +324,7 @@ impl List {
     /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
     /// least.
     pub(crate) fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
-        let range = self.base()..self.base() + self.len();
+        let range = self.range();
         match &*self.buffer.cells.borrow() {
             Cells::Tensors(items) if !self.is_empty() => Some(f(items.range(range).copied())),
             _ => None,
@@ -310,7 +333,7 @@ impl List {
 
     /// The characters of a string.
     pub(crate) fn text(&self) -> String {
-        let range = self.base()..self.base() + self.len();
+        let range = self.range();
         match &*self.buffer.cells.borrow() {
             Cells::Bytes(items) => items.range(range).map(|&byte| char::from(byte)).collect(),
             Cells::Chars(items) => items.range(range).collect(),
@@ -345,87 +368,55 @@ impl List {
         }
         let len = self.len + other.len;
         if !Rc::ptr_eq(&self.buffer, &other.buffer) {
-            if self.len >= other.len && self.at_end() && self.append(other) {
-                return List { buffer: Rc::clone(&self.buffer), start: self.start, len };
+            if self.len >= other.len && self.at_end() && self.grow(other, End::Back) {
+                return List { len, ..self.clone() };
             }
-            if other.len >= self.len && other.at_front() && other.prepend(self) {
+            if other.len >= self.len && other.at_front() && other.grow(self, End::Front) {
                 return List { buffer: Rc::clone(&other.buffer), start: other.start - self.len as i32, len };
             }
-            if self.at_end() && self.append(other) {
-                return List { buffer: Rc::clone(&self.buffer), start: self.start, len };
+            if self.at_end() && self.grow(other, End::Back) {
+                return List { len, ..self.clone() };
             }
         }
-        self.copied(other, meter)
+        self.joined(other, meter)
     }
 
-    /// Adds items behind the window; false where they are packed differently.
-    fn append(&self, other: &List) -> bool {
-        let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
-        let range = other.base()..other.base() + other.len();
-        match (&mut *cells, &*added) {
-            (Cells::Ints(x), Cells::FixedInts(y)) => x.extend(&y[range]),
-            (Cells::Scalars(x), Cells::FixedScalars(y)) => x.extend(&y[range]),
-            (Cells::Bytes(x), Cells::FixedText(y)) => x.extend(y[range].as_bytes()),
-            (x, y) => with_same_cells!(x, y, (x, y) => x.extend(y.range(range).cloned()), else return false),
+    /// Adds items at an end of the buffer, which the window reaches; false where they are packed
+    /// differently.
+    fn grow(&self, other: &List, end: End) -> bool {
+        let mut cells = self.buffer.cells.borrow_mut();
+        if !cells.add(other, end) {
+            return false;
+        }
+        if end == End::Front {
+            self.buffer.front.set(self.buffer.front.get() + i64::from(other.len));
         }
         self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
         true
     }
 
-    /// Adds items before the window; false where they are packed differently.
-    fn prepend(&self, other: &List) -> bool {
-        let (mut cells, added) = (self.buffer.cells.borrow_mut(), other.buffer.cells.borrow());
-        let range = other.base()..other.base() + other.len();
-        match (&mut *cells, &*added) {
-            (Cells::Ints(x), Cells::FixedInts(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
-            (Cells::Scalars(x), Cells::FixedScalars(y)) => y[range].iter().rev().for_each(|&item| x.push_front(item)),
-            (Cells::Bytes(x), Cells::FixedText(y)) => y[range].bytes().rev().for_each(|byte| x.push_front(byte)),
-            (x, y) => with_same_cells!(x, y, (x, y) => {
-                y.range(range).rev().cloned().for_each(|item| x.push_front(item));
-            }, else return false),
+    /// This list and then the other, in a buffer of their own.
+    fn joined(&self, other: &List, meter: &Rc<Meter>) -> List {
+        let mut cells = self.copied();
+        if cells.add(other, End::Back) {
+            return List::new(cells, Some(meter));
         }
-        self.buffer.front.set(self.buffer.front.get() + i64::from(other.len));
-        self.buffer.meter.iter().for_each(|meter| meter.add(u64::from(other.len), cells.weight()));
-        true
+        if cells.is_text() && other.buffer.cells.borrow().is_text() {
+            return List::from_text(&(self.text() + &other.text()), Some(meter));
+        }
+        let mut values = self.to_values();
+        other.for_each(|value| values.push(value));
+        List::from_values(values, Some(meter))
     }
 
-    fn copied(&self, other: &List, meter: &Rc<Meter>) -> List {
-        let (this, other) = (self.growable(), other.growable());
-        let (a, b) = (this.buffer.cells.borrow(), other.buffer.cells.borrow());
-        let (x, y) = (this.base()..this.base() + this.len(), other.base()..other.base() + other.len());
-        macro_rules! join {
-            ($($kind:ident),*) => {
-                match (&*a, &*b) {
-                    $((Cells::$kind(p), Cells::$kind(q)) => {
-                        Some(Cells::$kind(p.range(x).chain(q.range(y)).cloned().collect()))
-                    })*
-                    _ => None,
-                }
-            };
-        }
-        let joined = join!(Ints, Scalars, Logicals, Tensors, Chars, Bytes, Values);
-        let text = |cells: &Cells| matches!(cells, Cells::Chars(_) | Cells::Bytes(_));
-        match joined {
-            Some(cells) => List::new(cells, Some(meter)),
-            None if text(&a) && text(&b) => List::from_text(&(self.text() + &other.text()), Some(meter)),
-            None => {
-                let mut values = self.to_values();
-                other.for_each(|value| values.push(value));
-                List::from_values(values, Some(meter))
-            }
-        }
-    }
-
-    /// The list with cells as those of lists that grow.
-    fn growable(&self) -> Cow<'_, List> {
-        let range = self.base()..self.base() + self.len();
-        let cells = match &*self.buffer.cells.borrow() {
+    /// The items in cells that grow.
+    fn copied(&self) -> Cells {
+        let range = self.range();
+        match_cells!(&*self.buffer.cells.borrow(), (kind, items) => kind(items.range(range).cloned().collect()),
             Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
             Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
             Cells::FixedText(text) => Cells::Bytes(text[range].as_bytes().to_vec().into()),
-            _ => return Cow::Borrowed(self),
-        };
-        Cow::Owned(List::new(cells, None))
+        )
     }
 
     /// This list `times` times.
@@ -433,18 +424,8 @@ impl List {
         if times == 1 {
             return self.clone();
         }
-        let this = self.growable();
-        let range = this.base()..this.base() + this.len();
-        macro_rules! cycle {
-            ($($kind:ident),*) => {
-                match &*this.buffer.cells.borrow() {
-                    $(Cells::$kind(items) => Cells::$kind(cycled(items.range(range).cloned().collect(), times)),)*
-                    // There are none of these in what is growable.
-                    Cells::FixedInts(_) | Cells::FixedScalars(_) | Cells::FixedText(_) => Cells::Values(VecDeque::new()),
-                }
-            };
-        }
-        List::new(cycle!(Ints, Scalars, Logicals, Tensors, Chars, Bytes, Values), Some(meter))
+        let cells = match_cells!(self.copied(), (kind, items) => kind(cycled(items.into(), times)), fixed => fixed);
+        List::new(cells, Some(meter))
     }
 
     /// The bytes that `items` further items like these weigh.

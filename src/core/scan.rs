@@ -87,10 +87,8 @@ impl Machine {
                     true => (Code::LoopNotFlat, "cannot be made flat"),
                     false => (Code::LoopKept, "is not unrolled"),
                 };
-                let failure = Failure {
-                    help: help.map(str::to_owned),
-                    ..Failure::new(code, format!("this scan {what}: {reason}"))
-                };
+                let message = format!("this scan {what}: {reason}");
+                let failure = Failure { help: help.map(str::to_owned), ..Failure::new(code, message) };
                 if self.settings.flat {
                     return Err(failure);
                 }
@@ -118,20 +116,17 @@ impl Machine {
         if of.skip != 0 {
             return Err(Hindrance::Stays(format!("it skips {} steps, which leaves items undefined", of.skip), None));
         }
-        let mut extents = Vec::new();
-        for scanned in &of.scanned {
-            extents.push(self.scanned_extent(scanned)?);
-        }
+        let extents = of.scanned.iter().map(|scanned| self.scanned_extent(scanned)).collect::<Result<Vec<_>, _>>()?;
         let count = scan::steps(&of.scanned, &extents).map_err(mistake)?;
         if count == 0 {
             return Err(Hindrance::Stays("it has no steps".to_owned(), None));
         }
         let (path, names) = self.scan_names(site, &of)?;
-        let mut gathered = Vec::new();
-        for (of, name) in of.outputs.iter().zip(names) {
+        let gather = |(of, name): (&scan::Collected, NameId)| {
             let result = self.body_result(unit, &of.result)?;
-            gathered.push(Gathered { of: of.clone(), result, name, parts: Vec::new() });
-        }
+            Ok(Gathered { of: of.clone(), result, name, parts: Vec::new() })
+        };
+        let gathered = of.outputs.iter().zip(names).map(gather).collect::<Outcome<_>>()?;
         let mut unrolling = Unrolling {
             site: index,
             unit,
@@ -189,12 +184,8 @@ impl Machine {
             return Err(mistake(message).into());
         };
         let known = extent.known().and_then(|extent| usize::try_from(extent).ok());
-        known.ok_or_else(|| {
-            Hindrance::Stays(
-                format!("the extent of `{name}` along axis {} is not known", scanned.axis),
-                Some(GIVE_SHAPES),
-            )
-        })
+        let unknown = || format!("the extent of `{name}` along axis {} is not known", scanned.axis);
+        known.ok_or_else(|| Hindrance::Stays(unknown(), Some(GIVE_SHAPES)))
     }
 
     /// Under which name the steps are, and the names of the results.
@@ -210,16 +201,15 @@ impl Machine {
             Some(path) => path,
             None => self.child(site.name, site.ordinal),
         };
-        let mut names = Vec::with_capacity(count);
-        for (target, of) in targets.iter().zip(&of.outputs) {
-            let result = self.units.names().get(&of.result).unwrap_or(site.name);
-            names.push(match (first_name(target), count) {
-                (Some(name), _) => name,
-                (None, 1) => path,
-                (None, _) => self.graph.names.child(path, result, 0, false),
-            });
-        }
-        Ok((path, names))
+        let name = |(target, of): (&Target, &scan::Collected)| match (first_name(target), count) {
+            (Some(name), _) => name,
+            (None, 1) => path,
+            (None, _) => {
+                let result = self.units.names().get(&of.result).unwrap_or(site.name);
+                self.graph.names.child(path, result, 0, false)
+            }
+        };
+        Ok((path, targets.iter().zip(&of.outputs).map(name).collect()))
     }
 
     fn body_result(&self, unit: UnitId, name: &str) -> Outcome<usize> {

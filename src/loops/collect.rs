@@ -163,10 +163,8 @@ impl<'n> Collector<'n> {
             return Err(too_large());
         }
         self.items.resize(self.length, zeros(dtype, &shape).ok_or_else(too_large)?);
-        let mut values = Vec::with_capacity(self.items.len());
-        for item in &self.items {
-            values.push(Value::from(&symbols.tensor(site, item)?));
-        }
+        let value = |item: &Sym| Ok(Value::from(&symbols.tensor(site, item)?));
+        let values = self.items.iter().map(value).collect::<Computed<Vec<Value>>>()?;
         whole.insert(self.axis, self.length);
         let arguments = [Value::Array(values.into()), Value::Int(self.axis as i64)];
         symbols.emit(site, "stack", arguments, (dtype, &whole), "").map(Sym::Flat)

@@ -42,6 +42,13 @@ pub(crate) type Place<'a> = (Span, &'a str);
 /// Constants up to this size are shared by their elements, larger ones by their place in memory.
 const SMALL: usize = 64;
 
+/// What equal constants have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum ConstantKey {
+    Elements(DType, Dims, Vec<u64>),
+    Place(*const Tensor),
+}
+
 /// Makes a graph.
 pub(crate) struct Emitter<'n> {
     net: &'n Network,
@@ -52,10 +59,8 @@ pub(crate) struct Emitter<'n> {
     tensors: Vec<NameId>,
     /// The names of loops, for what belongs to no tensor of theirs.
     loops: Vec<NameId>,
-    /// The small constants that were made already, by type, shape and elements.
-    constants: FxHashMap<(DType, Dims, Vec<u64>), Flat>,
-    /// Large constants, kept alive so that their places stay theirs.
-    places: FxHashMap<*const Tensor, (Arc<Tensor>, Flat)>,
+    /// The constants that were made already, kept alive so that their places stay theirs.
+    constants: FxHashMap<ConstantKey, (Arc<Tensor>, Flat)>,
     max_ops: u64,
 }
 
@@ -96,7 +101,6 @@ impl<'n> Emitter<'n> {
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),
-            places: FxHashMap::default(),
             max_ops,
         };
         for (i, info) in net.tensors.iter().enumerate() {
@@ -167,17 +171,15 @@ impl<'n> Emitter<'n> {
         (dtype, shape): (DType, &[usize]),
         (names, array): (&[NameId], bool),
     ) -> Computed<Vec<Flat>> {
+        let refuse = |code, message: String| Err(Failure::new(code, at, message));
         if self.graph.operations.len() as u64 >= self.max_ops {
-            let message = format!("the flat graph has more than {} operations", self.max_ops);
-            return Err(Failure::new(Code::OperationBudget, at, message));
+            return refuse(Code::OperationBudget, format!("the flat graph has more than {} operations", self.max_ops));
         }
         if shape.contains(&0) {
-            let message = format!("`{name}` is empty, and NNEF 1.0 has no empty tensors");
-            return Err(Failure::new(Code::NotFlattenable, at, message));
+            return refuse(Code::NotFlattenable, format!("`{name}` is empty, and NNEF 1.0 has no empty tensors"));
         }
         let Some(kind) = self.kind(operation) else {
-            let message = format!("NNEF 1.0 has no `{operation}`, as `{name}` needs");
-            return Err(Failure::new(Code::NotFlattenable, at, message));
+            return refuse(Code::NotFlattenable, format!("NNEF 1.0 has no `{operation}`, as `{name}` needs"));
         };
         let elements = primitive(dtype);
         // What cannot be told from operands is written, unless it is the default.
@@ -224,17 +226,14 @@ impl<'n> Emitter<'n> {
     /// A constant as a tensor; equal ones share it unless they are given a name.
     pub(crate) fn constant(&mut self, place: Place, value: &Arc<Tensor>, name: Option<NameId>) -> Computed<Flat> {
         let data = value.data();
-        let small = data.len() <= SMALL;
-        let key = || {
-            let elements = (0..data.len()).map(|i| bits(data, i)).collect();
-            (value.dtype(), Dims::from(value.shape()), elements)
-        };
-        let known = match (name, small) {
-            (Some(_), _) => None,
-            (None, true) => self.constants.get(&key()),
-            (None, false) => self.places.get(&Arc::as_ptr(value)).map(|(_, flat)| flat),
-        };
-        if let Some(known) = known {
+        let key = name.is_none().then(|| match data.len() {
+            0..=SMALL => {
+                let elements = (0..data.len()).map(|i| bits(data, i)).collect();
+                ConstantKey::Elements(value.dtype(), value.shape().into(), elements)
+            }
+            _ => ConstantKey::Place(Arc::as_ptr(value)),
+        });
+        if let Some((_, known)) = key.as_ref().and_then(|key| self.constants.get(key)) {
             return Ok(known.clone());
         }
         let Some(items) = items(data) else {
@@ -244,22 +243,20 @@ impl<'n> Emitter<'n> {
         let own = name.unwrap_or_else(|| self.under(NameId::ROOT, "constant"));
         let result = (value.dtype(), value.shape());
         let flat = self.emit(place, CONSTANT, [integers(value.shape()), items], result, own)?;
-        if name.is_none() && small {
-            self.constants.insert(key(), flat.clone());
-        } else if name.is_none() {
-            self.places.insert(Arc::as_ptr(value), (Arc::clone(value), flat.clone()));
+        if let Some(key) = key {
+            self.constants.insert(key, (Arc::clone(value), flat.clone()));
         }
         Ok(flat)
     }
 
     /// Makes a tensor an output of the graph, under a name of its own.
     pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
-        let own = self.name_of(flat) == name;
-        let copied = match own {
-            true => flat.id,
-            false => self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), name)?.id,
+        let output = if self.name_of(flat) == name {
+            flat.id
+        } else {
+            self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), name)?.id
         };
-        self.graph.outputs.push(copied);
+        self.graph.outputs.push(output);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The types of all tensors, before anything runs.
 
-use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, Type};
+use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, TensorId, Type};
 use super::order::{Item, Order};
 use crate::source::Span;
 use crate::tensor::DType;
@@ -28,7 +28,7 @@ impl Types {
     }
 
     /// The type of a tensor.
-    pub(crate) fn get(&self, tensor: super::network::TensorId) -> Option<&Type> {
+    pub(crate) fn get(&self, tensor: TensorId) -> Option<&Type> {
         self.types[tensor.index()].as_ref()
     }
 
@@ -68,14 +68,9 @@ impl Types {
             }),
             LayerKind::Operation { op, inputs, attributes } => {
                 let known: Option<Vec<Type>> = inputs.iter().map(|input| self.get(input.tensor).cloned()).collect();
-                match known.map(|types| op.infer(&types, attributes)) {
-                    Some(Ok(ty)) => Some(ty),
-                    Some(Err(message)) => {
-                        self.wrong.push((layer.at, format!("`{}` of `{}`: {message}", op.name(), net.name_of(output))));
-                        None
-                    }
-                    None => None,
-                }
+                let place = || format!("`{}` of `{}`", op.name(), net.name_of(output));
+                let mut refuse = |message| self.wrong.push((layer.at, format!("{}: {message}", place())));
+                known.and_then(|types| op.infer(&types, attributes).map_err(&mut refuse).ok())
             }
             LayerKind::TripLimit { .. } => None,
         };
@@ -83,7 +78,7 @@ impl Types {
 }
 
 /// The number that a length is, if it is a constant.
-fn known_length(net: &Network, length: super::network::TensorId) -> Option<usize> {
+fn known_length(net: &Network, length: TensorId) -> Option<usize> {
     match &net.tensors[length.index()].origin {
         Origin::Constant(value) => value.as_integer().and_then(|length| usize::try_from(length).ok()),
         _ => None,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::emit::{Flat, integers, primitive, scalar};
-use super::ops::{Attributes, Lowering, Op, axis_of, reduced_axes, sections};
+use super::ops::{Attributes, Lowering, Op, Section, axis_of, order, reduced_axes, sections};
 use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
@@ -49,8 +49,8 @@ pub(crate) fn operation(
 /// The lowering of operations that have one of their own.
 fn own(call: &mut Lower) -> Computed<Sym> {
     match call.op.name() {
-        "mod" => call.floored(true),
-        "floor_div" => call.floored(false),
+        "mod" => remainder(call),
+        "floor_div" => floor_div(call),
         "xor" => xor(call),
         "select" => select(call),
         "matmul" => matmul(call),
@@ -78,12 +78,10 @@ impl Lower<'_, '_> {
 
     /// Fails unless all operands are of the type that the operation of NNEF 1.0 takes.
     fn only(&self, wanted: Primitive) -> Computed<()> {
-        match self.inputs.iter().find(|input| primitive(input.dtype()) != wanted) {
-            None => Ok(()),
-            Some(other) => {
-                Err(self.blocked(format_args!("is on {} tensors, for which NNEF 1.0 does not have it", other.dtype())))
-            }
-        }
+        let other = self.inputs.iter().map(|input| input.dtype()).find(|dtype| primitive(*dtype) != wanted);
+        other.map_or(Ok(()), |dtype| {
+            Err(self.blocked(format!("is on {dtype} tensors, for which NNEF 1.0 does not have it")))
+        })
     }
 
     /// Emits the operation whose result is that of the layer.
@@ -106,28 +104,28 @@ impl Lower<'_, '_> {
         Ok(Value::from(&flat))
     }
 
-    fn tensor(&mut self, value: &Sym) -> Computed<Flat> {
-        self.symbols.tensor(self.site, value)
+    /// A value as an argument.
+    fn tensor(&mut self, value: &Sym) -> Computed<Value> {
+        Ok(Value::from(&self.symbols.tensor(self.site, value)?))
     }
 
     /// The first operand as an argument.
     fn first(&mut self) -> Computed<Value> {
-        Ok(Value::from(&self.tensor(self.inputs[0])?))
+        self.tensor(self.inputs[0])
     }
 
     /// An operand with axes at its front as far as it needs them to have a number of axes.
     fn widened(&mut self, value: &Sym, rank: usize) -> Computed<Value> {
         let missing = rank.saturating_sub(value.shape().len());
-        let flat = match value {
+        match value {
             Sym::Known(known) => {
                 let mut wide = Tensor::clone(known);
                 (0..missing).for_each(|_| wide = wide.unsqueezed(0));
-                self.tensor(&Sym::Known(Arc::new(wide)))?
+                self.tensor(&Sym::Known(Arc::new(wide)))
             }
-            Sym::Flat(flat) if missing == 0 => flat.clone(),
-            Sym::Flat(flat) => self.symbols.widened(self.site, flat, missing)?,
-        };
-        Ok(Value::from(&flat))
+            Sym::Flat(flat) if missing == 0 => Ok(Value::from(flat)),
+            Sym::Flat(flat) => Ok(Value::from(&self.symbols.widened(self.site, flat, missing)?)),
+        }
     }
 
     /// Two operands with as many axes as the result.
@@ -155,11 +153,8 @@ impl Lower<'_, '_> {
         self.only(on)?;
         let rank = inputs.iter().map(|input| input.shape().len()).max().unwrap_or(0);
         let literals = inputs.iter().any(|input| self.shapes_result(input));
-        let mut arguments = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            arguments.push(self.operand(input, rank, literals)?);
-        }
-        self.give(name, arguments)
+        let arguments: Computed<Vec<Value>> = inputs.iter().map(|input| self.operand(input, rank, literals)).collect();
+        self.give(name, arguments?)
     }
 
     fn reduce(&mut self, name: &'static str) -> Computed<Sym> {
@@ -200,26 +195,9 @@ impl Lower<'_, '_> {
 
     /// Emits an operation that puts tensors together along an axis.
     fn join(&mut self, operation: &'static str) -> Computed<Sym> {
-        let axis = self.attributes.axis.unwrap_or(0);
-        let axis = axis_of(axis, self.shape.len()).map_err(|message| self.blocked(message))?;
-        let mut values = Vec::with_capacity(self.inputs.len());
-        for input in self.inputs {
-            values.push(Value::from(&self.tensor(input)?));
-        }
-        self.give(operation, [Value::Array(values.into()), Value::Int(axis as i64)])
-    }
-
-    /// `floor(x / y)`, or what is left of x: `x - y * floor(x / y)`.
-    fn floored(&mut self, rest: bool) -> Computed<Sym> {
-        self.only(Primitive::Scalar)?;
-        let [x, y] = self.pair()?;
-        let quotient = self.step("div", [x.clone(), y.clone()], "quotient")?;
-        if !rest {
-            return self.give("floor", [quotient]);
-        }
-        let floor = self.step("floor", [quotient], "floor")?;
-        let multiple = self.step("mul", [y, floor], "multiple")?;
-        self.give("sub", [x, multiple])
+        let axis = self.counted(&[self.attributes.axis.unwrap_or(0)], self.shape.len())?[0];
+        let values: Computed<Vec<Value>> = self.inputs.iter().map(|input| self.tensor(input)).collect();
+        self.give(operation, [Value::Array(values?.into()), Value::Int(axis as i64)])
     }
 
     /// An operand of a matrix product; a vector becomes a matrix by a further axis.
@@ -238,6 +216,24 @@ impl Lower<'_, '_> {
         };
         self.widened(&matrix, rank)
     }
+}
+
+/// `floor(x / y)`.
+fn floor_div(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let pair = call.pair()?;
+    let quotient = call.step("div", pair, "quotient")?;
+    call.give("floor", [quotient])
+}
+
+/// `x - y * floor(x / y)`.
+fn remainder(call: &mut Lower) -> Computed<Sym> {
+    call.only(Primitive::Scalar)?;
+    let [x, y] = call.pair()?;
+    let quotient = call.step("div", [x.clone(), y.clone()], "quotient")?;
+    let floor = call.step("floor", [quotient], "floor")?;
+    let multiple = call.step("mul", [y, floor], "multiple")?;
+    call.give("sub", [x, multiple])
 }
 
 /// One but not both.
@@ -262,11 +258,9 @@ fn select(call: &mut Lower) -> Computed<Sym> {
     let rank = call.shape.len();
     let condition = call.widened(condition, if condition.shape().is_empty() { 0 } else { rank })?;
     let literals = branches.iter().any(|branch| call.shapes_result(branch));
-    let mut arguments = vec![condition];
-    for branch in branches {
-        arguments.push(call.operand(branch, rank, literals && branch.dtype().is_float())?);
-    }
-    call.give("select", arguments)
+    let branch = |branch: &&Sym| call.operand(branch, rank, literals && branch.dtype().is_float());
+    let branches = branches.iter().map(branch).collect::<Computed<Vec<Value>>>()?;
+    call.give("select", std::iter::once(condition).chain(branches))
 }
 
 fn matmul(call: &mut Lower) -> Computed<Sym> {
@@ -301,17 +295,15 @@ fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
         return Err(call.blocked("is by an index that is known only when the network runs"));
     };
-    let x = call.tensor(call.inputs[0])?;
+    let x = call.symbols.tensor(call.site, call.inputs[0])?;
     let axis = call.counted(&[call.attributes.axis.unwrap_or(0)], x.shape.len())?[0];
     let extent = x.shape[axis];
     let places = indices.places_in(extent, true).map_err(|wanted| {
         let message = format!("`{}`: index {wanted} is outside an axis of {extent}", call.site.name());
         call.site.fail(Code::LayerOperands, message)
     })?;
-    let mut parts = Vec::with_capacity(places.len());
-    for place in places {
-        parts.push(call.symbols.part(call.site, &x, axis, place)?);
-    }
+    let part = |place| call.symbols.part(call.site, &x, axis, place);
+    let parts = places.into_iter().map(part).collect::<Computed<Vec<Flat>>>()?;
     match (indices.rank(), parts.first()) {
         (0, Some(part)) => Ok(Sym::Flat(part.clone())),
         (1, Some(_)) => {
@@ -333,9 +325,7 @@ fn reshape(call: &mut Lower) -> Computed<Sym> {
 }
 
 fn transpose(call: &mut Lower) -> Computed<Sym> {
-    let rank = call.shape.len();
-    let backwards = || (0..rank as i64).rev().collect();
-    let axes = call.counted(&call.attributes.axes.clone().unwrap_or_else(backwards), rank)?;
+    let axes = order(call.attributes.axes.as_ref(), call.shape.len()).map_err(|message| call.blocked(message))?;
     if axes.is_empty() {
         return Ok(call.inputs[0].clone());
     }
@@ -362,12 +352,9 @@ fn slice(call: &mut Lower) -> Computed<Sym> {
     if call.shape.as_slice() == x.shape() {
         return Ok(x.clone());
     }
-    let axes = found.iter().map(|section| section.axis as i64).collect();
-    let begin = found.iter().map(|section| section.begin).collect();
-    let end = found.iter().map(|section| section.end).collect();
-    let stride = found.iter().map(|section| section.stride).collect();
-    let stride = found.iter().any(|section| section.stride != 1).then_some(Value::Integers(stride));
-    let [axes, begin, end] = [axes, begin, end].map(|items| Some(Value::Integers(items)));
+    let each = |field: fn(&Section) -> i64| Some(Value::Integers(found.iter().map(field).collect()));
+    let [axes, begin, end] = [each(|of| of.axis as i64), each(|of| of.begin), each(|of| of.end)];
+    let stride = if found.iter().any(|of| of.stride != 1) { each(|of| of.stride) } else { None };
     let x = call.first()?;
     call.give("slice", [Some(x), axes, begin, end, stride])
 }
@@ -376,7 +363,7 @@ fn cast(call: &mut Lower) -> Computed<Sym> {
     let (x, dtype) = (call.inputs[0], call.dtype);
     match (primitive(x.dtype()), primitive(dtype)) {
         _ if x.dtype() == dtype => Ok(x.clone()),
-        (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.tensor(x)? })),
+        (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.symbols.tensor(call.site, x)? })),
         (Primitive::Logical, Primitive::Scalar) => {
             let condition = call.first()?;
             call.give("select", [condition, Value::Scalar(1.0), Value::Scalar(0.0)])
@@ -385,10 +372,7 @@ fn cast(call: &mut Lower) -> Computed<Sym> {
             let x = call.first()?;
             call.give("ne", [x, Value::Scalar(0.0)])
         }
-        _ => {
-            let (from, to) = (x.dtype(), dtype);
-            Err(call.blocked(format_args!("makes {to} of {from}, for which NNEF 1.0 has no operation")))
-        }
+        _ => Err(call.blocked(format!("makes {dtype} of {}, for which NNEF 1.0 has no operation", x.dtype()))),
     }
 }
 

@@ -65,12 +65,8 @@ struct Leaving<'n> {
     last: Option<Computed<Sym>>,
 }
 
-/// Whether a loop goes on.
-enum Trip {
-    Next,
-    /// The loop is left for good.
-    Over,
-}
+/// Whether a loop goes on; false where it is left for good.
+type GoesOn = Computed<bool>;
 
 impl<'n> Machine<'n> {
     /// A machine before its run; `start` has the values of inputs.
@@ -116,8 +112,7 @@ impl<'n> Machine<'n> {
     }
 
     fn set(&mut self, tensor: TensorId, value: Option<Computed<Sym>>) -> Run {
-        let size =
-            |value: &Option<Computed<Sym>>| value.as_ref().map_or(0, |value| value.as_ref().map_or(0, Sym::bytes));
+        let size = |value: &Option<Computed<Sym>>| if let Some(Ok(value)) = value { value.bytes() } else { 0 };
         let more = size(&value);
         let usage = &self.symbols.usage;
         usage.hold(more);
@@ -162,39 +157,30 @@ impl<'n> Machine<'n> {
         let Machine { net, types, symbols, values, trips: running, plan, .. } = self;
         let (net, site) = (*net, Site { net, layer, trips: running });
         let Some(output) = net.layer(layer).output else { return Ok(()) };
-        let missing = |what: &str| site.fail(Code::LayerOperands, what);
+        let operand = |input: TensorId| match &values[input.index()] {
+            Some(value) => value.as_ref().map_err(Arc::clone),
+            None => Err(site.fail(Code::LayerOperands, "an operand has no value")),
+        };
         let value = match &net.layer(layer).kind {
             LayerKind::Operation { op, inputs, attributes } => {
-                let operand = |input: TensorId| match &values[input.index()] {
-                    Some(value) => value.as_ref().map_err(Arc::clone),
-                    None => Err(missing("an operand has no value")),
-                };
-                let operands: Computed<SmallVec<[&Sym; 4]>> =
-                    inputs.iter().map(|input| operand(input.tensor)).collect();
-                operands.and_then(|inputs| symbols.operation(&site, (*op, attributes, types.get(output)), &inputs))
+                let inputs: Computed<SmallVec<[&Sym; 4]>> = inputs.iter().map(|input| operand(input.tensor)).collect();
+                inputs.and_then(|inputs| symbols.operation(&site, (*op, attributes, types.get(output)), &inputs))
             }
             LayerKind::Iterator { of, input, axis, reverse } => {
                 let count = plan.loops[of.index()].count.and_then(|count| values[count.index()].as_ref());
                 let count = count.and_then(|count| count.as_ref().ok()?.number());
                 let index = if *reverse { count.map_or(-1, |count| count - 1 - i as i64) } else { i as i64 };
-                match &values[input.tensor.index()] {
-                    Some(Ok(value)) => {
-                        let axis = *axis as usize;
-                        let place = usize::try_from(index).unwrap_or(usize::MAX);
-                        let of = (value, plan.depths[input.tensor.index()]);
-                        symbols.element(&site, of, axis, place, trips).and_then(|found| {
-                            found.ok_or_else(|| {
-                                let (name, tensor) = (site.name(), net.name_of(input.tensor));
-                                let extent = value.shape().get(axis).copied().unwrap_or(0);
-                                let of = format!("an axis of `{tensor}` that has {extent}");
-                                let message = format!("iterator `{name}` asks for index {index} of {of}");
-                                site.fail(Code::IteratorRange, message)
-                            })
-                        })
-                    }
-                    Some(Err(failure)) => Err(Arc::clone(failure)),
-                    None => Err(missing("what it runs over has no value")),
-                }
+                let (axis, depth) = (*axis as usize, plan.depths[input.tensor.index()]);
+                operand(input.tensor).and_then(|value| {
+                    let place = usize::try_from(index).unwrap_or(usize::MAX);
+                    let found = symbols.element(&site, (value, depth), axis, place, trips)?;
+                    found.ok_or_else(|| {
+                        let (name, tensor) = (site.name(), net.name_of(input.tensor));
+                        let extent = value.shape().get(axis).copied().unwrap_or(0);
+                        let of = format!("an axis of `{tensor}` that has {extent}");
+                        site.fail(Code::IteratorRange, format!("iterator `{name}` asks for index {index} of {of}"))
+                    })
+                })
             }
             _ => return Ok(()),
         };
@@ -210,16 +196,17 @@ impl<'n> Machine<'n> {
         let depth = self.trips.len();
         self.actives.retain(|(other, _)| *other < depth);
         self.trips.pop();
-        if let Err(failure) = &outcome
-            && FATAL.contains(&failure.code)
-        {
-            return outcome;
-        }
-        for leaving in running.outlets {
-            match &outcome {
-                Err(failure) => self.set(leaving.outlet.output, Some(Err(Arc::clone(failure))))?,
-                Ok(()) => self.leave(leaving)?,
-            }
+        for Leaving { outlet, collected, .. } in running.outlets {
+            let value = match (&outcome, collected) {
+                // Each of a failed loop's outputs fails, or the first one ends the run.
+                (Err(failure), _) => Err(Arc::clone(failure)),
+                (Ok(()), Some(collected)) => collected.and_then(|collected| {
+                    let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
+                    collected.close(&mut self.symbols, &site)
+                }),
+                (Ok(()), None) => self.value(outlet.input),
+            };
+            self.give(outlet.output, value)?;
         }
         plan.interior.iter().try_for_each(|&tensor| self.set(tensor, None))
     }
@@ -248,18 +235,6 @@ impl<'n> Machine<'n> {
         usize::try_from(number).map_err(negative)
     }
 
-    /// Gives a loop output its value.
-    fn leave(&mut self, Leaving { outlet, collected, .. }: Leaving<'n>) -> Run {
-        let value = match collected {
-            Some(collected) => collected.and_then(|collected| {
-                let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
-                collected.close(&mut self.symbols, &site)
-            }),
-            None => self.value(outlet.input),
-        };
-        self.give(outlet.output, value)
-    }
-
     /// Makes the trips of a loop. Fails if the loop as a whole does.
     fn trips(&mut self, running: &mut Running<'n>) -> Run {
         let plan = running.plan;
@@ -274,7 +249,7 @@ impl<'n> Machine<'n> {
             if let Some((_, trip)) = self.trips.last_mut() {
                 *trip = i;
             }
-            if let Trip::Over = self.trip(running, i)? {
+            if !self.trip(running, i)? {
                 break;
             }
             i += 1;
@@ -288,17 +263,16 @@ impl<'n> Machine<'n> {
     }
 
     /// Makes a trip, unless the condition ends the loop.
-    fn trip(&mut self, running: &mut Running<'n>, i: u64) -> Computed<Trip> {
+    fn trip(&mut self, running: &mut Running<'n>, i: u64) -> GoesOn {
         let plan = running.plan;
-        if let Some(condition) = plan.condition {
-            self.steps(&plan.test, i, None)?;
-            if let Trip::Over = self.test(running, condition, i)? {
-                return Ok(Trip::Over);
-            }
+        if let Some(condition) = plan.condition
+            && !self.test(running, condition, i)?
+        {
+            return Ok(false);
         }
         self.steps(&plan.body, i, running.known)?;
-        if let Trip::Over = self.collect(running)? {
-            return Ok(Trip::Over);
+        if !self.collect(running)? {
+            return Ok(false);
         }
         self.advance(plan, i + 1, running.known)?;
         self.choose_last(running)
@@ -323,10 +297,11 @@ impl<'n> Machine<'n> {
     }
 
     /// Tests the condition before trip `i`.
-    fn test(&mut self, running: &mut Running<'n>, condition: TensorId, i: u64) -> Computed<Trip> {
+    fn test(&mut self, running: &mut Running<'n>, condition: TensorId, i: u64) -> GoesOn {
+        self.steps(&running.plan.test, i, None)?;
         let value = match self.value(condition) {
             Err(failure) if running.active.is_some() && failure.code != Code::NotFlattenable => {
-                return self.give_up(running);
+                return self.give_up(running.plan.limit, running.active.as_ref());
             }
             value => value?,
         };
@@ -335,7 +310,7 @@ impl<'n> Machine<'n> {
         let mut predication = self.symbols.at(&site);
         let open = predication.truth(&value).is_none();
         match predication.test(&value, &mut running.active, self.max_trips.is_some())? {
-            Verdict::Ends => return Ok(Trip::Over),
+            Verdict::Ends => return Ok(false),
             Verdict::Unbounded => {
                 let (name, condition) = (&self.net.loops[running.of.index()].name, self.net.name_of(condition));
                 let message = format!("the condition of `{name}` is `{condition}`, which depends on run-time data");
@@ -345,7 +320,7 @@ impl<'n> Machine<'n> {
         }
         if let Some(active) = running.active.as_ref().filter(|_| open) {
             if self.max_trips.is_some_and(|bound| i >= bound) {
-                return self.give_up(running);
+                return self.give_up(running.plan.limit, running.active.as_ref());
             }
             let depth = self.trips.len();
             self.actives.retain(|(other, _)| *other < depth);
@@ -362,44 +337,38 @@ impl<'n> Machine<'n> {
                 leaving.last = Some(self.value(leaving.outlet.input));
             }
         }
-        Ok(Trip::Next)
+        Ok(true)
     }
 
     /// Leaves a loop at its trip limit although the condition may still hold.
-    fn give_up(&mut self, running: &Running) -> Computed<Trip> {
-        let Some(mut all) = running.active.clone() else { return Ok(Trip::Over) };
-        let site = Site { net: self.net, layer: running.plan.limit, trips: &self.trips };
+    fn give_up(&mut self, layer: LayerId, active: Option<&Sym>) -> GoesOn {
+        let Some(mut all) = active.cloned() else { return Ok(false) };
+        let site = Site { net: self.net, layer, trips: &self.trips };
         for (_, outer) in self.actives.iter().filter(|(depth, _)| *depth < self.trips.len()) {
             all = self.symbols.at(&site).both(outer, &all)?;
         }
         self.symbols.unfinished(&site, &all)?;
-        Ok(Trip::Over)
+        Ok(false)
     }
 
     /// Adds the elements of a trip to the loop outputs.
-    fn collect(&mut self, running: &mut Running<'n>) -> Computed<Trip> {
+    fn collect(&mut self, running: &mut Running<'n>) -> GoesOn {
         let active = running.active.as_ref();
-        let mut failed = false;
         for Leaving { outlet, collected, .. } in &mut running.outlets {
             let Some(Ok(collector)) = collected else { continue };
             let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
-            let pushed = match &self.values[outlet.input.index()] {
-                Some(Ok(value)) => collector.push(&mut self.symbols, &site, value, active),
-                Some(Err(failure)) => Err(Arc::clone(failure)),
-                None => Err(site.fail(Code::LayerOperands, "an element has no value")),
-            };
-            match pushed {
+            let value = self.value(outlet.input);
+            match value.and_then(|value| collector.push(&mut self.symbols, &site, &value, active)) {
                 Ok(()) => {}
                 Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
                 // In a trip that is perhaps not made at all it is no failure.
                 Err(failure) if active.is_some() && failure.code != Code::NotFlattenable => {
-                    failed = true;
-                    break;
+                    return self.give_up(running.plan.limit, active);
                 }
                 Err(failure) => *collected = Some(Err(failure)),
             }
         }
-        if failed { self.give_up(running) } else { Ok(Trip::Next) }
+        Ok(true)
     }
 
     /// Advances all recurrences to their next values at the same time.
@@ -413,9 +382,8 @@ impl<'n> Machine<'n> {
     }
 
     /// Predication of last values: the new ones if the trip is made.
-    fn choose_last(&mut self, running: &mut Running<'n>) -> Computed<Trip> {
-        let Some(active) = &running.active else { return Ok(Trip::Next) };
-        let mut failed = false;
+    fn choose_last(&mut self, running: &mut Running<'n>) -> GoesOn {
+        let Some(active) = &running.active else { return Ok(true) };
         for Leaving { outlet, last, .. } in &mut running.outlets {
             let Origin::Layer(layer) = self.net.tensors[outlet.input.index()].origin else { continue };
             let Some(before) = last else { continue };
@@ -425,12 +393,11 @@ impl<'n> Machine<'n> {
                 (Ok(new), Ok(old)) => *before = Ok(self.symbols.at(&site).choose(active, &new, old)?),
                 (Err(failure), _) if failure.code == Code::NotFlattenable => *before = Err(failure),
                 (Err(_), Ok(_)) => {
-                    failed = true;
-                    break;
+                    return self.give_up(running.plan.limit, Some(active));
                 }
                 (_, Err(_)) => {}
             }
         }
-        if failed { self.give_up(running) } else { Ok(Trip::Next) }
+        Ok(true)
     }
 }

@@ -137,12 +137,8 @@ impl Network {
 
 /// Tells each failure once.
 fn report(net: &Network, failures: Vec<Arc<Failure>>, mut diagnostics: Diagnostics) -> Diagnostics {
-    let mut told: Vec<*const Failure> = Vec::new();
-    for failure in failures {
-        if told.contains(&Arc::as_ptr(&failure)) {
-            continue;
-        }
-        told.push(Arc::as_ptr(&failure));
+    let is_first = |i: usize| !failures[..i].iter().any(|before| Arc::ptr_eq(before, &failures[i]));
+    for failure in (0..failures.len()).filter(|&i| is_first(i)).map(|i| &failures[i]) {
         let trip = |(of, trip): &(LoopId, u64)| format!("trip {trip} of `{}`", net.loops[of.index()].name);
         let trips: Vec<String> = failure.trips.iter().rev().map(trip).collect();
         let place = if trips.is_empty() { String::new() } else { format!(", in {}", trips.join(", ")) };

@@ -21,12 +21,8 @@ pub(crate) struct Order {
     blocks: Vec<Vec<Item>>,
 }
 
-/// Layers that depend on themselves other than by a recurrence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cycle {
-    /// The tensors on the way around, as far as they are of one loop.
-    pub(crate) tensors: Vec<TensorId>,
-}
+/// The results of layers that depend on themselves other than by a recurrence.
+pub(crate) type Cycle = Vec<TensorId>;
 
 /// The place of a block: that of the network itself is the first.
 fn block(of: Option<LoopId>) -> usize {
@@ -131,23 +127,17 @@ fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
             at = before.get(&at).copied().unwrap_or(at);
         }
         if seen.get(&at) == Some(&start) && before.contains_key(&at) {
-            let mut tensors = Vec::new();
-            let first = at;
-            loop {
-                tensors.extend(tensors_of(net, at));
-                at = before.get(&at).copied().unwrap_or(first);
-                if at == first {
-                    break;
-                }
-            }
+            let around = std::iter::successors(Some(at), |last| before.get(last).copied().filter(|next| *next != at));
+            let mut tensors: Cycle = around.filter_map(|item| result_of(net, item)).collect();
             tensors.reverse();
-            found.push(Cycle { tensors });
+            found.push(tensors);
         }
     }
     found
 }
 
-fn tensors_of(net: &Network, item: Item) -> Option<TensorId> {
+/// What an item gives; of a loop the first output.
+fn result_of(net: &Network, item: Item) -> Option<TensorId> {
     let layer = match item {
         Item::Layer(layer) => Some(layer),
         Item::Loop(of) => {

@@ -7,6 +7,8 @@
 //! 0 or, behind a chain of recurrences that does not come back to itself, at `n-j`. Elements
 //! outside of its window are never computed where `n` is known.
 
+use rustc_hash::FxHashSet;
+
 use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
 use super::order::{Item, Order};
 use super::scope::Scopes;
@@ -288,8 +290,8 @@ impl Planner<'_> {
     }
 
     /// The layers of a trip that the condition is computed by.
-    fn tested(&self, of: LoopId, condition: Option<TensorId>) -> rustc_hash::FxHashSet<LayerId> {
-        let mut found = rustc_hash::FxHashSet::default();
+    fn tested(&self, of: LoopId, condition: Option<TensorId>) -> FxHashSet<LayerId> {
+        let mut found = FxHashSet::default();
         let Some(condition) = condition else { return found };
         self.net.walk_back(condition, |tensor| {
             let inside = self.scopes.home(tensor) == Some(of);
@@ -306,17 +308,15 @@ impl Planner<'_> {
 
     /// The items of a block that are needed, with what each is the last to use.
     fn steps(&self, of: Option<LoopId>, kept: &[TensorId]) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for &item in self.order.items(of) {
+        let step = |&item: &Item| {
             let window = match item {
-                Item::Layer(id) => self.net.layer(id).output.and_then(|output| self.windows[output.index()]),
+                Item::Layer(id) => self.windows[self.net.layer(id).output?.index()],
                 Item::Loop(inner) => self.loop_windows[inner.index()],
             };
-            if let Some(window) = window {
-                steps.push(Step { item, window, frees: Vec::new() });
-            }
-        }
-        let mut seen: rustc_hash::FxHashSet<TensorId> = kept.iter().copied().collect();
+            Some(Step { item, window: window?, frees: Vec::new() })
+        };
+        let mut steps: Vec<Step> = self.order.items(of).iter().filter_map(step).collect();
+        let mut seen: FxHashSet<TensorId> = kept.iter().copied().collect();
         for step in steps.iter_mut().rev() {
             let uses: Vec<TensorId> = match step.item {
                 Item::Layer(id) => self.net.layer(id).kind.inputs().map(|input| input.tensor).collect(),

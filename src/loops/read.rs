@@ -206,10 +206,8 @@ impl Reader<'_> {
             None => drop(self.wrong::<()>(json.at, "the network has no `layers`")),
         }
         let Some(outputs) = json.get("outputs") else { return self.wrong(json.at, "the network has no `outputs`") };
-        for output in self.items(outputs, "the outputs")? {
-            let output = self.tensor(output)?;
-            self.net.outputs.push(output);
-        }
+        let items = self.items(outputs, "the outputs")?;
+        self.net.outputs = items.iter().map(|output| self.tensor(output)).collect::<ReadResult<_>>()?;
         if self.net.outputs.is_empty() { self.wrong(outputs.at, "the network has no outputs") } else { Ok(()) }
     }
 
@@ -224,15 +222,14 @@ impl Reader<'_> {
     fn input(&mut self, member: &Member) -> ReadResult<()> {
         let dtype = self.dtype(member, "an input", INPUT)?;
         let shape = self.member(&member.value, "shape", member.at)?;
-        let mut dims = Vec::new();
-        for json in self.items(shape, "a shape")? {
-            let extent = match json.value {
-                Value::Int(-1) | Value::Null => Some(None),
-                Value::Int(known) if (0..=1 << 48).contains(&known) => Some(Some(known as usize)),
-                _ => None,
-            };
-            dims.push(self.expect(json, extent, "an extent, or -1 for one that is open")?);
-        }
+        let extent = |json: &Json| match json.value {
+            Value::Int(-1) | Value::Null => Some(None),
+            Value::Int(known) if (0..=1 << 48).contains(&known) => Some(Some(known as usize)),
+            _ => None,
+        };
+        let expected = "an extent, or -1 for one that is open";
+        let items = self.items(shape, "a shape")?.iter();
+        let dims: Vec<_> = items.map(|json| self.expect(json, extent(json), expected)).collect::<ReadResult<_>>()?;
         if dims.len() > MAX_RANK {
             return self.wrong(shape.at, format!("a tensor has at most {MAX_RANK} axes"));
         }
@@ -244,10 +241,7 @@ impl Reader<'_> {
     fn constant(&mut self, member: &Member) -> ReadResult<()> {
         let dtype = self.dtype(member, "a constant", CONSTANT)?;
         let data = self.member(&member.value, "data", member.at)?;
-        let value = match tensor(data, dtype) {
-            Ok(value) => value,
-            Err((at, message)) => return self.wrong(at, message),
-        };
+        let value = tensor(data, dtype).or_else(|(at, message)| self.wrong(at, message))?;
         let value = match member.value.get("shape") {
             None => Some(value),
             Some(shape) => shape_of(shape).and_then(|extents| value.reshaped(&extents).ok()),
@@ -322,10 +316,8 @@ impl Reader<'_> {
             return self.wrong(at, format!("there is no operation `{name}`{}", hint.unwrap_or_default()));
         };
         let given = self.member(json, "inputs", json.at)?;
-        let mut inputs = Vec::new();
-        for input in self.items(given, "the inputs")? {
-            inputs.push(self.tensor(input)?);
-        }
+        let items = self.items(given, "the inputs")?;
+        let inputs = items.iter().map(|input| self.tensor(input)).collect::<ReadResult<_>>()?;
         let mut attributes = Attributes::default();
         let mut known: Vec<&str> = vec!["inputs"];
         for (names, field) in op.spec().attributes {

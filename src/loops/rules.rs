@@ -51,8 +51,8 @@ const CHECKS: &[(Code, Check)] = &[
     (Code::CountType, Layer(|context, layer| wrong_type(context, layer, Input::Count))),
     (Code::CountInside, Layer(|context, layer| inside(context, layer, Input::Count))),
     (Code::WhileType, Layer(|context, layer| wrong_type(context, layer, Input::Condition))),
-    (Code::WhileBoundary, Whole(|context, found| condition(context, Part::Boundary, found))),
-    (Code::WhileRecurrence, Whole(|context, found| condition(context, Part::Recurrence, found))),
+    (Code::WhileBoundary, Whole(|context, found| condition(context, Code::WhileBoundary, found))),
+    (Code::WhileRecurrence, Whole(|context, found| condition(context, Code::WhileRecurrence, found))),
     (Code::IteratorInside, Layer(|context, layer| inside(context, layer, Input::Iterated))),
     (Code::IteratorRank, Layer(iterator_rank)),
     (Code::IteratorAxis, Layer(iterator_axis)),
@@ -102,17 +102,14 @@ struct Named<'n> {
 impl Named<'_> {
     /// The input of a boundary layer that is for something, and the loop.
     fn input(&self, wanted: Input) -> Option<(LoopId, Use)> {
-        let (input, of, tensor) = match self.kind {
-            LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(*input)),
-            LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(*input)),
-            LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(*input)),
-            LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, *initial),
-            LayerKind::LoopOutput { of, kind, length, .. } if *kind != Output::LastValue => {
-                (Input::Length, of, *length)
-            }
-            _ => return None,
+        let (input, of, tensor) = match *self.kind {
+            LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(input)),
+            LayerKind::TripLimit { of, limit: Limit::While, input } => (Input::Condition, of, Some(input)),
+            LayerKind::Iterator { of, input, .. } => (Input::Iterated, of, Some(input)),
+            LayerKind::Recurrence { of, initial, .. } => (Input::Initial, of, initial),
+            _ => self.gathered().map(|(of, .., length)| (Input::Length, of, length))?,
         };
-        tensor.filter(|_| input == wanted).map(|tensor| (*of, tensor))
+        tensor.filter(|_| input == wanted).map(|tensor| (of, tensor))
     }
 
     /// The loop, the input, the place and the length of the new axis, if it is a loop output with one.
@@ -130,8 +127,7 @@ impl<'n> Context<'n> {
     /// Finds out about a network; `bound` has the types of inputs whose values are known.
     pub(crate) fn new(net: &'n Network, bound: &[Option<Type>]) -> Self {
         let scopes = Scopes::new(net);
-        let clean = !scopes.too_deep && scopes.mutual().next().is_none() && scopes.torn_loops().next().is_none();
-        let order = if clean { Order::new(net, &scopes) } else { Err(Vec::new()) };
+        let order = if !scopes.too_deep && scopes.are_clean() { Order::new(net, &scopes) } else { Err(Vec::new()) };
         let types = order.as_ref().ok().map(|order| Types::new(net, order, bound));
         Context { net, scopes, order, types }
     }
@@ -234,17 +230,10 @@ fn inside(context: &Context, layer: &Named, input: Input) -> Finding {
     Some((tensor.at, message))
 }
 
-/// What may not be part of a condition.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Boundary,
-    Recurrence,
-}
-
 /// Walks from each condition to the recurrences it is computed from. What is outside the loop does
 /// not change while it runs, so it is no part of the condition: recurrences of outer loops are
 /// only TensorRT's concern, and so are their iterators.
-fn condition(context: &Context, part: Part, found: Found) {
+fn condition(context: &Context, rule: Code, found: Found) {
     let net = context.net;
     for (of, input) in context.layers().filter_map(|layer| layer.input(Input::Condition)) {
         let name = context.name_of(of);
@@ -252,17 +241,17 @@ fn condition(context: &Context, part: Part, found: Found) {
             let Some(layer) = net.producer(tensor) else { return false };
             let used = context.name(tensor);
             let own = |other: LoopId| other == of || context.scopes.is_nested(other, of);
-            let what = match (&layer.kind, part) {
-                (LayerKind::Recurrence { of: other, .. }, Part::Recurrence) if *other != of => {
+            let what = match (&layer.kind, rule) {
+                (LayerKind::Recurrence { of: other, .. }, Code::WhileRecurrence) if *other != of => {
                     format!("the recurrence `{used}` of loop `{}`", context.name_of(*other))
                 }
-                (LayerKind::Iterator { of: other, .. }, Part::Boundary) if own(*other) => {
+                (LayerKind::Iterator { of: other, .. }, Code::WhileBoundary) if own(*other) => {
                     format!("the iterator `{used}`")
                 }
-                (LayerKind::Iterator { of: other, .. }, Part::Recurrence) if !own(*other) => {
+                (LayerKind::Iterator { of: other, .. }, Code::WhileRecurrence) if !own(*other) => {
                     format!("the iterator `{used}` of another loop")
                 }
-                (LayerKind::LoopOutput { of: other, .. }, Part::Boundary) if own(*other) => {
+                (LayerKind::LoopOutput { of: other, .. }, Code::WhileBoundary) if own(*other) => {
                     format!("`{used}`, an output of loop `{}`", context.name_of(*other))
                 }
                 _ => return true,
@@ -367,7 +356,7 @@ fn output_axis(context: &Context, layer: &Named) -> Finding {
 
 fn interior_output(context: &Context, found: Found) {
     // Loops that are not cleanly nested have no inside to speak of.
-    if context.scopes.mutual().next().is_some() || context.scopes.torn_loops().next().is_some() {
+    if !context.scopes.are_clean() {
         return;
     }
     for output in &context.net.outputs {
@@ -379,27 +368,22 @@ fn interior_output(context: &Context, found: Found) {
 }
 
 fn nesting(context: &Context, found: Found) {
-    let mut told = false;
     for (a, b) in context.scopes.mutual() {
         let (first, second) = (context.name_of(a), context.name_of(b));
         found(context.net.place(b), format!("loops `{first}` and `{second}` use values from inside each other"));
-        told = true;
     }
+    let torn = |what: String, a: LoopId, b: LoopId| {
+        let (first, second) = (context.name_of(a), context.name_of(b));
+        format!("{what} uses values of `{first}` and `{second}`, neither of which is nested in the other")
+    };
     for (of, a, b) in context.scopes.torn_loops() {
-        let (name, first, second) = (context.name_of(of), context.name_of(a), context.name_of(b));
-        let message =
-            format!("loop `{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
-        found(context.net.place(of), message);
-        told = true;
+        found(context.net.place(of), torn(format!("loop `{}`", context.name_of(of)), a, b));
     }
-    if told {
-        return;
-    }
-    for (tensor, a, b) in context.scopes.torn_tensors() {
-        let (name, first, second) = (context.name(tensor), context.name_of(a), context.name_of(b));
-        let message =
-            format!("`{name}` uses values of `{first}` and `{second}`, neither of which is nested in the other");
-        found(context.net.tensors[tensor.index()].at, message);
+    if context.scopes.are_clean() {
+        for (tensor, a, b) in context.scopes.torn_tensors() {
+            let at = context.net.tensors[tensor.index()].at;
+            found(at, torn(format!("`{}`", context.name(tensor)), a, b));
+        }
     }
 }
 
@@ -412,9 +396,9 @@ fn too_deep(context: &Context, found: Found) {
 fn cycle(context: &Context, found: Found) {
     let Err(cycles) = &context.order else { return };
     for cycle in cycles {
-        let names: Vec<&str> = cycle.tensors.iter().take(8).map(|&tensor| context.name(tensor)).collect();
-        let more = if cycle.tensors.len() > names.len() { ", …" } else { "" };
-        let at = cycle.tensors.first().map_or(Span::default(), |tensor| context.net.tensors[tensor.index()].at);
+        let names: Vec<&str> = cycle.iter().take(8).map(|&tensor| context.name(tensor)).collect();
+        let more = if cycle.len() > names.len() { ", …" } else { "" };
+        let at = cycle.first().map_or(Span::default(), |tensor| context.net.tensors[tensor.index()].at);
         found(at, format!("`{}`{more} depend on themselves, and not by a recurrence", names.join("`, `")));
     }
 }

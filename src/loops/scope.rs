@@ -80,20 +80,18 @@ impl Scopes {
         }
     }
 
+    /// The loops that what a layer gives is inside of.
     fn of_output(&self, kind: &LayerKind) -> Loops {
+        let mut all = kind.boundary().map_or_else(Loops::new, |of| self.around[of.index()].clone());
         match kind {
             LayerKind::Operation { inputs, .. } => {
-                let mut all = Loops::new();
-                inputs.iter().flat_map(|input| &self.inside[input.tensor.index()]).for_each(|&l| insert(&mut all, l));
-                all
+                let loops = inputs.iter().flat_map(|input| &self.inside[input.tensor.index()]);
+                loops.for_each(|&of| insert(&mut all, of));
             }
-            LayerKind::Iterator { of, .. } | LayerKind::Recurrence { of, .. } => {
-                let mut all = self.around[of.index()].clone();
-                insert(&mut all, *of);
-                all
-            }
-            LayerKind::LoopOutput { of, .. } | LayerKind::TripLimit { of, .. } => self.around[of.index()].clone(),
+            LayerKind::Iterator { of, .. } | LayerKind::Recurrence { of, .. } => insert(&mut all, *of),
+            LayerKind::LoopOutput { .. } | LayerKind::TripLimit { .. } => {}
         }
+        all
     }
 
     /// Of loops that are nested in each other, the one inside all others.
@@ -149,6 +147,11 @@ impl Scopes {
     fn unrelated(&self, loops: &Loops) -> Option<(LoopId, LoopId)> {
         let pairs = loops.iter().enumerate().flat_map(|(i, a)| loops[i + 1..].iter().map(move |b| (*a, *b)));
         pairs.into_iter().find(|&(a, b)| !self.is_nested(a, b) && !self.is_nested(b, a))
+    }
+
+    /// Whether of any two loops around a loop one is nested in the other.
+    pub(crate) fn are_clean(&self) -> bool {
+        self.mutual().next().is_none() && self.torn_loops().next().is_none()
     }
 
     /// Pairs of loops that use each other's values.

@@ -283,10 +283,8 @@ impl Predicated for Predication<'_, '_> {
 
     fn emit(&mut self, operation: &'static str, operands: &[&Sym]) -> Computed<Sym> {
         let word = if operation == "select" { "chosen" } else { "active" };
-        let mut arguments = Vec::with_capacity(operands.len());
-        for operand in operands {
-            arguments.push(Value::from(&self.symbols.tensor(self.site, operand)?));
-        }
+        let argument = |operand: &&Sym| Ok(Value::from(&self.symbols.tensor(self.site, operand)?));
+        let arguments = operands.iter().map(argument).collect::<Computed<Vec<Value>>>()?;
         // Of `and` and of `select` the second operand has the type of the result.
         let result = operands[1];
         self.symbols.emit(self.site, operation, arguments, (result.dtype(), result.shape()), word).map(Sym::Flat)

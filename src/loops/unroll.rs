@@ -18,8 +18,8 @@ use crate::graph::Graph;
 use crate::graph::names::NameId;
 use crate::nnef::migrate::target::Target;
 use crate::source::Span;
+use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
-use crate::tensor::{Dims, Tensor};
 
 /// What ended a run, or why outputs have no values.
 type Failures = Vec<Arc<Failure>>;
@@ -115,17 +115,15 @@ pub(crate) fn given(
 
 /// The inputs of the network as inputs of a graph.
 fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sym)>> {
-    let mut start = Vec::new();
-    for (input, ty) in net.declared() {
-        let shape: Option<Dims> = ty.dims.iter().copied().collect();
-        let shape = shape.ok_or_else(|| {
+    let external = |(input, ty): (TensorId, &Type)| {
+        let (dtype, shape) = ty.closed().ok_or_else(|| {
             let info = &net.tensors[input.index()];
             let message = format!("an extent of input `{}` is known only when the network runs", info.name);
             Failure::new(Code::NotFlattenable, info.at, message)
         })?;
-        start.push((input, Sym::Flat(emitter.external(input, ty.dtype, &shape)?)));
-    }
-    Ok(start)
+        Ok((input, Sym::Flat(emitter.external(input, dtype, &shape)?)))
+    };
+    net.declared().map(external).collect()
 }
 
 /// Makes a value an output of the graph.

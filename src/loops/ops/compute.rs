@@ -143,8 +143,9 @@ pub(super) fn transpose(call: &Operands) -> OpResult<Data> {
 }
 
 /// Tensors put together along an axis, which is new if they are stacked.
-pub(super) fn join(call: &Operands, stack: bool) -> OpResult<Data> {
+pub(super) fn join(call: &Operands) -> OpResult<Data> {
     let axis = axis_of(call.attributes.axis.unwrap_or(0), call.shape.len())?;
+    let stack = call.shape.len() > call.input()?.rank();
     let wide: Vec<Tensor> = call.inputs.iter().filter(|_| stack).map(|input| input.unsqueezed(axis)).collect();
     let wide: Vec<&Tensor> = if stack { wide.iter().collect() } else { call.inputs.to_vec() };
     let joined = Tensor::joined(&wide, axis).map(Tensor::into_data);

@@ -8,7 +8,7 @@ mod tests;
 mod types;
 
 pub(crate) use attributes::{Attribute, Attributes, Field};
-pub(crate) use types::{axis_of, reduced_axes, sections};
+pub(crate) use types::{Section, axis_of, order, reduced_axes, sections};
 
 use super::network::{Type, volume};
 use crate::graph::Primitive;
@@ -16,6 +16,7 @@ use crate::tensor::kernels::{self, Arith, Kernel, Order};
 use crate::tensor::{DType, Data, Dims, Tensor};
 use attributes::*;
 use compute::Operands;
+use types::{ANY, Elements, FLOATS, LOGICALS, NUMBERS};
 
 /// A result, or why there is none.
 type OpResult<T> = Result<T, String>;
@@ -32,6 +33,8 @@ pub(crate) struct Spec {
     pub(crate) arity: (usize, usize),
     /// The attributes that it takes.
     pub(crate) attributes: Takes,
+    /// The elements that its first operand must have.
+    elements: Elements,
     /// The type of its result.
     infer: Infer,
     /// The elements of its result.
@@ -59,7 +62,7 @@ enum Compute {
 }
 
 /// What an operation becomes in a flat graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Lowering {
     /// Another name of its operand.
     Alias,
@@ -79,126 +82,139 @@ type Names = &'static [&'static str];
 type Takes = &'static [Attribute];
 
 const REDUCE: Takes = &[AXIS, AXES, KEEP_DIMS];
+const TRANSPOSES: Takes = &[TRANSPOSE_A, TRANSPOSE_B];
 const SLICE: Takes = &[AXIS, AXES, BEGIN, END, SIZE, STRIDE];
 
+/// The rule on types: the elements that the first operand must have, and the type of the result.
+type Rule = (Elements, Infer);
+
+const FLOAT: Rule = (FLOATS, types::same);
+const NUMBER: Rule = (NUMBERS, types::same);
+const LOGICAL: Rule = (LOGICALS, types::same);
+const ARITHMETIC: Rule = (NUMBERS, types::alike);
+const COMPARISON: Rule = (NUMBERS, types::comparison);
+const EQUALITY: Rule = (ANY, types::comparison);
+const LOGIC: Rule = (LOGICALS, types::alike);
+const NUMBER_REDUCE: Rule = (NUMBERS, types::reduce);
+const FLOAT_REDUCE: Rule = (FLOATS, types::reduce);
+const LOGIC_REDUCE: Rule = (LOGICALS, types::reduce);
+const ARG_REDUCE: Rule = (NUMBERS, types::arg);
+const MATMUL: Rule = (NUMBERS, types::matmul);
+const UNSQUEEZE: Rule = (ANY, types::unsqueeze);
+
 /// An operation of the table of kernels.
-const fn kernel(names: Names, arity: (usize, usize), infer: Infer, kernel: &str, lowering: Lowering) -> Spec {
+const fn kernel(names: Names, arity: (usize, usize), rule: Rule, kernel: &str, lowering: Lowering) -> Spec {
     let compute = match kernels::find(kernel) {
         Some(kernel) => Compute::Kernel(kernel),
         None => Compute::With(compute::identity),
     };
-    Spec { names, arity, attributes: &[], infer, compute, lowering }
+    Spec { names, arity, attributes: &[], elements: rule.0, infer: rule.1, compute, lowering }
 }
 
-/// A function of a float that NNEF has.
-const fn float(names: Names, name: &'static str) -> Spec {
-    kernel(names, UNARY, types::float, name, Lowering::ByItem(name, Primitive::Scalar))
-}
-
-/// A function of a number that NNEF has.
-const fn number(names: Names, name: &'static str) -> Spec {
-    kernel(names, UNARY, types::number, name, Lowering::ByItem(name, Primitive::Scalar))
+/// A function of one operand that NNEF has on scalars.
+const fn unary(names: Names, rule: Rule, name: &'static str) -> Spec {
+    kernel(names, UNARY, rule, name, ByItem(name, Primitive::Scalar))
 }
 
 /// A function of two operands that NNEF has on scalars.
-const fn binary(names: Names, infer: Infer, name: &'static str) -> Spec {
-    kernel(names, BINARY, infer, name, Lowering::ByItem(name, Primitive::Scalar))
+const fn binary(names: Names, rule: Rule, name: &'static str) -> Spec {
+    kernel(names, BINARY, rule, name, ByItem(name, Primitive::Scalar))
 }
 
 /// A function of logicals that NNEF has.
-const fn logic(names: Names, arity: (usize, usize), infer: Infer, name: &'static str) -> Spec {
-    kernel(names, arity, infer, name, Lowering::ByItem(name, Primitive::Logical))
+const fn logic(names: Names, arity: (usize, usize), rule: Rule, name: &'static str) -> Spec {
+    kernel(names, arity, rule, name, ByItem(name, Primitive::Logical))
 }
 
-const fn reduction(names: Names, infer: Infer, compute: fn(&Operands) -> OpResult<Data>, lowering: Lowering) -> Spec {
-    Spec { names, arity: UNARY, attributes: REDUCE, infer, compute: Compute::With(compute), lowering }
+const fn reduction(names: Names, rule: Rule, compute: fn(&Operands) -> OpResult<Data>, lowering: Lowering) -> Spec {
+    let compute = Compute::With(compute);
+    Spec { names, arity: UNARY, attributes: REDUCE, elements: rule.0, infer: rule.1, compute, lowering }
 }
 
 /// An operation with functions of its own.
 const fn special(
     names: Names,
     (arity, attributes): ((usize, usize), Takes),
-    infer: Infer,
+    (elements, infer): Rule,
     compute: fn(&Operands) -> OpResult<Data>,
 ) -> Spec {
-    Spec { names, arity, attributes, infer, compute: Compute::With(compute), lowering: Own }
+    Spec { names, arity, attributes, elements, infer, compute: Compute::With(compute), lowering: Own }
 }
 
-use Lowering::{Alias, Own, Reduce};
-use types::{arithmetic, comparison, equality, reduce_bool, reduce_float, reduce_number};
+use Lowering::{Alias, ByItem, Own, Reduce};
 
 static TABLE: &[Spec] = &[
-    kernel(&["identity", "copy"], UNARY, types::same, "", Alias),
-    float(&["sqrt"], "sqrt"),
-    float(&["rsqrt"], "rsqrt"),
-    float(&["exp"], "exp"),
-    float(&["log", "ln"], "log"),
-    float(&["log2"], "log2"),
-    float(&["sin"], "sin"),
-    float(&["cos"], "cos"),
-    float(&["tan"], "tan"),
-    float(&["asin"], "asin"),
-    float(&["acos"], "acos"),
-    float(&["atan"], "atan"),
-    float(&["sinh"], "sinh"),
-    float(&["cosh"], "cosh"),
-    float(&["asinh"], "asinh"),
-    float(&["acosh"], "acosh"),
-    float(&["atanh"], "atanh"),
-    float(&["tanh"], "tanh"),
-    float(&["sigmoid"], "sigmoid"),
-    float(&["softplus"], "softplus"),
-    float(&["floor"], "floor"),
-    float(&["ceil"], "ceil"),
-    float(&["round"], "round"),
-    float(&["reciprocal", "recip", "rcp"], "rcp"),
-    special(&["leaky_relu"], (UNARY, &[ALPHA]), types::float, compute::leaky_relu),
-    number(&["neg", "negate"], "neg"),
-    number(&["abs"], "abs"),
-    number(&["sign"], "sign"),
-    number(&["square", "sqr"], "sqr"),
-    number(&["relu"], "relu"),
-    special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), types::number, compute::clamp),
-    logic(&["not", "logical_not"], UNARY, types::logical, "not"),
-    binary(&["add", "sum"], arithmetic, "add"),
-    binary(&["sub", "subtract"], arithmetic, "sub"),
-    binary(&["mul", "prod", "multiply"], arithmetic, "mul"),
-    binary(&["div", "divide"], arithmetic, "div"),
-    kernel(&["mod"], BINARY, arithmetic, "mod", Own),
-    kernel(&["floor_div", "floordiv"], BINARY, arithmetic, "floor_div", Own),
-    binary(&["pow", "power"], arithmetic, "pow"),
-    binary(&["min", "minimum"], arithmetic, "min"),
-    binary(&["max", "maximum"], arithmetic, "max"),
-    binary(&["less", "lt"], comparison, "lt"),
-    binary(&["less_equal", "less_or_equal", "le"], comparison, "le"),
-    binary(&["greater", "gt"], comparison, "gt"),
-    binary(&["greater_equal", "greater_or_equal", "ge"], comparison, "ge"),
-    binary(&["equal", "eq"], equality, "eq"),
-    binary(&["not_equal", "ne"], equality, "ne"),
-    logic(&["and", "logical_and"], BINARY, types::logic, "and"),
-    logic(&["or", "logical_or"], BINARY, types::logic, "or"),
-    kernel(&["xor", "logical_xor"], BINARY, types::logic, "xor", Own),
-    special(&["select", "where"], ((3, 3), &[]), types::select, compute::select),
-    special(&["matmul", "matrix_multiply"], (BINARY, &[TRANSPOSE_A, TRANSPOSE_B]), types::matmul, compute::matmul),
-    reduction(&["reduce_sum"], reduce_number, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),
-    reduction(&["reduce_mean"], reduce_float, compute::mean, Reduce("mean_reduce")),
-    reduction(&["reduce_max"], reduce_number, |call| compute::reduce(call, Arith::Max), Reduce("max_reduce")),
-    reduction(&["reduce_min"], reduce_number, |call| compute::reduce(call, Arith::Min), Reduce("min_reduce")),
-    reduction(&["reduce_prod"], reduce_number, |call| compute::reduce(call, Arith::Mul), Own),
-    reduction(&["reduce_any", "any"], reduce_bool, |call| compute::logical(call, true), Reduce("any_reduce")),
-    reduction(&["reduce_all", "all"], reduce_bool, |call| compute::logical(call, false), Reduce("all_reduce")),
-    reduction(&["argmax"], types::arg, |call| compute::extreme(call, Order::Greater), Reduce("argmax_reduce")),
-    reduction(&["argmin"], types::arg, |call| compute::extreme(call, Order::Less), Reduce("argmin_reduce")),
-    special(&["softmax"], (UNARY, &[AXIS, AXES]), types::softmax, compute::softmax),
-    special(&["gather"], (BINARY, &[AXIS]), types::gather, compute::gather),
-    special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), types::reshape, compute::identity),
-    special(&["transpose"], (UNARY, &[AXES]), types::transpose, compute::transpose),
-    special(&["squeeze"], (UNARY, &[AXIS, AXES]), types::squeeze, compute::identity),
-    special(&["unsqueeze", "expand_dims"], (UNARY, &[AXIS, AXES]), types::unsqueeze, compute::identity),
-    special(&["slice"], (UNARY, SLICE), types::slice, compute::slice),
-    special(&["concat", "concatenation"], (MANY, &[AXIS]), types::concat, |call| compute::join(call, false)),
-    special(&["stack"], (MANY, &[AXIS]), types::stack, |call| compute::join(call, true)),
-    special(&["cast"], (UNARY, &[TO]), types::cast, compute::cast),
+    kernel(&["identity", "copy"], UNARY, (ANY, types::same), "", Alias),
+    unary(&["sqrt"], FLOAT, "sqrt"),
+    unary(&["rsqrt"], FLOAT, "rsqrt"),
+    unary(&["exp"], FLOAT, "exp"),
+    unary(&["log", "ln"], FLOAT, "log"),
+    unary(&["log2"], FLOAT, "log2"),
+    unary(&["sin"], FLOAT, "sin"),
+    unary(&["cos"], FLOAT, "cos"),
+    unary(&["tan"], FLOAT, "tan"),
+    unary(&["asin"], FLOAT, "asin"),
+    unary(&["acos"], FLOAT, "acos"),
+    unary(&["atan"], FLOAT, "atan"),
+    unary(&["sinh"], FLOAT, "sinh"),
+    unary(&["cosh"], FLOAT, "cosh"),
+    unary(&["asinh"], FLOAT, "asinh"),
+    unary(&["acosh"], FLOAT, "acosh"),
+    unary(&["atanh"], FLOAT, "atanh"),
+    unary(&["tanh"], FLOAT, "tanh"),
+    unary(&["sigmoid"], FLOAT, "sigmoid"),
+    unary(&["softplus"], FLOAT, "softplus"),
+    unary(&["floor"], FLOAT, "floor"),
+    unary(&["ceil"], FLOAT, "ceil"),
+    unary(&["round"], FLOAT, "round"),
+    unary(&["reciprocal", "recip", "rcp"], FLOAT, "rcp"),
+    special(&["leaky_relu"], (UNARY, &[ALPHA]), FLOAT, compute::leaky_relu),
+    unary(&["neg", "negate"], NUMBER, "neg"),
+    unary(&["abs"], NUMBER, "abs"),
+    unary(&["sign"], NUMBER, "sign"),
+    unary(&["square", "sqr"], NUMBER, "sqr"),
+    unary(&["relu"], NUMBER, "relu"),
+    special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), NUMBER, compute::clamp),
+    logic(&["not", "logical_not"], UNARY, LOGICAL, "not"),
+    binary(&["add", "sum"], ARITHMETIC, "add"),
+    binary(&["sub", "subtract"], ARITHMETIC, "sub"),
+    binary(&["mul", "prod", "multiply"], ARITHMETIC, "mul"),
+    binary(&["div", "divide"], ARITHMETIC, "div"),
+    kernel(&["mod"], BINARY, ARITHMETIC, "mod", Own),
+    kernel(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div", Own),
+    binary(&["pow", "power"], ARITHMETIC, "pow"),
+    binary(&["min", "minimum"], ARITHMETIC, "min"),
+    binary(&["max", "maximum"], ARITHMETIC, "max"),
+    binary(&["less", "lt"], COMPARISON, "lt"),
+    binary(&["less_equal", "less_or_equal", "le"], COMPARISON, "le"),
+    binary(&["greater", "gt"], COMPARISON, "gt"),
+    binary(&["greater_equal", "greater_or_equal", "ge"], COMPARISON, "ge"),
+    binary(&["equal", "eq"], EQUALITY, "eq"),
+    binary(&["not_equal", "ne"], EQUALITY, "ne"),
+    logic(&["and", "logical_and"], BINARY, LOGIC, "and"),
+    logic(&["or", "logical_or"], BINARY, LOGIC, "or"),
+    kernel(&["xor", "logical_xor"], BINARY, LOGIC, "xor", Own),
+    special(&["select", "where"], ((3, 3), &[]), (LOGICALS, types::select), compute::select),
+    special(&["matmul", "matrix_multiply"], (BINARY, TRANSPOSES), MATMUL, compute::matmul),
+    reduction(&["reduce_sum"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),
+    reduction(&["reduce_mean"], FLOAT_REDUCE, compute::mean, Reduce("mean_reduce")),
+    reduction(&["reduce_max"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Max), Reduce("max_reduce")),
+    reduction(&["reduce_min"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Min), Reduce("min_reduce")),
+    reduction(&["reduce_prod"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Mul), Own),
+    reduction(&["reduce_any", "any"], LOGIC_REDUCE, |call| compute::logical(call, true), Reduce("any_reduce")),
+    reduction(&["reduce_all", "all"], LOGIC_REDUCE, |call| compute::logical(call, false), Reduce("all_reduce")),
+    reduction(&["argmax"], ARG_REDUCE, |call| compute::extreme(call, Order::Greater), Reduce("argmax_reduce")),
+    reduction(&["argmin"], ARG_REDUCE, |call| compute::extreme(call, Order::Less), Reduce("argmin_reduce")),
+    special(&["softmax"], (UNARY, &[AXIS, AXES]), (ANY, types::softmax), compute::softmax),
+    special(&["gather"], (BINARY, &[AXIS]), (ANY, types::gather), compute::gather),
+    special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), (ANY, types::reshape), compute::identity),
+    special(&["transpose"], (UNARY, &[AXES]), (ANY, types::transpose), compute::transpose),
+    special(&["squeeze"], (UNARY, &[AXIS, AXES]), (ANY, types::squeeze), compute::identity),
+    special(&["unsqueeze", "expand_dims"], (UNARY, &[AXIS, AXES]), UNSQUEEZE, compute::identity),
+    special(&["slice"], (UNARY, SLICE), (ANY, types::slice), compute::slice),
+    special(&["concat", "concatenation"], (MANY, &[AXIS]), (ANY, types::concat), compute::join),
+    special(&["stack"], (MANY, &[AXIS]), (ANY, types::stack), compute::join),
+    special(&["cast"], (UNARY, &[TO]), (ANY, types::cast), compute::cast),
 ];
 
 impl Op {
@@ -228,6 +244,7 @@ impl Op {
             let wanted = if most == usize::MAX { format!("at least {least}") } else { least.to_string() };
             return Err(format!("`{}` has {} operands instead of {wanted}", self.name(), inputs.len()));
         }
+        types::check_elements(&inputs[0], self.0.elements)?;
         let result = (self.0.infer)(&Call { inputs, attributes })?;
         let known: Option<Vec<usize>> = result.dims.iter().copied().collect();
         match known {

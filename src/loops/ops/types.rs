@@ -16,23 +16,17 @@ pub(crate) fn same(call: &Call) -> OpResult<Type> {
     Ok(call.inputs[0].clone())
 }
 
-/// The type of the first operand, whose elements must be of a kind.
-fn of(call: &Call, kind: fn(DType) -> bool, name: &str) -> OpResult<Type> {
-    let x = &call.inputs[0];
-    check(kind(x.dtype), || format!("the operand is {x}, not of {name}"))?;
-    same(call)
-}
+/// The elements that an operand must have: a test of their type, and what messages call them.
+pub(super) type Elements = (fn(DType) -> bool, &'static str);
 
-pub(crate) fn float(call: &Call) -> OpResult<Type> {
-    of(call, DType::is_float, "floats")
-}
+pub(super) const ANY: Elements = (|_| true, "any type");
+pub(super) const FLOATS: Elements = (DType::is_float, "floats");
+pub(super) const NUMBERS: Elements = (|dtype| dtype != DType::Bool, "numbers");
+pub(super) const LOGICALS: Elements = (|dtype| dtype == DType::Bool, "logicals");
 
-pub(crate) fn number(call: &Call) -> OpResult<Type> {
-    of(call, |dtype| dtype != DType::Bool, "numbers")
-}
-
-pub(crate) fn logical(call: &Call) -> OpResult<Type> {
-    of(call, |dtype| dtype == DType::Bool, "logicals")
+/// Fails unless an operand has elements of a kind.
+pub(super) fn check_elements(x: &Type, (fits, name): Elements) -> Result<(), String> {
+    check(fits(x.dtype), || format!("the operand is {x}, not of {name}"))
 }
 
 /// The extents that both are repeated to, the last axes beside each other.
@@ -48,33 +42,18 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
     (0..rank).map(both).collect()
 }
 
-fn two(call: &Call, dtype: impl Fn(DType) -> DType) -> OpResult<Type> {
+/// Two operands with the same elements, which the result has too.
+pub(crate) fn alike(call: &Call) -> OpResult<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
-    typed(dtype(a.dtype), broadcast(a, b)?)
-}
-
-pub(crate) fn arithmetic(call: &Call) -> OpResult<Type> {
-    number(call)?;
-    two(call, |dtype| dtype)
+    typed(a.dtype, broadcast(a, b)?)
 }
 
 pub(crate) fn comparison(call: &Call) -> OpResult<Type> {
-    number(call)?;
-    two(call, |_| DType::Bool)
-}
-
-pub(crate) fn equality(call: &Call) -> OpResult<Type> {
-    two(call, |_| DType::Bool)
-}
-
-pub(crate) fn logic(call: &Call) -> OpResult<Type> {
-    logical(call)?;
-    two(call, |_| DType::Bool)
+    Ok(Type { dtype: DType::Bool, ..alike(call)? })
 }
 
 pub(crate) fn select(call: &Call) -> OpResult<Type> {
-    logical(call)?;
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
     let branches = Type { dtype: a.dtype, dims: broadcast(a, b)? };
@@ -100,10 +79,15 @@ pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<V
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
-fn reduce(call: &Call, dtype: DType) -> OpResult<Type> {
+pub(crate) fn reduce(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let axes = reduced_axes(call.attributes.any_axes(), x.dims.len())?;
-    let mut dims = x.dims.clone();
+    reduced(call, &axes, x.dtype)
+}
+
+/// The type of a reduction along ascending axes.
+fn reduced(call: &Call, axes: &[usize], dtype: DType) -> OpResult<Type> {
+    let mut dims = call.inputs[0].dims.clone();
     for &axis in axes.iter().rev() {
         if call.attributes.keep_dims {
             dims[axis] = Some(1);
@@ -114,38 +98,21 @@ fn reduce(call: &Call, dtype: DType) -> OpResult<Type> {
     typed(dtype, dims)
 }
 
-pub(crate) fn reduce_number(call: &Call) -> OpResult<Type> {
-    number(call)?;
-    reduce(call, call.inputs[0].dtype)
-}
-
-pub(crate) fn reduce_float(call: &Call) -> OpResult<Type> {
-    float(call)?;
-    reduce(call, call.inputs[0].dtype)
-}
-
-pub(crate) fn reduce_bool(call: &Call) -> OpResult<Type> {
-    logical(call)?;
-    reduce(call, DType::Bool)
-}
-
 /// The place of an extreme element: one axis, the first unless given.
 pub(crate) fn arg(call: &Call) -> OpResult<Type> {
-    number(call)?;
     let x = &call.inputs[0];
-    let mut attributes = call.attributes.clone();
-    let axes = attributes.any_axes().unwrap_or_else(|| vec![0]);
+    let axes = call.attributes.any_axes().unwrap_or_else(|| vec![0]);
     check(axes.len() == 1, || "it takes one axis".to_owned())?;
-    attributes.axes = Some(axes.clone());
     let axis = axis_of(axes[0], x.dims.len())?;
     check(x.dims[axis] != Some(0), || format!("axis {axis} of {x} has no elements"))?;
-    reduce(&Call { inputs: call.inputs, attributes: &attributes }, DType::Int64)
+    reduced(call, &[axis], DType::Int64)
 }
 
 pub(crate) fn softmax(call: &Call) -> OpResult<Type> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
-    float(call)
+    check_elements(&call.inputs[0], FLOATS)?;
+    same(call)
 }
 
 /// The extents of an operand of a matrix product, a vector with a further axis; whether it is one.
@@ -162,7 +129,6 @@ fn matrix(of: &Type, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool
 
 pub(crate) fn matmul(call: &Call) -> OpResult<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
-    number(call)?;
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
     let misfit = || format!("{a} and {b} cannot be multiplied");
     check(!a.dims.is_empty() && !b.dims.is_empty(), misfit)?;
