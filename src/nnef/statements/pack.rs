@@ -14,20 +14,28 @@ use crate::source::Span;
 
 /// What an expression is, and how many words it takes besides that and its place.
 pub(super) mod tag {
-    macro_rules! tags {
-        ($($name:ident $words:literal,)*) => {
-            #[allow(non_camel_case_types)]
-            #[repr(u32)]
-            enum Tag { $($name,)* }
-            $(pub(crate) const $name: u32 = Tag::$name as u32;)*
-            /// By tag.
-            pub(crate) const WORDS: &[usize] = &[$($words,)*];
-        };
-    }
-    tags! {
-        ERROR 0, NAME 1, INT 2, SCALAR 2, LOGICAL 1, STRING 1, ARRAY 2, INT_ARRAY 2, SCALAR_ARRAY 2, NUMBERS 0,
-        TUPLE 2, UNARY 2, BINARY 4, SELECT 3, INDEX 2, SLICE 3, COMPREHENSION 1, BUILTIN 2, CALL 1, LOOP 1,
-    }
+    /// How many words, by tag.
+    pub(crate) const WORDS: [usize; 20] = [0, 1, 2, 2, 1, 1, 2, 2, 2, 0, 2, 2, 4, 3, 2, 3, 1, 2, 1, 1];
+    pub(crate) const ERROR: u32 = 0;
+    pub(crate) const NAME: u32 = 1;
+    pub(crate) const INT: u32 = 2;
+    pub(crate) const SCALAR: u32 = 3;
+    pub(crate) const LOGICAL: u32 = 4;
+    pub(crate) const STRING: u32 = 5;
+    pub(crate) const ARRAY: u32 = 6;
+    pub(crate) const INT_ARRAY: u32 = 7;
+    pub(crate) const SCALAR_ARRAY: u32 = 8;
+    pub(crate) const NUMBERS: u32 = 9;
+    pub(crate) const TUPLE: u32 = 10;
+    pub(crate) const UNARY: u32 = 11;
+    pub(crate) const BINARY: u32 = 12;
+    pub(crate) const SELECT: u32 = 13;
+    pub(crate) const INDEX: u32 = 14;
+    pub(crate) const SLICE: u32 = 15;
+    pub(crate) const COMPREHENSION: u32 = 16;
+    pub(crate) const BUILTIN: u32 = 17;
+    pub(crate) const CALL: u32 = 18;
+    pub(crate) const LOOP: u32 = 19;
 }
 
 /// What a loop has of what it may have, as bits.
