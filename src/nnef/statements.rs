@@ -2,7 +2,7 @@
 //!
 //! A graph of a million statements has millions of nodes, which are needed once, some at a time.
 //! They are kept as words – the nodes in their order, most in two words – and unpacked
-//! into a small tree again and again. What is packed needs a third of the memory, and what works
+//! into a small tree again and again. What is packed needs two fifths of the memory, and what works
 //! on the small tree stays in the cache of the processor. A statement of so many nodes that they
 //! are in no cache anyway keeps its tree.
 
