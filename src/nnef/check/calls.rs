@@ -1,6 +1,7 @@
 //! Rules on invocations: operation and arguments (A1 to A10), several and array results (U4, U5),
 //! and where externals, variables and updates may stand (I3, I4, I9).
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
@@ -15,6 +16,10 @@ use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
+use crate::source::names::Name;
+
+/// How many names are searched for one by one.
+const FEW: usize = 16;
 
 type Bound = SmallVec<[Option<ExprId>; 8]>;
 
@@ -78,10 +83,11 @@ impl BodyCheck<'_, '_> {
         }
         let args = self.ast.arguments(call);
         self.named_after_positional(args);
-        for (i, arg) in args.iter().enumerate() {
+        let mut given = FxHashSet::default();
+        for arg in args {
             self.expr(arg.value);
             if let Some(ident) = arg.name
-                && args[..i].iter().any(|earlier| earlier.name.is_some_and(|earlier| earlier.name == ident.name))
+                && !given.insert(ident.name)
             {
                 let message = format!("argument `{}` is given twice", self.text(ident.name));
                 self.report(Code::DuplicateArgument, ident.span, message);
@@ -167,16 +173,22 @@ impl BodyCheck<'_, '_> {
         let mut misplaced = 0;
         let count = self.checked().fragment(fragment).params.len();
         let mut bound: Bound = smallvec::smallvec![None; count];
+        let mut by_name: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
+        let positions = self.params_by_name(fragment, args.len());
         self.named_after_positional(args);
-        let mut positions = 0..;
-        for (i, arg) in args.iter().enumerate() {
+        let mut next = 0..;
+        for arg in args {
             let Some(ident) = arg.name else {
-                let position = positions.next().unwrap_or_default();
+                let position = next.next().unwrap_or_default();
                 self.positional(call, fragment, position, arg.value, &mut bound);
                 continue;
             };
             let info = self.checked().fragment(fragment);
-            let Some(param) = info.params.iter().position(|param| param.name == ident.name) else {
+            let found = match &positions {
+                Some(positions) => positions.get(&ident.name).copied(),
+                None => info.params.iter().position(|param| param.name == ident.name),
+            };
+            let Some(param) = found else {
                 self.expr(arg.value);
                 self.unknown_argument(call, fragment, ident);
                 misplaced += 1;
@@ -184,13 +196,7 @@ impl BodyCheck<'_, '_> {
             };
             if bound[param].is_some() {
                 self.expr(arg.value);
-                let named = |arg: &Arg| arg.name.is_some() && bound[param] == Some(arg.value);
-                let (code, how) = match args[..i].iter().any(named) {
-                    true => (Code::DuplicateArgument, "is given twice"),
-                    false => (Code::NamedAndPositional, "is given by position already"),
-                };
-                let message = format!("argument `{}` {how}", self.text(ident.name));
-                self.report(code, ident.span, message);
+                self.given_again(ident, by_name[param]);
                 misplaced += 1;
                 continue;
             }
@@ -198,12 +204,29 @@ impl BodyCheck<'_, '_> {
                 let message = format!("tensor `{}` should be given by position", self.text(ident.name));
                 self.report(Code::NamedTensor, ident.span, message);
             }
-            bound[param] = Some(arg.value);
+            (bound[param], by_name[param]) = (Some(arg.value), true);
         }
         if bound.iter().any(Option::is_none) {
             self.missing(call, fragment, &bound, misplaced);
         }
         bound
+    }
+
+    fn given_again(&mut self, ident: Ident, by_name: bool) {
+        let (code, how) = match by_name {
+            true => (Code::DuplicateArgument, "is given twice"),
+            false => (Code::NamedAndPositional, "is given by position already"),
+        };
+        let message = format!("argument `{}` {how}", self.text(ident.name));
+        self.report(code, ident.span, message);
+    }
+
+    /// The positions of a fragment's parameters, for a call that would be searching for many of them.
+    fn params_by_name(&self, fragment: UnitId, args: usize) -> Option<FxHashMap<Name, usize>> {
+        let params = &self.checked().fragment(fragment).params;
+        let few = params.len().min(args) <= FEW;
+        // The first of two parameters of one name counts.
+        (!few).then(|| params.iter().enumerate().rev().map(|(i, param)| (param.name, i)).collect())
     }
 
     fn positional(&mut self, call: &Call, fragment: UnitId, i: usize, value: ExprId, bound: &mut Bound) {
