@@ -23,6 +23,19 @@ fn lower_all() -> Options {
     Options::default().with(|o| o.lower = Lower::All)
 }
 
+/// The codes of the errors under strict rules, sorted.
+fn strict_errors(text: &str, lower: Lower) -> Vec<String> {
+    let options = Options::default().with(|o| {
+        o.strict = true;
+        o.lower = lower;
+    });
+    let found = flatten(text, &options).expect_err("the text is wrong");
+    let errors = found.iter().filter(|found| found.is_error());
+    let mut codes: Vec<String> = errors.map(|found| found.code.as_str().to_string()).collect();
+    codes.sort_unstable();
+    codes
+}
+
 #[test]
 fn a_strided_max_pool_lowers_to_operations_with_shapes() {
     let text = "version 1.0; graph G( x ) -> ( y ) {
@@ -145,16 +158,7 @@ fn one_cause_is_one_error() {
         y = softmax(r, axes = [1]);
     }";
     for lower in [Lower::Custom, Lower::All] {
-        let found = flatten(
-            text,
-            &Options::default().with(|o| {
-                o.strict = true;
-                o.lower = lower;
-            }),
-        )
-        .unwrap_err();
-        let codes: Vec<&str> = found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
-        assert_eq!(codes, ["E1003"]);
+        assert_eq!(strict_errors(text, lower), ["E1003"]);
     }
 }
 
@@ -185,18 +189,7 @@ fn liberties_are_the_same_at_all_levels_of_lowering_and_when_read_again() {
         let mut again = Vec::new();
         flat.write_nnef(&mut again).unwrap();
         graph(&String::from_utf8(again).unwrap(), &Options::default());
-        let found = flatten(
-            text,
-            &Options::default().with(|o| {
-                o.strict = true;
-                o.lower = lower;
-            }),
-        )
-        .unwrap_err();
-        let mut codes: Vec<&str> =
-            found.iter().filter(|found| found.is_error()).map(|found| found.code.as_str()).collect();
-        codes.sort_unstable();
-        assert_eq!(codes, ["E1001", "E1004"]);
+        assert_eq!(strict_errors(text, lower), ["E1001", "E1004"]);
     }
 }
 

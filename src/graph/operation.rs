@@ -72,16 +72,12 @@ struct Form(u32);
 const TYPE_BITS: u32 = 4;
 /// Set where the type argument was written.
 const EXPLICIT: u32 = 8;
-/// The types: that at index `i` is stored as `i + 1`, and none as 0.
-pub(super) const TYPES: [Primitive; 5] =
-    [Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
 impl Form {
     #[inline]
     fn new(signature: SignatureId, (dtype, explicit): (Option<Primitive>, bool)) -> Self {
-        let number = dtype.map_or(0, |dtype| dtype as u32 + 1);
         let explicit = if explicit { EXPLICIT } else { 0 };
-        Form((signature.index() as u32) << TYPE_BITS | explicit | number)
+        Form((signature.index() as u32) << TYPE_BITS | explicit | Primitive::number_of(dtype))
     }
 
     #[inline]
@@ -91,7 +87,6 @@ impl Form {
 
     #[inline]
     fn type_argument(self) -> (Option<Primitive>, bool) {
-        let number = (self.0 & (EXPLICIT - 1)) as usize;
-        (number.checked_sub(1).and_then(|at| TYPES.get(at).copied()), self.0 & EXPLICIT != 0)
+        (Primitive::of_number(self.0 & (EXPLICIT - 1)), self.0 & EXPLICIT != 0)
     }
 }

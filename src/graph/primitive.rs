@@ -17,6 +17,22 @@ pub enum Primitive {
 }
 
 impl Primitive {
+    /// All of them, in their order.
+    pub(crate) const ALL: [Primitive; 5] =
+        [Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
+
+    /// A number of three bits for one of them, or for none.
+    #[inline]
+    pub(crate) fn number_of(primitive: Option<Primitive>) -> u32 {
+        primitive.map_or(0, |primitive| primitive as u32 + 1)
+    }
+
+    /// The inverse of [`Primitive::number_of`].
+    #[inline]
+    pub(crate) fn of_number(number: u32) -> Option<Primitive> {
+        (number as usize).checked_sub(1).and_then(|at| Self::ALL.get(at).copied())
+    }
+
     /// The spelling in NNEF 1.0.
     pub fn text(self) -> &'static str {
         match self {

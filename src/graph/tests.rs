@@ -1,7 +1,8 @@
 //! Tests of small parts of the graph.
 
-use super::operation::{Operation, TYPES};
+use super::operation::Operation;
 use super::packed::SignatureId;
+use super::primitive::Primitive;
 use super::scan::is_named;
 use super::shape_table::{ShapeId, ShapeTable};
 use super::{OriginId, Shape, TensorId};
@@ -10,7 +11,7 @@ use crate::source::Location;
 #[test]
 fn operations_keep_signature_and_type_argument() {
     for signature in [0, 1, (1 << 28) - 1] {
-        for dtype in TYPES.into_iter().map(Some).chain([None]) {
+        for dtype in Primitive::ALL.into_iter().map(Some).chain([None]) {
             for explicit in [false, true] {
                 let source = (Location::default(), OriginId::NONE);
                 let operation = Operation::new(SignatureId::at(signature), (dtype, explicit), (0, TensorId(0)), source);

@@ -29,7 +29,6 @@ pub(crate) struct Statements {
     numbers: Vec<Numbers>,
     /// The statements that are not packed, in their order.
     large: Vec<Large>,
-    count: usize,
     /// From brace to brace.
     pub(crate) span: Span,
     /// How often names are assigned that are assigned more than once.
@@ -90,7 +89,7 @@ pub(crate) struct Reader<'s> {
 impl Statements {
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.words.is_empty()
     }
 
     /// How often a name is assigned, where that is more than once.

@@ -16,6 +16,11 @@ macro_rules! marks {
                 Marks { $($table: ast.$table.len(),)* }
             }
 
+            /// How many entries there are between earlier marks and these.
+            pub(crate) fn since(self, earlier: Marks) -> Marks {
+                Marks { $($table: self.$table - earlier.$table,)* }
+            }
+
             /// Takes everything behind them out of a tree.
             pub(crate) fn rewind(self, ast: &mut Ast) {
                 $(ast.$table.truncate(self.$table);)*

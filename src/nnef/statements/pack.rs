@@ -45,10 +45,6 @@ pub(super) mod parts {
     pub(crate) const INDEX: u32 = 4;
 }
 
-/// The primitives by number; 0 stands for none of them.
-pub(super) const PRIMITIVES: &[Primitive] =
-    &[Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
-
 /// How a statement is kept, in the bits above two numbers.
 pub(super) mod how {
     /// Its nodes follow.
@@ -78,44 +74,27 @@ impl Statements {
     /// Of many nodes the tree is kept, for which they may be taken out.
     pub(crate) fn push(&mut self, ast: &mut Ast, marks: Marks, targets: &mut Targets, assignment: &Assignment) {
         ast.each_target(assignment.target, |_, name| targets.assign(name));
-        self.count += 1;
-        let added = Added { ast, marks };
-        if added.is_large() {
+        let added = Marks::of(ast).since(marks);
+        if is_large(added) {
             self.words.push(how::TREE << 24);
             let (tree, assignment) = ast.take_statement(marks, assignment);
             self.large.push(Large { ast: Arc::new(tree), assignment });
             return;
         }
         let start = assignment.span.start;
-        Packer { out: &mut self.words, numbers: &mut self.numbers, start, marks }.statement(ast, assignment);
+        Packer { out: &mut self.words, numbers: &mut self.numbers, start, marks }.statement(ast, added, assignment);
     }
 }
 
-/// What a tree has from the marks on.
-#[derive(Clone, Copy)]
-struct Added<'a> {
-    ast: &'a Ast,
-    marks: Marks,
+/// Whether the numbers of a statement do not fit into words, or its nodes into the cache of the processor.
+fn is_large(added: Marks) -> bool {
+    added.exprs.max(added.lists).max(added.args) >= LARGE
 }
 
-impl Added<'_> {
-    /// Whether its numbers do not fit into the words, or its nodes into the cache of the processor.
-    fn is_large(self) -> bool {
-        let Added { ast, marks } = self;
-        let tables = [ast.exprs.len() - marks.exprs, ast.lists.len() - marks.lists, ast.args.len() - marks.args];
-        tables.into_iter().any(|len| len >= LARGE)
-    }
-
-    /// Whether it has entries of the tables that flat statements rarely have.
-    fn is_compound(self) -> bool {
-        let Added { ast, marks } = self;
-        ast.ints.len() > marks.ints
-            || ast.scalars.len() > marks.scalars
-            || ast.comprehensions.len() > marks.comprehensions
-            || ast.iterators.len() > marks.iterators
-            || ast.loops.len() > marks.loops
-            || ast.recurrences.len() > marks.recurrences
-    }
+/// Whether a statement has entries of the tables that flat statements rarely have.
+fn is_compound(added: Marks) -> bool {
+    let Marks { ints, scalars, comprehensions, iterators, loops, recurrences, .. } = added;
+    [ints, scalars, comprehensions, iterators, loops, recurrences].into_iter().any(|len| len > 0)
 }
 
 struct Packer<'o> {
@@ -154,12 +133,10 @@ impl Packer<'_> {
         }
     }
 
-    fn statement(&mut self, ast: &Ast, assignment: &Assignment) {
-        let (marks, added) = (self.marks, Added { ast, marks: self.marks });
-        let compound = added.is_compound();
+    fn statement(&mut self, ast: &Ast, added: Marks, assignment: &Assignment) {
+        let (marks, compound) = (self.marks, is_compound(added));
         let how = if compound { how::COMPOUND } else { how::PACKED };
-        let (exprs, lists) = (ast.exprs.len() - marks.exprs, ast.lists.len() - marks.lists);
-        let (calls, args) = (ast.calls.len() - marks.calls, ast.args.len() - marks.args);
+        let Marks { exprs, lists, calls, args, .. } = added;
         room::reserve(self.out, 8 * (exprs + lists + calls + args) + 16);
         self.put([how << 24 | pair(exprs, lists), pair(calls, args), self.start, self.offset(assignment.span.end)]);
         let (target, value) = (self.id(assignment.target), self.id(assignment.value));
@@ -171,31 +148,27 @@ impl Packer<'_> {
         ast.calls[marks.calls..].iter().for_each(|call| self.call(call));
         ast.args[marks.args..].iter().for_each(|arg| self.arg(arg));
         if compound {
-            self.rare_tables(ast);
+            self.rare_tables(ast, added);
         }
     }
 
-    fn rare_tables(&mut self, ast: &Ast) {
+    fn rare_tables(&mut self, ast: &Ast, added: Marks) {
         let marks = self.marks;
-        let (ints, scalars) = (&ast.ints[marks.ints..], &ast.scalars[marks.scalars..]);
-        let (comprehensions, iterators) =
-            (&ast.comprehensions[marks.comprehensions..], &ast.iterators[marks.iterators..]);
-        let (loops, recurrences) = (&ast.loops[marks.loops..], &ast.recurrences[marks.recurrences..]);
-        let few = [comprehensions.len(), iterators.len(), loops.len(), recurrences.len()];
-        self.put([ints.len() as u32, scalars.len() as u32]);
-        self.put(few.map(|len| len as u32));
-        ints.iter().for_each(|value| self.put(halves(*value as u64)));
-        scalars.iter().for_each(|value| self.put(halves(value.to_bits())));
-        for of in comprehensions {
+        let Marks { ints, scalars, comprehensions, iterators, loops, recurrences, .. } = added;
+        self.put([ints, scalars].map(|len| len as u32));
+        self.put([comprehensions, iterators, loops, recurrences].map(|len| len as u32));
+        ast.ints[marks.ints..].iter().for_each(|value| self.put(halves(*value as u64)));
+        ast.scalars[marks.scalars..].iter().for_each(|value| self.put(halves(value.to_bits())));
+        for of in &ast.comprehensions[marks.comprehensions..] {
             self.put(range(of.iterators, marks.iterators));
             self.put([self.maybe(of.filter), self.id(of.item)]);
         }
-        for iterator in iterators {
+        for iterator in &ast.iterators[marks.iterators..] {
             self.ident(iterator.name, 0);
             self.put([self.id(iterator.iterable)]);
         }
-        loops.iter().for_each(|of| self.loop_of(of));
-        for recurrence in recurrences {
+        ast.loops[marks.loops..].iter().for_each(|of| self.loop_of(of));
+        for recurrence in &ast.recurrences[marks.recurrences..] {
             self.ident(recurrence.name, 0);
             self.put([recurrence.ty.map_or(0, |ty| ty.0 + 1), self.id(recurrence.initial)]);
         }
@@ -209,7 +182,7 @@ impl Packer<'_> {
     }
 
     fn call(&mut self, call: &Call) {
-        self.ident(call.name, call.generic.map_or(0, |(primitive, _)| position(primitive) + 1));
+        self.ident(call.name, Primitive::number_of(call.generic.map(|(primitive, _)| primitive)));
         let [start, len] = range(call.args, self.marks.args);
         self.put([pair(start as usize, len as usize)]);
         if let Some((_, span)) = call.generic {
@@ -292,9 +265,4 @@ fn range(range: ListRange, mark: usize) -> [u32; 2] {
 
 fn halves(bits: u64) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
-}
-
-/// The number of a primitive.
-fn position(primitive: Primitive) -> u32 {
-    PRIMITIVES.iter().position(|known| *known == primitive).unwrap_or_default() as u32
 }

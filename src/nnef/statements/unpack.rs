@@ -2,7 +2,8 @@
 //! than an [`Expr::Error`] would come of it.
 
 use super::Reader;
-use super::pack::{PRIMITIVES, how, parts, place, tag};
+use super::pack::{how, parts, place, tag};
+use crate::graph::Primitive;
 use crate::graph::operators::{BINARY, BUILTINS, UNARY};
 use crate::nnef::ast::{
     Arg, Assignment, Ast, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Ident, Iterator, ListRange, Loop,
@@ -164,8 +165,7 @@ impl Unpacker<'_> {
         let (name, generic) = self.ident();
         let [args] = self.get();
         let (start, len) = pair(args);
-        let primitive = (generic as usize).checked_sub(1).and_then(|at| PRIMITIVES.get(at));
-        let generic = primitive.map(|&primitive| (primitive, self.place().0));
+        let generic = Primitive::of_number(generic).map(|primitive| (primitive, self.place().0));
         Call { name, generic, args: range(start as u32, len as u32, self.marks.args) }
     }
 
