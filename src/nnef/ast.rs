@@ -1,7 +1,7 @@
 //! The syntax tree: flat vectors addressed by typed ids.
 //!
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
-//! precede their parents in [`Ast::exprs`]. Every node has a byte span in its file.
+//! precede their parents. Every node has a byte span in its file. `nodes.rs` says how they are stored.
 
 macro_rules! id_types {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
@@ -20,7 +20,7 @@ macro_rules! id_types {
 
 mod marks;
 mod module;
-mod moving;
+mod nodes;
 mod numbers;
 mod walk;
 
@@ -31,21 +31,25 @@ use crate::source::Span;
 use crate::source::names::Name;
 pub(crate) use marks::Marks;
 pub(crate) use module::{
-    Assignment, Body, Extension, Fragment, Generic, GraphDecl, Item, Module, Param, Params, ResultDecl, Results,
+    Assignment, Body, Extension, Fragment, Generic, GraphDecl, Group, Item, Module, Param, Params, ResultDecl, Results,
+    Targets,
 };
+use nodes::Nodes;
+pub(crate) use nodes::{Args, Arguments};
 pub(crate) use numbers::{MANY, Numbers};
 
 position_id! {
-    /// An expression, as an index into [`Ast::exprs`]. Nodes are what a large text makes most of, and
-    /// memory that is touched costs as much time as reading.
+    /// An expression, by the position of its node.
     ExprId
 }
+
+/// A call, by the position of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallId(u32);
 
 id_types! {
     /// A type specification, as an index into [`Ast::types`].
     TypeSpecId,
-    /// A call, as an index into [`Ast::calls`].
-    CallId,
     /// A comprehension, as an index into [`Ast::comprehensions`].
     ComprehensionId,
     /// A loop, as an index into [`Ast::loops`].
@@ -219,8 +223,8 @@ pub(crate) struct Call {
     pub(crate) name: Ident,
     /// The explicit type argument, `f<scalar>(..)`.
     pub(crate) generic: Option<(Primitive, Span)>,
-    /// Arguments, in [`Ast::args`].
-    pub(crate) args: ListRange,
+    /// Its arguments, for [`Ast::arguments`].
+    pub(crate) args: Args,
 }
 
 /// An argument of a call.
@@ -257,7 +261,7 @@ pub(crate) struct Iterator {
 pub(crate) struct Recurrence {
     /// The variable.
     pub(crate) name: Ident,
-    /// Its type, in the types of the module: also for statements that have nodes of their own.
+    /// Its type.
     pub(crate) ty: Option<TypeSpecId>,
     /// Its value in the first trip.
     pub(crate) initial: ExprId,
@@ -291,11 +295,9 @@ pub(crate) struct Loop {
 /// The node tables of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ast {
-    /// Expressions, children first.
-    pub(crate) exprs: Vec<Expr>,
-    /// The span of each expression, parentheses around it not counted.
-    pub(crate) spans: Vec<Span>,
-    /// Item lists of arrays and tuples.
+    /// Expressions, children first. Parentheses around one do not count to its span.
+    nodes: Nodes,
+    /// Item lists of arrays and tuples, and values of arguments.
     pub(crate) lists: Vec<ExprId>,
     /// Items of packed integer arrays.
     pub(crate) ints: Vec<i64>,
@@ -303,10 +305,6 @@ pub(crate) struct Ast {
     pub(crate) scalars: Vec<f64>,
     /// Long literal arrays.
     pub(crate) numbers: Vec<Numbers>,
-    /// Calls.
-    pub(crate) calls: Vec<Call>,
-    /// Arguments of calls.
-    pub(crate) args: Vec<Arg>,
     /// Comprehensions.
     pub(crate) comprehensions: Vec<Comprehension>,
     /// Iterators of comprehensions.
@@ -324,12 +322,43 @@ pub(crate) struct Ast {
 }
 
 impl Ast {
+    /// An empty tree with room for so many nodes of flat statements.
+    pub(crate) fn with_room(nodes: usize) -> Self {
+        let mut ast = Ast::default();
+        ast.nodes.reserve(nodes, nodes);
+        ast.lists.reserve(nodes / 2);
+        ast
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All expressions in the order of their nodes.
+    pub(crate) fn exprs(&self) -> impl std::iter::Iterator<Item = ExprId> + use<> {
+        (0..self.len()).map(ExprId::at)
+    }
+
     /// Adds an expression.
     #[inline]
     pub(crate) fn push(&mut self, expr: Expr, span: Span) -> ExprId {
-        room::push(&mut self.exprs, expr);
-        room::push(&mut self.spans, span);
-        ExprId::at(self.exprs.len() - 1)
+        self.nodes.push(expr, span)
+    }
+
+    /// Adds a call that ends at a place.
+    #[inline]
+    pub(crate) fn push_call(
+        &mut self,
+        name: Ident,
+        generic: Option<(Primitive, Span)>,
+        args: &[Arg],
+        end: u32,
+    ) -> ExprId {
+        let values = ListRange { start: self.lists.len() as u32, len: args.len() as u32 };
+        room::reserve(&mut self.lists, args.len());
+        self.lists.extend(args.iter().map(|arg| arg.value));
+        self.nodes.push_call(name, generic, (args, values), end)
     }
 
     /// Adds a type specification.
@@ -345,13 +374,15 @@ impl Ast {
     }
 
     /// The expression of an id.
+    #[inline(always)]
     pub(crate) fn expr(&self, id: ExprId) -> Expr {
-        self.exprs[id.index()]
+        self.nodes.expr(id)
     }
 
     /// The span of an expression.
+    #[inline]
     pub(crate) fn span(&self, id: ExprId) -> Span {
-        self.spans[id.index()]
+        self.nodes.span(id)
     }
 
     /// The items of an array or tuple.
@@ -360,13 +391,15 @@ impl Ast {
     }
 
     /// A call.
-    pub(crate) fn call(&self, id: CallId) -> &Call {
-        &self.calls[id.index()]
+    #[inline]
+    pub(crate) fn call(&self, id: CallId) -> Call {
+        self.nodes.call(id)
     }
 
     /// The arguments of a call.
-    pub(crate) fn arguments(&self, call: &Call) -> &[Arg] {
-        &self.args[call.args.range()]
+    #[inline]
+    pub(crate) fn arguments(&self, call: &Call) -> Arguments<'_> {
+        Arguments { values: self.items(call.args.values), names: self.nodes.argument_names(call.args) }
     }
 
     /// The statements of a loop's body: targets and values.
@@ -380,6 +413,5 @@ impl Ast {
     }
 }
 
-/// The nodes of flat text are counted in millions.
-const _: () = assert!(size_of::<Expr>() == 16 && size_of::<Arg>() == 16 && size_of::<Call>() == 32);
-const _: () = assert!(size_of::<Assignment>() == 16);
+/// Those of a graph are counted in millions.
+const _: () = assert!(size_of::<Expr>() == 16 && size_of::<Assignment>() == 16);

@@ -12,5 +12,4 @@ pub(crate) mod lexer;
 pub(crate) mod migrate;
 pub(crate) mod operators;
 pub(crate) mod print;
-pub(crate) mod statements;
 pub(crate) mod types;

@@ -113,7 +113,7 @@ impl Printer<'_> {
                 range.len as usize
             }
             Expr::Numbers(numbers) => self.ast.numbers[numbers.index()].len(),
-            Expr::Call(call) => self.ast.call(call).args.len as usize,
+            Expr::Call(call) => self.ast.arguments(&self.ast.call(call)).len(),
             _ => 0,
         }
     }
@@ -129,7 +129,8 @@ impl Printer<'_> {
                 Numbers::Scalars(items) => print_scalar(items[index], self.out),
             },
             Expr::Call(call) => {
-                let argument = self.ast.arguments(self.ast.call(call))[index];
+                let call = self.ast.call(call);
+                let Some(argument) = self.ast.arguments(&call).get(index) else { return };
                 if let Some(name) = argument.name {
                     self.out.push_str(self.names.text(name.name));
                     self.out.push_str(" = ");

@@ -319,7 +319,7 @@ impl Types {
 
     /// A type with `?` replaced.
     pub(crate) fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
-        if !self.has(ty, Part::Generic) {
+        if ty.is_plain() || !self.has(ty, Part::Generic) {
             return ty;
         }
         with_stack(|| match ty {

@@ -7,6 +7,7 @@ pub(crate) mod json;
 pub(crate) mod literals;
 pub(crate) mod names;
 pub(crate) mod places;
+mod words;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

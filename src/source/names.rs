@@ -3,12 +3,12 @@
 //! A large document has a new name in every statement, so interning a name does not allocate: all
 //! texts are in one string, one behind the other, and a hash table of numbers finds them.
 
-use std::hash::Hasher;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use rustc_hash::FxHasher;
-
+use super::words::{self, WORD};
 use crate::room;
 
 /// An interned identifier or string.
@@ -37,6 +37,8 @@ pub(crate) struct Names {
     /// A hash table with open addressing, whose size is a power of two. The low bits of a slot, as many as
     /// an index of the table has, are the number of a name, the others bits of its hash; 0 is free.
     slots: Vec<u32>,
+    /// What all hashes start with. Nobody can know it, and so make many names with one hash.
+    seed: u64,
 }
 
 impl Default for Names {
@@ -48,7 +50,8 @@ impl Default for Names {
 impl Names {
     /// An empty table.
     pub(crate) fn new() -> Self {
-        Names { text: String::new(), starts: vec![0], slots: Vec::new() }
+        let seed = RandomState::new().build_hasher().finish();
+        Names { text: String::new(), starts: vec![0], slots: Vec::new(), seed }
     }
 
     /// Reserves capacity for further names, which is not written to until it is used.
@@ -59,10 +62,38 @@ impl Names {
     }
 
     /// The name of a text, which is added if it is new.
-    #[inline]
     pub(crate) fn intern(&mut self, text: &str) -> Name {
-        let hash = Hash::of(text.as_bytes());
+        let hash = Hash::of(text.as_bytes(), self.seed);
         self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
+    }
+
+    /// The name of the identifier at a place of a text, and where that ends. Most are short: they
+    /// are read, hashed and compared as one number.
+    #[inline]
+    pub(crate) fn intern_word(&mut self, text: &str, at: usize) -> (Name, usize) {
+        let bytes = text.as_bytes();
+        let (mut end, mut state) = (at, self.seed);
+        let mut word = words::load(bytes, at);
+        let mut len = words::identifier_len(word);
+        while len == WORD {
+            let next = words::load(bytes, end + WORD);
+            let next_len = words::identifier_len(next);
+            if next_len == 0 {
+                break;
+            }
+            state = mix(state, word);
+            (word, len, end) = (next, next_len, end + WORD);
+        }
+        end += len;
+        let word = words::first(word, len);
+        let hash = Hash::new(state, word, len);
+        let found = match end - at == len {
+            true => self.find_by(hash, |found| {
+                found.len() == len && words::first(words::load(self.text.as_bytes(), found.start), len) == word
+            }),
+            false => self.find(bytes.get(at..end).unwrap_or_default(), hash),
+        };
+        (found.unwrap_or_else(|slot| self.add(text.get(at..end).unwrap_or_default(), hash, slot)), end)
     }
 
     fn add(&mut self, text: &str, hash: Hash, mut slot: usize) -> Name {
@@ -79,7 +110,7 @@ impl Names {
 
     /// The name of a text, if it was ever interned.
     pub(crate) fn get(&self, text: &str) -> Option<Name> {
-        self.find(text.as_bytes(), Hash::of(text.as_bytes())).ok()
+        self.find(text.as_bytes(), Hash::of(text.as_bytes(), self.seed)).ok()
     }
 
     /// The text of a name.
@@ -106,8 +137,13 @@ impl Names {
     }
 
     /// The name of a text, or the slot for it.
-    #[inline]
     fn find(&self, text: &[u8], hash: Hash) -> Result<Name, usize> {
+        self.find_by(hash, |found| &self.text.as_bytes()[found] == text)
+    }
+
+    /// The name whose text, at a place of the texts, is the one that is looked for, or the slot for it.
+    #[inline]
+    fn find_by(&self, hash: Hash, is: impl Fn(Range<usize>) -> bool) -> Result<Name, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
         let tag = hash.tag & !(mask as u32);
         let mut at = hash.position & mask;
@@ -118,7 +154,7 @@ impl Names {
             }
             if slot & !(mask as u32) == tag {
                 let name = Name::new((slot & mask as u32) as usize - 1);
-                if &self.text.as_bytes()[self.range(name)] == text {
+                if is(self.range(name)) {
                     return Ok(name);
                 }
             }
@@ -143,7 +179,7 @@ impl Names {
         self.slots = vec![0; size];
         for index in 0..self.len() {
             let name = Name::new(index);
-            let hash = Hash::of(&self.text.as_bytes()[self.range(name)]);
+            let hash = Hash::of(&self.text.as_bytes()[self.range(name)], self.seed);
             let slot = self.free(hash);
             self.slots[slot] = self.entry(hash, name);
         }
@@ -180,15 +216,29 @@ struct Hash {
 }
 
 impl Hash {
+    /// That of a text of which the last word, of so many bytes, is not yet in the state.
     #[inline]
-    fn of(text: &[u8]) -> Self {
-        let (last, others) = text.split_last().unwrap_or((&0, &[]));
-        let mut hasher = FxHasher::default();
-        hasher.write(others);
-        let hash = hasher.finish();
-        let tag = ((hash >> 32) as u32).wrapping_add(u32::from(*last).wrapping_mul(0x9E37_79B1));
+    fn new(state: u64, word: u64, len: usize) -> Self {
+        let others = words::first(word, len.saturating_sub(1));
+        let last = (word ^ others) >> (8 * len.saturating_sub(1));
+        let hash = mix(state, others);
+        let tag = ((hash >> 32) as u32).wrapping_add((last as u32).wrapping_mul(0x9E37_79B1));
         Hash { position: hash as usize & !(REGION - 1) | tag as usize & (REGION - 1), tag }
     }
+
+    fn of(text: &[u8], seed: u64) -> Self {
+        let last = text.len().saturating_sub(1) / WORD * WORD;
+        let before = (0..last).step_by(WORD);
+        let state = before.fold(seed, |state, at| mix(state, words::load(text, at)));
+        Hash::new(state, words::load(text, last), text.len() - last)
+    }
+}
+
+/// Adds a word to the state of a hash.
+#[inline]
+fn mix(state: u64, word: u64) -> u64 {
+    let product = u128::from(state ^ word) * 0x9E37_79B9_7F4A_7C15_u128;
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -220,6 +270,20 @@ mod tests {
         let empty = names.intern("");
         assert_eq!(names.intern(""), empty);
         assert_eq!(names.text(empty), "");
+    }
+
+    #[test]
+    fn identifiers_in_a_text_are_the_names_of_their_texts() {
+        let mut names = Names::new();
+        let texts: Vec<String> = (1..60).map(|len| "_aZ09x".chars().cycle().take(len).collect()).collect();
+        for text in &texts {
+            for behind in ["", " ", "=1, 2, 3", "é", "\0", "@"] {
+                let (name, end) = names.intern_word(&format!("({text}{behind}"), 1);
+                assert_eq!((names.text(name), end), (text.as_str(), 1 + text.len()));
+                assert_eq!((names.get(text), names.intern(text)), (Some(name), name));
+            }
+        }
+        assert_eq!(names.len(), texts.len());
     }
 
     #[test]

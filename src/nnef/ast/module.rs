@@ -1,11 +1,13 @@
 //! What a file consists of: fragments, the graph, and their statements. Expressions are nodes of
 //! its tree.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Ast, ExprId, Ident, TypeSpecId};
+use super::{Ast, Expr, ExprId, Ident, TypeSpecId};
 use crate::graph::Primitive;
-use crate::nnef::statements::Statements;
 use crate::source::names::Name;
 use crate::source::{FileId, Span};
 
@@ -20,7 +22,7 @@ pub(crate) struct Assignment {
     pub(crate) span: Span,
 }
 
-/// The statements of a fragment's body. Most bodies are short, and there are many of them.
+/// The statements of a body. Most bodies are short, and there are many of them.
 pub(crate) type Assignments = SmallVec<[Assignment; 2]>;
 
 /// The parameters of a fragment.
@@ -36,6 +38,71 @@ pub(crate) struct Body {
     pub(crate) assignments: Assignments,
     /// From brace to brace.
     pub(crate) span: Span,
+}
+
+/// How many nodes the statements of a group have at least, unless it is the last one.
+const GROUP: usize = 3 << 10;
+
+/// Consecutive statements, and their nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<'s> {
+    /// The statements.
+    pub(crate) statements: &'s [Assignment],
+    /// The positions of all nodes of these, and of no others.
+    pub(crate) nodes: Range<usize>,
+}
+
+impl Body {
+    /// The statements some at a time: what is found out about their nodes is needed no longer than
+    /// until the next ones, and stays in the cache of the processor.
+    pub(crate) fn groups<'s>(&'s self, ast: &'s Ast) -> impl Iterator<Item = Group<'s>> {
+        let mut left = &self.assignments[..];
+        std::iter::from_fn(move || {
+            let start = ast.first_node(left.first()?.target).index();
+            let end = |statement: &Assignment| statement.value.max(statement.target).index() + 1;
+            let enough = left.iter().position(|statement| end(statement) >= start + GROUP);
+            let (statements, rest) = left.split_at(enough.map_or(left.len(), |last| last + 1));
+            left = rest;
+            Some(Group { statements, nodes: start..statements.last().map_or(start, end) })
+        })
+    }
+}
+
+impl Ast {
+    /// The first node of a left side.
+    pub(crate) fn first_node(&self, target: ExprId) -> ExprId {
+        let mut first = target;
+        while let Expr::Array(items) | Expr::Tuple(items) = self.expr(first)
+            && let Some(&item) = self.items(items).first()
+        {
+            first = item;
+        }
+        first
+    }
+}
+
+/// The names that the statements of a graph assign.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// Those of all, as bits.
+    assigned: Vec<u64>,
+    /// How often names are assigned that are assigned more than once.
+    pub(crate) reassigned: FxHashMap<Name, u32>,
+}
+
+impl Targets {
+    /// Notes that a name is assigned.
+    #[inline]
+    pub(crate) fn assign(&mut self, name: Name) {
+        let (word, bit) = (name.index() / 64, 1u64 << (name.index() % 64));
+        if self.assigned.len() <= word {
+            self.assigned.resize(word + 1, 0);
+        }
+        if self.assigned[word] & bit != 0 {
+            *self.reassigned.entry(name).or_insert(1) += 1;
+        }
+        self.assigned[word] |= bit;
+    }
 }
 
 /// A formal parameter.
@@ -93,8 +160,10 @@ pub(crate) struct GraphDecl {
     pub(crate) params: Vec<Ident>,
     /// Outputs.
     pub(crate) results: Vec<Ident>,
-    /// The body, whose nodes are not those of the module.
-    pub(crate) body: Statements,
+    /// The body.
+    pub(crate) body: Body,
+    /// How often names are assigned that are assigned more than once.
+    pub(crate) reassigned: FxHashMap<Name, u32>,
     /// From `graph` to the closing brace.
     pub(crate) span: Span,
 }
@@ -147,6 +216,19 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    /// A bound of the positions of all nodes but those of graphs.
+    pub(crate) fn fragment_nodes(&self) -> usize {
+        // Fragments can stand behind the graph, but usually do not.
+        let mut end = self.ast.len();
+        if let [graph] = &self.graphs[..]
+            && self.fragments.iter().all(|fragment| fragment.span.start < graph.span.start)
+            && let Some(first) = graph.body.assignments.first()
+        {
+            end = self.ast.first_node(first.target).index();
+        }
+        end
+    }
+
     /// A module without anything in it.
     pub(crate) fn empty(file: FileId) -> Self {
         Module {

@@ -1,7 +1,7 @@
 //! Literal arrays of numbers.
 //!
 //! The numbers of short ones stand in the tables of the tree. Those of long ones are shared by all
-//! that is made of them – packed statements, trees of these, values, attributes of the graph –
+//! that is made of them – the tree, values, attributes of the graph –
 //! so that megabytes of weights are copied once.
 
 use std::sync::Arc;

@@ -33,9 +33,15 @@ impl Ast {
             Expr::Index { base, index } => [base, index].into_iter().for_each(f),
             Expr::Slice { base, begin, end } => [Some(base), begin, end].into_iter().flatten().for_each(f),
             Expr::Builtin { argument, .. } => f(argument),
-            Expr::Call(call) => self.arguments(self.call(call)).iter().for_each(|arg| f(arg.value)),
+            Expr::Call(call) => self.items(self.call(call).args.values).iter().copied().for_each(f),
             _ => {}
         }
+    }
+
+    /// The name that an expression is, if it is one.
+    #[inline]
+    pub(crate) fn name(&self, id: ExprId) -> Option<Name> {
+        if let Expr::Name(name) = self.expr(id) { Some(name) } else { None }
     }
 
     /// Calls a function with every name of a left side, and its node.

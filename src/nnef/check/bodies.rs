@@ -170,11 +170,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_type(&mut self, id: ExprId, ty: Type) {
-        self.tables().types[id.index()] = ty;
+        self.tables().nodes[id].ty = ty;
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.tables().refs[id.index()] = referent;
+        self.tables().nodes[id].referent = referent;
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {
@@ -182,14 +182,14 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) {
-        let target = self.ast.expr(assignment.target);
+        let name = self.ast.name(assignment.target);
         let context = Context {
             statement: true,
-            several: !matches!(target, Expr::Name(_)) || self.draft(),
-            open_array: self.covers_array(target),
+            several: name.is_none() || self.draft(),
+            open_array: name.is_none_or(|name| self.covers_array(name)),
         };
         // I4: at graph level, `external` stands alone on the right of a graph input.
-        if let (Expr::Name(name), Expr::Call(call)) = (target, self.ast.expr(assignment.value))
+        if let (Some(name), Expr::Call(call)) = (name, self.ast.expr(assignment.value))
             && self.in_graph()
             && !self.draft()
             && Some(self.ast.call(call).name.name) == self.checked().words.external
@@ -199,7 +199,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             self.report(Code::ExternalNotInput, self.ast.span(assignment.target), message);
         }
         let ty = self.expr_in(assignment.value, context);
-        if self.target_depth(assignment.target) > MAX_TARGET_DEPTH {
+        if name.is_none() && self.target_depth(assignment.target) > MAX_TARGET_DEPTH {
             let message = format!("a left side is nested deeper than {MAX_TARGET_DEPTH}");
             self.report(Code::TooDeep, self.ast.span(assignment.target), message);
             return;
@@ -208,9 +208,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     fn target_depth(&self, target: ExprId) -> usize {
-        if matches!(self.ast.expr(target), Expr::Name(_)) {
-            return 1;
-        }
         let (mut open, mut deepest) = (vec![(target, 1)], 0);
         while let Some((id, depth)) = open.pop() {
             deepest = deepest.max(depth);
@@ -221,15 +218,10 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         deepest
     }
 
-    /// Whether a left side gives an array result its length: by its items, or as a result of the
-    /// fragment whose length the caller gives (U4).
-    fn covers_array(&self, target: Expr) -> bool {
-        match target {
-            Expr::Name(name) => {
-                !self.in_graph() && self.loop_locals.is_none() && self.state.declared.get(name).is_some()
-            }
-            _ => true,
-        }
+    /// Whether a name on the left side gives an array result its length: that of a result of the
+    /// fragment is given by the caller (U4).
+    fn covers_array(&self, name: Name) -> bool {
+        !self.in_graph() && self.loop_locals.is_none() && self.state.declared.get(name).is_some()
     }
 
     /// Takes a left side apart along the type of the value (U2).
@@ -237,7 +229,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let span = self.ast.span(target);
         match (self.ast.expr(target), ty) {
             (Expr::Name(name), _) => {
-                if let (Expr::Call(call), Type::Tuple(_)) = (self.ast.expr(value), ty)
+                if matches!(ty, Type::Tuple(_))
+                    && let Expr::Call(call) = self.ast.expr(value)
                     && !self.draft()
                 {
                     let callee = self.text(self.ast.call(call).name.name);
@@ -371,7 +364,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     pub(super) fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
         let broken = match self.place {
             Place::Fragment(_, body) => body.assignments.is_empty(),
-            Place::Graph(graph) => graph.body.is_empty(),
+            Place::Graph(graph) => graph.body.assignments.is_empty(),
         };
         let slot = self.state.scope.get(declared.name);
         if slot.is_none() && !broken {
@@ -427,18 +420,16 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn assigned_later(&mut self) -> &FxHashMap<Name, Span> {
         let (ast, place) = (self.ast, self.place);
         self.state.assigned_anywhere.get_or_insert_with(|| {
+            let body = match place {
+                Place::Fragment(_, body) => body,
+                Place::Graph(graph) => &graph.body,
+            };
             // The first place of each name.
             let mut names = FxHashMap::default();
-            let mut note = |ast: &Ast, assignments: &[Assignment]| {
-                for assignment in assignments {
-                    ast.each_target(assignment.target, |target, name| {
-                        names.entry(name).or_insert(ast.span(target));
-                    });
-                }
-            };
-            match place {
-                Place::Fragment(_, body) => note(ast, &body.assignments),
-                Place::Graph(graph) => graph.body.each_chunk(|chunk| note(&chunk.ast, &chunk.statements)),
+            for assignment in &body.assignments {
+                ast.each_target(assignment.target, |target, name| {
+                    names.entry(name).or_insert(ast.span(target));
+                });
             }
             names
         })

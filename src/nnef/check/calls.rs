@@ -1,18 +1,20 @@
 //! Rules on invocations: operation and arguments (A1 to A10), several and array results (U4, U5),
 //! and where externals, variables and updates may stand (I3, I4, I9).
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::state::Place;
-use super::{CallInfo, Checked, Generic, ParamInfo, ResultInfo, Words};
+use super::{CallInfo, FragmentInfo, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::graph::Primitive;
 use crate::graph::standard::EXTERNAL;
-use crate::nnef::ast::{Arg, Call, CallId, ExprId, Ident};
+use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
@@ -21,11 +23,43 @@ use crate::source::names::Name;
 /// How many names are searched for one by one.
 const FEW: usize = 16;
 
-type Bound = SmallVec<[Option<ExprId>; 8]>;
+/// A call, and the fragment that it calls.
+#[derive(Clone, Copy)]
+struct Callee<'c> {
+    call: &'c Call,
+    fragment: UnitId,
+    info: &'c FragmentInfo,
+}
+
+/// How parameters are found by their names.
+enum Positions {
+    /// One by one.
+    Search,
+    /// In a table, for a call that would be searching for many of many.
+    Table(FxHashMap<Name, usize>),
+}
+
+impl Positions {
+    fn find(&self, info: &FragmentInfo, name: Name) -> Option<usize> {
+        match self {
+            Positions::Search => info.params.iter().position(|param| param.name == name),
+            Positions::Table(table) => table.get(&name).copied(),
+        }
+    }
+}
+
+/// How the parameters of a fragment are found for these arguments.
+fn params_by_name(info: &FragmentInfo, args: Arguments) -> Positions {
+    if info.params.len().min(args.len()) <= FEW {
+        return Positions::Search;
+    }
+    // The first of two parameters of one name counts.
+    Positions::Table(info.params.iter().enumerate().rev().map(|(i, param)| (param.name, i)).collect())
+}
 
 impl BodyCheck<'_, '_> {
-    pub(super) fn call(&mut self, id: CallId, context: Context) -> Type {
-        let call = *self.ast.call(id);
+    pub(super) fn call(&mut self, id: ExprId, call: CallId, context: Context) -> Type {
+        let call = self.ast.call(call);
         let found = self.checked().find(self.module, call.name.name);
         self.placement(&call, context);
         let source = self.declares_symbols(&call, found);
@@ -67,7 +101,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// A1: an operation that nobody declares passes through in the default mode.
-    fn undeclared_call(&mut self, id: CallId, call: &Call) -> Type {
+    fn undeclared_call(&mut self, id: ExprId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let span = call.name.span;
         if let Some(slot) = self.state.scope.get(call.name.name) {
@@ -84,7 +118,7 @@ impl BodyCheck<'_, '_> {
         let args = self.ast.arguments(call);
         self.named_after_positional(args);
         let mut given = FxHashSet::default();
-        for arg in args {
+        for arg in args.iter() {
             self.expr(arg.value);
             if let Some(ident) = arg.name
                 && !given.insert(ident.name)
@@ -98,54 +132,65 @@ impl BodyCheck<'_, '_> {
         Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
     }
 
-    fn set_call(&mut self, id: CallId, info: CallInfo) {
-        self.tables().calls[id.index()] = Some(info);
+    fn set_call(&mut self, id: ExprId, info: CallInfo) {
+        let tables = self.tables();
+        tables.nodes[id].referent = Ref::Call(tables.calls.len() as u32);
+        tables.calls.push(info);
+    }
+
+    /// The argument of a call for a parameter, by the first entry in [`ModuleInfo::bound`](super::ModuleInfo::bound).
+    pub(super) fn bound(&self, first: u32, param: usize) -> Option<ExprId> {
+        let tables = match self.place {
+            Place::Graph(_) => &self.checked().statements,
+            Place::Fragment(..) => &self.checked().modules[self.module.index()],
+        };
+        tables.bound[first as usize + param]
     }
 
     /// A4
-    fn named_after_positional(&mut self, args: &[Arg]) {
-        let Some(first) = args.iter().position(|arg| arg.name.is_some()) else { return };
-        if let Some(arg) = args[first..].iter().find(|arg| arg.name.is_none()) {
-            let see = args[first].name.map(|name| self.at(name.span)).unwrap_or_default();
+    fn named_after_positional(&mut self, args: Arguments) {
+        if !args.have_names() {
+            return;
+        }
+        let mut named = args.iter().skip_while(|arg| arg.name.is_none());
+        let Some(first) = named.next().and_then(|arg| arg.name) else { return };
+        if let Some(arg) = named.find(|arg| arg.name.is_none()) {
+            let see = self.at(first.span);
             let message = "positional arguments stand before named ones".to_string();
             let span = self.ast.span(arg.value);
             self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
         }
     }
 
-    fn declared_call(&mut self, id: CallId, call: &Call, fragment: UnitId, context: Context) -> Type {
-        let info = self.checked().fragment(fragment);
+    fn declared_call(&mut self, id: ExprId, call: &Call, fragment: UnitId, context: Context) -> Type {
+        let fragments = Rc::clone(&self.checked().fragments);
+        let info = &fragments[fragment.index()];
         if info.has_body && info.module == ModuleId::STANDARD {
             self.checker.pending.push(fragment);
         }
-        let bound = self.bind(call, fragment);
-        let generic = self.argument_types(call, fragment, &bound);
-        self.literal_label(call, fragment, &bound);
-        let table = &mut self.tables().bound;
-        let start = table.len() as u32;
-        table.extend_from_slice(&bound);
-        self.set_call(id, CallInfo { fragment: Some(fragment), bound: start, generic });
-        if self.checked().fragment(fragment).open_results {
+        let callee = Callee { call, fragment, info };
+        let bound = self.bind(callee);
+        let generic = self.argument_types(callee, bound);
+        self.literal_label(call, info, bound);
+        self.set_call(id, CallInfo { fragment: Some(fragment), bound, generic });
+        if info.open_results {
             return Type::Tensor(Element::Unknown);
         }
-        if self.result_rules(call, fragment, context) {
+        if self.result_rules(callee, context) {
             return Type::Unknown;
         }
-        let declared = fragment.index();
-        let Checked { fragments, types, .. } = &mut self.checker.checked;
-        let results = &fragments[declared].results;
+        let types = self.types();
         let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
-        if let [single] = &results[..] {
+        if let [single] = &info.results[..] {
             return ty(single);
         }
-        let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
+        let results: SmallVec<[Type; 4]> = info.results.iter().map(ty).collect();
         types.tuple(&results)
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
     /// whether the call has no usable value.
-    fn result_rules(&mut self, call: &Call, fragment: UnitId, context: Context) -> bool {
-        let info = self.checked().fragment(fragment);
+    fn result_rules(&mut self, Callee { call, info, .. }: Callee, context: Context) -> bool {
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
             let name = self.checked().text(call.name.name);
             let message = format!("`{name}` has several results and cannot be used as a value");
@@ -167,49 +212,53 @@ impl BodyCheck<'_, '_> {
         false
     }
 
-    /// Assigns arguments to parameters (A2 to A8).
-    fn bind(&mut self, call: &Call, fragment: UnitId) -> Bound {
-        let args = self.ast.arguments(call);
-        let mut misplaced = 0;
-        let count = self.checked().fragment(fragment).params.len();
-        let mut bound: Bound = smallvec::smallvec![None; count];
-        let mut by_name: SmallVec<[bool; 8]> = smallvec::smallvec![false; count];
-        let positions = self.params_by_name(fragment, args.len());
+    /// Assigns arguments to parameters (A2 to A8). Gives the first entry for them in
+    /// [`ModuleInfo::bound`](super::ModuleInfo::bound).
+    fn bind(&mut self, callee: Callee) -> u32 {
+        let args = self.ast.arguments(callee.call);
+        let count = callee.info.params.len();
+        let table = &mut self.tables().bound;
+        let first = table.len();
+        table.resize(first + count, None);
+        let (mut misplaced, mut filled) = (0, 0);
+        let mut positions = None;
         self.named_after_positional(args);
         let mut next = 0..;
-        for arg in args {
+        for arg in args.iter() {
             let Some(ident) = arg.name else {
                 let position = next.next().unwrap_or_default();
-                self.positional(call, fragment, position, arg.value, &mut bound);
+                if self.positional(callee, position, arg.value) {
+                    self.tables().bound[first + position] = Some(arg.value);
+                    filled += 1;
+                }
                 continue;
             };
-            let info = self.checked().fragment(fragment);
-            let found = match &positions {
-                Some(positions) => positions.get(&ident.name).copied(),
-                None => info.params.iter().position(|param| param.name == ident.name),
-            };
-            let Some(param) = found else {
+            let positions = positions.get_or_insert_with(|| params_by_name(callee.info, args));
+            let Some(param) = positions.find(callee.info, ident.name) else {
                 self.expr(arg.value);
-                self.unknown_argument(call, fragment, ident);
+                self.unknown_argument(callee, ident);
                 misplaced += 1;
                 continue;
             };
-            if bound[param].is_some() {
+            let earlier = self.bound(first as u32, param);
+            if earlier.is_some() {
                 self.expr(arg.value);
-                self.given_again(ident, by_name[param]);
+                let by_name = args.iter().any(|arg| arg.name.is_some() && Some(arg.value) == earlier);
+                self.given_again(ident, by_name);
                 misplaced += 1;
                 continue;
             }
-            if info.params[param].tensor {
+            if callee.info.params[param].tensor {
                 let message = format!("tensor `{}` should be given by position", self.text(ident.name));
                 self.report(Code::NamedTensor, ident.span, message);
             }
-            (bound[param], by_name[param]) = (Some(arg.value), true);
+            self.tables().bound[first + param] = Some(arg.value);
+            filled += 1;
         }
-        if bound.iter().any(Option::is_none) {
-            self.missing(call, fragment, &bound, misplaced);
+        if filled < count {
+            self.missing(callee, first, misplaced);
         }
-        bound
+        first as u32
     }
 
     fn given_again(&mut self, ident: Ident, by_name: bool) {
@@ -221,40 +270,30 @@ impl BodyCheck<'_, '_> {
         self.report(code, ident.span, message);
     }
 
-    /// The positions of a fragment's parameters, for a call that would be searching for many of them.
-    fn params_by_name(&self, fragment: UnitId, args: usize) -> Option<FxHashMap<Name, usize>> {
-        let params = &self.checked().fragment(fragment).params;
-        let few = params.len().min(args) <= FEW;
-        // The first of two parameters of one name counts.
-        (!few).then(|| params.iter().enumerate().rev().map(|(i, param)| (param.name, i)).collect())
-    }
-
-    fn positional(&mut self, call: &Call, fragment: UnitId, i: usize, value: ExprId, bound: &mut Bound) {
-        let info = self.checked().fragment(fragment);
-        let span = self.ast.span(value);
+    /// An argument by position; whether there is a parameter for it.
+    fn positional(&mut self, Callee { call, fragment, info }: Callee, i: usize, value: ExprId) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
                 let name = self.checked().text(call.name.name);
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
-                let message = format!("`{name}` has {parameters}, this call gives {}", call.args.len);
-                let see = self.checker.fragment_location(fragment);
+                let message = format!("`{name}` has {parameters}, this call gives {}", self.ast.arguments(call).len());
+                let (span, see) = (self.ast.span(value), self.checker.fragment_location(fragment));
                 self.report_beside(Code::TooManyArguments, span, message, (see, "declared here"));
             }
             self.expr(value);
-            return;
+            return false;
         };
         if !param.tensor {
             let parameter = self.text(param.name);
             let message = format!("attribute `{parameter}` must be given by name");
             let written = format!("write `{parameter} = ..`");
-            self.push(self.finding(Code::PositionalAttribute, span, message).help(written));
+            self.push(self.finding(Code::PositionalAttribute, self.ast.span(value), message).help(written));
         }
-        bound[i] = Some(value);
+        true
     }
 
-    fn unknown_argument(&mut self, call: &Call, fragment: UnitId, argument: Ident) {
+    fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) {
         let checked = self.checked();
-        let info = checked.fragment(fragment);
         let text = checked.text(argument.name);
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
         let near = || did_you_mean(text, info.params.iter().map(|param| checked.text(param.name)));
@@ -268,9 +307,9 @@ impl BodyCheck<'_, '_> {
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
-    fn missing(&mut self, call: &Call, fragment: UnitId, bound: &Bound, misplaced: usize) {
+    fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
+        let bound = self.tables().bound[first..].to_vec();
         let checked = self.checked();
-        let info = checked.fragment(fragment);
         let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
         if missing.clone().count() <= misplaced {
             return;
@@ -285,8 +324,9 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
-    fn argument_types(&mut self, call: &Call, fragment: UnitId, bound: &Bound) -> Option<Primitive> {
-        let declared = self.checked().fragment(fragment).generic;
+    fn argument_types(&mut self, callee: Callee, bound: u32) -> Option<Primitive> {
+        let Callee { call, info, .. } = callee;
+        let declared = info.generic;
         let mut generic = match (call.generic, declared) {
             (Some((primitive, span)), declared) => {
                 self.explicit_generic(call, primitive, span, declared);
@@ -296,13 +336,12 @@ impl BodyCheck<'_, '_> {
             (None, Generic::No) => None,
         };
         let mut open = false;
-        for (i, value) in bound.iter().enumerate() {
-            let Some(value) = *value else {
+        for (i, param) in info.params.iter().enumerate() {
+            let Some(value) = self.bound(bound, i) else {
                 open = true;
                 continue;
             };
             let actual = self.expr(value);
-            let param = self.checked().fragment(fragment).params[i];
             if declared == Generic::No && param.ty == actual && actual.is_plain() {
                 continue;
             }
@@ -312,7 +351,7 @@ impl BodyCheck<'_, '_> {
             if self.draft() {
                 fit = self.types().fit_in_draft(param.ty, actual, fit);
             }
-            self.argument_fit(call, &param, (value, actual), fit, before.or(generic));
+            self.argument_fit(call, param, (value, actual), fit, before.or(generic));
         }
         if declared != Generic::No && generic.is_none() && !open {
             let name = self.text(call.name.name);

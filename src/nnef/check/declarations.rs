@@ -1,5 +1,7 @@
 //! Rules on declarations (D1 to D9), and the table of fragments.
 
+use std::rc::Rc;
+
 use super::{Checker, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic};
@@ -30,7 +32,7 @@ impl Checker<'_> {
     /// Declares the fragments of a module.
     pub(super) fn declare_module(&mut self, id: ModuleId) {
         let count = self.checked.module(id).fragments.len();
-        self.checked.fragments.reserve(count);
+        Rc::make_mut(&mut self.checked.fragments).reserve(count);
         self.checked.bodies.reserve(count);
         for index in 0..count as u32 {
             self.declare(id, index);
@@ -94,7 +96,7 @@ impl Checker<'_> {
     fn add_fragment(&mut self, module: ModuleId, fragment: &Fragment, info: FragmentInfo) {
         let id = self.checked.fragments.len() as u32;
         let name = info.name;
-        self.checked.fragments.push(info);
+        Rc::make_mut(&mut self.checked.fragments).push(info);
         self.checked.bodies.push(None);
         let at = self.at(module, fragment.name.span);
         if module == ModuleId::STANDARD {

@@ -82,7 +82,7 @@ impl Checker<'_> {
             // What is more than an invocation with flat arguments.
             let offender = match ast.expr(assignment.value) {
                 Expr::Call(call) => {
-                    ast.arguments(ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
+                    ast.arguments(&ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
                 }
                 Expr::Error | Expr::Loop(_) => None,
                 _ => Some(assignment.value),

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
-use super::{Checker, Ref};
+use super::{Checker, NodeInfo, Ref};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
@@ -15,29 +15,21 @@ use crate::nnef::types::{Element, Type};
 use crate::room::with_stack;
 use crate::source::Span;
 
-/// The type of a literal of a single value.
-#[inline]
-fn plain_literal(expr: Expr) -> Option<Type> {
-    Some(match expr {
-        Expr::Int(_) => Type::INTEGER,
-        Expr::Scalar(_) => Type::SCALAR,
-        Expr::Logical(_) => Type::LOGICAL,
-        Expr::String(_) => Type::STRING,
-        _ => return None,
-    })
-}
-
 impl Checker<'_> {
     /// The type of a literal that has no parts.
     pub(super) fn simple_literal(&mut self, ast: &Ast, expr: Expr) -> Option<Type> {
         Some(match expr {
+            Expr::Int(_) => Type::INTEGER,
+            Expr::Scalar(_) => Type::SCALAR,
+            Expr::Logical(_) => Type::LOGICAL,
+            Expr::String(_) => Type::STRING,
             Expr::IntArray(_) => self.checked.types.array(Type::INTEGER),
             Expr::ScalarArray(_) => self.checked.types.array(Type::SCALAR),
             Expr::Numbers(numbers) => self.checked.types.array(match ast.numbers[numbers.index()] {
                 Numbers::Ints(_) => Type::INTEGER,
                 Numbers::Scalars(_) => Type::SCALAR,
             }),
-            _ => return plain_literal(expr),
+            _ => return None,
         })
     }
 
@@ -79,36 +71,23 @@ impl BodyCheck<'_, '_> {
         self.expr_in(id, Context::default())
     }
 
-    #[inline]
+    /// The type of an expression in its surroundings. Most expressions are names of locals (I6),
+    /// plain literals and calls.
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
-        match self.simple(id) {
-            Some(ty) => ty,
-            None => self.any_expr(id, context),
-        }
-    }
-
-    /// The type of an expression that is the name of a local (I6) or a plain literal, as most are.
-    #[inline]
-    fn simple(&mut self, id: ExprId) -> Option<Type> {
         let expr = self.ast.expr(id);
-        if let Expr::Name(name) = expr {
-            let slot = self.state.scope.get(name)?;
-            let ty = self.state.slots[slot as usize].ty;
-            let tables = self.tables();
-            tables.refs[id.index()] = Ref::Slot(slot);
-            tables.types[id.index()] = ty;
-            return Some(ty);
-        }
-        let ty = plain_literal(expr)?;
-        self.set_type(id, ty);
-        Some(ty)
-    }
-
-    fn any_expr(&mut self, id: ExprId, context: Context) -> Type {
-        let ty = match self.ast.expr(id) {
-            expr if expr.is_leaf() => self.leaf(id, context),
+        let ty = match expr {
+            Expr::Name(name) => match self.state.scope.get(name) {
+                Some(slot) => {
+                    let ty = self.state.slots[slot as usize].ty;
+                    self.tables().nodes[id] = NodeInfo { ty, referent: Ref::Slot(slot) };
+                    return ty;
+                }
+                None => self.other_name(id, name),
+            },
+            Expr::Call(call) => with_stack(|| self.call(id, call, context)),
+            expr if expr.is_leaf() => self.checker.simple_literal(self.ast, expr).unwrap_or(Type::Unknown),
             expr if expr.continues_left() => with_stack(|| self.spine(id)),
-            _ => with_stack(|| self.leaf(id, context)),
+            expr => with_stack(|| self.compound(id, expr, context)),
         };
         self.set_type(id, ty);
         ty
@@ -132,9 +111,9 @@ impl BodyCheck<'_, '_> {
         ty
     }
 
-    fn leaf(&mut self, id: ExprId, context: Context) -> Type {
-        match self.ast.expr(id) {
-            Expr::Name(name) => self.other_name(id, name),
+    /// The type of an expression with others below it, of none of the kinds that are most frequent.
+    fn compound(&mut self, id: ExprId, expr: Expr, context: Context) -> Type {
+        match expr {
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
                 let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
@@ -145,12 +124,10 @@ impl BodyCheck<'_, '_> {
                 self.unary(op, self.ast.span(id).start, ty)
             }
             Expr::Select { .. } => self.selects(id, context),
-            Expr::Comprehension(comprehension) => self.comprehension(comprehension),
-            Expr::Loop(of) => self.looping(of, self.ast.span(id)),
+            Expr::Comprehension(comprehension) => self.comprehension(id, comprehension),
+            Expr::Loop(of) => self.looping(id, of),
             Expr::Builtin { function, argument } => self.builtin(function, argument),
-            Expr::Call(call) => self.call(call, context),
-            Expr::Error | Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => Type::Unknown,
-            literal => self.checker.simple_literal(self.ast, literal).unwrap_or(Type::Unknown),
+            _ => Type::Unknown,
         }
     }
 
@@ -312,13 +289,13 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T12 and I11
-    fn comprehension(&mut self, id: ComprehensionId) -> Type {
-        let comprehension = self.ast.comprehensions[id.index()];
+    fn comprehension(&mut self, id: ExprId, comprehension: ComprehensionId) -> Type {
+        let comprehension = self.ast.comprehensions[comprehension.index()];
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
         let items = |iterator: &Iterator| self.iterated_items(iterator.iterable, "comprehension");
         let types: Vec<Type> = iterators.iter().map(items).collect();
         let slot = self.state.slots.len() as u32;
-        self.tables().iterator_slots[id.index()] = slot;
+        self.set_ref(id, Ref::Slot(slot));
         let hidden = iterators.iter().zip(types).map(|(iterator, ty)| self.hide(iterator.name, ty)).collect();
         if let Some(filter) = comprehension.filter {
             let ty = self.expr(filter);

@@ -9,7 +9,7 @@ use crate::nnef::document::ModuleId;
 use crate::source::FileId;
 
 /// The fragments of all modules: first those of the standard library, which all documents share.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fragments {
     standard: &'static [FragmentInfo],
     others: Vec<FragmentInfo>,

@@ -1,11 +1,11 @@
 //! Rules on labels of variables (G1, G2). Labels that are literals are checked here, others once
 //! they are evaluated.
 
+use super::FragmentInfo;
 use super::bodies::BodyCheck;
-use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
-use crate::nnef::ast::{Call, Expr, ExprId};
+use crate::nnef::ast::{Call, Expr};
 use crate::nnef::document::ModuleId;
 
 /// What is wrong with a label, if anything is.
@@ -20,14 +20,13 @@ pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, Stri
 
 impl BodyCheck<'_, '_> {
     /// Checks the literal label of a variable.
-    pub(super) fn literal_label(&mut self, call: &Call, fragment: UnitId, bound: &[Option<ExprId>]) {
+    pub(super) fn literal_label(&mut self, call: &Call, info: &FragmentInfo, bound: u32) {
         let checked = self.checked();
-        let info = checked.fragment(fragment);
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {
             return;
         }
         let label = info.params.iter().position(|param| Some(param.name) == checked.words.label);
-        let Some(value) = label.and_then(|i| bound[i]) else { return };
+        let Some(value) = label.and_then(|i| self.bound(bound, i)) else { return };
         let Expr::String(name) = self.ast.expr(value) else { return };
         if let Some((code, message)) = label_problem(checked.text(name), checked.document.dialect()) {
             let at = self.at(call.name.span);

@@ -1,6 +1,7 @@
 //! The declarations of the standard library. They are the same for all documents of a dialect, and
 //! more than most documents have of their own: a process makes them once.
 
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use super::fragments::Fragments;
@@ -27,12 +28,12 @@ impl Checker<'_> {
         let Declarations { fragments, types, scope } = declared.get_or_init(|| {
             self.declare_module(ModuleId::STANDARD);
             Declarations {
-                fragments: self.checked.fragments.take(),
+                fragments: Rc::make_mut(&mut self.checked.fragments).take(),
                 types: self.checked.types.clone(),
                 scope: self.checked.standard_scope.clone(),
             }
         });
-        self.checked.fragments = Fragments::beside(fragments);
+        self.checked.fragments = Rc::new(Fragments::beside(fragments));
         self.checked.bodies.resize(fragments.len(), None);
         (self.checked.types, self.checked.standard_scope) = (types.clone(), scope.clone());
     }

@@ -1,5 +1,6 @@
 //! Loops: their variables, conditions, counts and results, by the rules on loops (E-…) and T12.
 
+use super::Ref;
 use super::bodies::{BodyCheck, Context};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Primitive;
@@ -16,20 +17,19 @@ pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> boo
     if let Expr::Call(call) = ast.expr(id)
         && let call = ast.call(call)
         && names.text(call.name.name) == REVERSE
-        && let [argument] = ast.arguments(call)
-        && argument.name.is_none()
-        && !declared(call)
+        && let [value] = ast.arguments(&call).by_position()
+        && !declared(&call)
     {
-        return (argument.value, true);
+        return (*value, true);
     }
     (id, false)
 }
 
 impl BodyCheck<'_, '_> {
     /// The type of a loop: those of its recurrences, and arrays of what is collected.
-    pub(super) fn looping(&mut self, id: LoopId, span: Span) -> Type {
+    pub(super) fn looping(&mut self, id: ExprId, of: LoopId) -> Type {
         let ast = self.ast;
-        let of = ast.loops[id.index()];
+        let (of, span) = (ast.loops[of.index()], ast.span(id));
         let recurrences = self.recurrence_types(&of);
         let items = self.iterator_types(&of);
         if let Some(count) = of.count {
@@ -45,7 +45,7 @@ impl BodyCheck<'_, '_> {
             self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
         }
         let first = self.state.slots.len() as u32;
-        self.tables().loop_slots[id.index()] = first;
+        self.set_ref(id, Ref::Slot(first));
         let names = ast.recurrences[of.recurrences.range()].iter().map(|recurrence| recurrence.name);
         let names = names.chain(ast.iterators[of.iterators.range()].iter().map(|iterator| iterator.name));
         let types = recurrences.iter().chain(&items).copied().chain([Type::INTEGER]);
@@ -66,9 +66,7 @@ impl BodyCheck<'_, '_> {
                 types.push(found);
                 continue;
             };
-            // Types are those of the module, whatever tree the statement has.
-            let declared = self.checked().module(self.module);
-            let declared = self.types().type_of_spec(&declared.ast, spec);
+            let declared = self.types().type_of_spec(ast, spec);
             self.recurrence_fits(declared, found, ast.span(recurrence.initial), "starts as");
             types.push(declared);
         }

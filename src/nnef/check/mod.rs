@@ -16,9 +16,13 @@ mod loops;
 mod operators;
 mod scope;
 mod state;
+mod tables;
 
 pub(crate) use fragments::Fragments;
 pub(crate) use loops::iterated;
+use std::rc::Rc;
+pub(crate) use tables::{CallInfo, ModuleInfo, NodeInfo, NodeTable, Ref};
+
 use rustc_hash::FxHashSet;
 use scope::Scope;
 use smallvec::SmallVec;
@@ -60,7 +64,7 @@ pub(crate) struct ResultInfo {
 }
 
 /// A fragment and its signature.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FragmentInfo {
     /// The module that declares it.
     pub(crate) module: ModuleId,
@@ -81,67 +85,6 @@ pub(crate) struct FragmentInfo {
     /// Whether it has as many results as the left side of the call: an operation of a vendor,
     /// declared in a file of its own with the one result `tensor<>[]`.
     pub(crate) open_results: bool,
-}
-
-/// What an identifier stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ref {
-    /// Nothing known; reported, or no identifier at all.
-    None,
-    /// A slot of the body.
-    Slot(u32),
-    /// A dimension symbol.
-    Symbol,
-    /// The literal `inf`.
-    Infinity,
-    /// The literal `nan`.
-    NotANumber,
-}
-
-/// What a call refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallInfo {
-    /// The fragment; none for an operation that is not declared.
-    pub(crate) fragment: Option<UnitId>,
-    /// The arguments in the order of the parameters, in [`ModuleInfo::bound`].
-    pub(crate) bound: u32,
-    /// The type argument, given or deduced; `?` is that of the enclosing fragment.
-    pub(crate) generic: Option<Primitive>,
-}
-
-/// The side tables of one module, or of some statements of a graph.
-#[derive(Debug, Default)]
-pub(crate) struct ModuleInfo {
-    /// The type of each expression.
-    pub(crate) types: Vec<Type>,
-    /// The referent of each identifier.
-    pub(crate) refs: Vec<Ref>,
-    /// The referent of each call; none in bodies that were not checked.
-    pub(crate) calls: Vec<Option<CallInfo>>,
-    /// Arguments of calls by parameter; none where the default applies.
-    pub(crate) bound: Vec<Option<ExprId>>,
-    /// The slot of the first iterator of each comprehension; the others follow it.
-    pub(crate) iterator_slots: Vec<u32>,
-    /// The slot of the first variable of each loop: recurrences, iterators, the number of the trip.
-    pub(crate) loop_slots: Vec<u32>,
-}
-
-impl ModuleInfo {
-    /// Empty tables for a tree.
-    fn reset(&mut self, ast: &Ast) {
-        self.types.clear();
-        self.refs.clear();
-        self.calls.clear();
-        self.bound.clear();
-        self.bound.reserve(ast.args.len());
-        self.iterator_slots.clear();
-        self.loop_slots.clear();
-        self.types.resize(ast.exprs.len(), Type::Unknown);
-        self.refs.resize(ast.exprs.len(), Ref::None);
-        self.calls.resize(ast.calls.len(), None);
-        self.iterator_slots.resize(ast.comprehensions.len(), 0);
-        self.loop_slots.resize(ast.loops.len(), 0);
-    }
 }
 
 /// A local of a body.
@@ -205,13 +148,13 @@ pub(crate) struct GraphInfo {
 pub(crate) struct Checked<'d> {
     /// The document.
     pub(crate) document: &'d Document,
-    /// All fragments.
-    pub(crate) fragments: Fragments,
+    /// All fragments: complete before bodies are checked, which share them.
+    pub(crate) fragments: Rc<Fragments>,
     /// The types that occur.
     pub(crate) types: Types,
     /// Side tables by module.
     pub(crate) modules: Vec<ModuleInfo>,
-    /// Side tables of the statements of the graph that are unpacked.
+    /// Side tables of the statements of the graph that are checked now.
     pub(crate) statements: ModuleInfo,
     /// The bodies of fragments, where they were checked.
     bodies: Vec<Option<BodyInfo>>,
@@ -262,7 +205,8 @@ impl<'d> Checked<'d> {
 pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'d>, Diagnostics) {
     let mut checker = begin(document, options);
     if let Some(graph) = document.main().graphs.first() {
-        graph.body.each_chunk(|chunk| checker.graph_statements(graph, chunk));
+        let groups = graph.body.groups(&document.main().ast);
+        groups.for_each(|group| checker.graph_statements(graph, &group));
     }
     checker.finish()
 }
@@ -271,7 +215,7 @@ pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'
 pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
     let mut checked = Checked {
         document,
-        fragments: Fragments::default(),
+        fragments: Rc::default(),
         types: Types::default(),
         modules: Vec::new(),
         statements: ModuleInfo::default(),
@@ -286,7 +230,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
     };
     for id in document.module_ids() {
         let mut tables = ModuleInfo::default();
-        tables.reset(&checked.module(id).ast);
+        tables.reset(0..checked.module(id).fragment_nodes());
         checked.modules.push(tables);
     }
     let mut checker = Checker {

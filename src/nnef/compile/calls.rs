@@ -9,7 +9,7 @@ use crate::core::list::List;
 use crate::core::program::{Conversion, Hint, Instr, Site};
 use crate::core::value::Value;
 use crate::graph::{Key, scan};
-use crate::nnef::ast::{CallId, ExprId};
+use crate::nnef::ast::{Call, CallId, ExprId};
 use crate::nnef::check::{CallInfo, Checked};
 use crate::nnef::types::{Fit, Type};
 
@@ -25,9 +25,10 @@ fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
 impl Compiler<'_, '_> {
     /// The next argument of a call that is no leaf, in the order of the parameters; none where all
     /// of the call is compiled. `done` parameters are.
-    pub(super) fn next_argument(&mut self, id: CallId, open: &mut Open, done: u32) -> Option<Below> {
-        let info = self.info.calls[id.index()]?;
-        let Some(fragment) = info.fragment else { return self.next_undeclared(id, info, open, done) };
+    pub(super) fn next_argument(&mut self, call: CallId, open: &mut Open, done: u32) -> Option<Below> {
+        let info = self.info.call(open.id)?;
+        let call = self.ast.call(call);
+        let Some(fragment) = info.fragment else { return self.next_undeclared(&call, info, open, done) };
         let declared = self.checked.fragment(fragment);
         let done = done as usize;
         if done == 0 {
@@ -42,7 +43,7 @@ impl Compiler<'_, '_> {
                     let absent = || Value::Array(List::from_values(Vec::new(), None));
                     let value =
                         param.default.map_or_else(absent, |default| literal(self.checked, declared.module, default));
-                    self.constant(value, self.ast.call(id).name.span);
+                    self.constant(value, call.name.span);
                 }
                 continue;
             };
@@ -52,7 +53,7 @@ impl Compiler<'_, '_> {
             }
             self.conform(value, param.ty);
         }
-        let site = self.call_site(id, info, open.hint);
+        let site = self.call_site(&call, info, open.hint);
         if open.inlined {
             let (span, site) = (site.span, self.site(site, &[]));
             self.take_operands(site, declared.params.len());
@@ -67,20 +68,19 @@ impl Compiler<'_, '_> {
     }
 
     /// The next argument of a call of something that nobody declares. The order is that of the text.
-    fn next_undeclared(&mut self, id: CallId, info: CallInfo, open: &Open, done: u32) -> Option<Below> {
-        let args = self.ast.arguments(self.ast.call(id));
+    fn next_undeclared(&mut self, call: &Call, info: CallInfo, open: &Open, done: u32) -> Option<Below> {
+        let args = self.ast.arguments(call);
         if let Some(arg) = args.get(done as usize) {
             return Some((arg.value, Hint::None));
         }
         let keys: Vec<Key> =
             args.iter().map(|arg| arg.name.map_or(Key::Positional, |ident| Key::Named(ident.name))).collect();
-        let site = self.call_site(id, info, open.hint);
+        let site = self.call_site(call, info, open.hint);
         self.operation(site, &keys);
         None
     }
 
-    fn call_site(&self, id: CallId, info: CallInfo, hint: Hint) -> Site {
-        let call = self.ast.call(id);
+    fn call_site(&self, call: &Call, info: CallInfo, hint: Hint) -> Site {
         let (generic, explicit) = (info.generic, call.generic.is_some());
         Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) }
     }
@@ -91,7 +91,7 @@ impl Compiler<'_, '_> {
             self.as_tensor(value);
             return;
         }
-        if converts(self.checked, formal, self.info.types[value.index()]) {
+        if converts(self.checked, formal, self.info.nodes[value].ty) {
             let conversion = self.conversion(formal);
             let index = self.conversions(conversion);
             self.emit(Instr::Conform(index), self.ast.span(value));

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
-use crate::nnef::check::Ref;
+use crate::nnef::check::{NodeInfo, NodeTable, Ref};
 use crate::source::names::Name;
 
 /// When a statement is evaluated.
@@ -24,7 +24,7 @@ const NO_STATEMENT: u32 = u32::MAX;
 /// Finds out the demand for each statement of a body.
 pub(crate) fn of_body(
     ast: &Ast,
-    refs: &[Ref],
+    info: &NodeTable<NodeInfo>,
     body: &Body,
     params: u32,
     slots: u32,
@@ -33,7 +33,7 @@ pub(crate) fn of_body(
     // The statement that fills each slot.
     let mut owner = vec![NO_STATEMENT; slots as usize];
     for (i, assignment) in body.assignments.iter().enumerate() {
-        each_target(ast, refs, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
+        each_target(ast, info, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
     }
     let mut demand = vec![Demand::Never; body.assignments.len()];
     for &result in results.iter().flatten() {
@@ -46,7 +46,7 @@ pub(crate) fn of_body(
         if level == Demand::Never {
             continue;
         }
-        each_reference(ast, refs, body.assignments[i].value, &mut |slot, conditional| {
+        each_reference(ast, info, body.assignments[i].value, &mut |slot, conditional| {
             let owner = owner[slot as usize] as usize;
             if slot >= params
                 && let Some(demand) = demand.get_mut(owner)
@@ -59,22 +59,22 @@ pub(crate) fn of_body(
 }
 
 /// The names of a left side, and the slots that it fills.
-pub(crate) fn each_target(ast: &Ast, refs: &[Ref], target: ExprId, f: &mut impl FnMut(Name, u32)) {
+pub(crate) fn each_target(ast: &Ast, info: &NodeTable<NodeInfo>, target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
-        if let Ref::Slot(slot) = refs[id.index()] {
+        if let Ref::Slot(slot) = info[id].referent {
             f(name, slot);
         }
     });
 }
 
 /// The slots that an expression refers to, and whether only under a condition.
-fn each_reference(ast: &Ast, refs: &[Ref], root: ExprId, f: &mut impl FnMut(u32, bool)) {
+fn each_reference(ast: &Ast, info: &NodeTable<NodeInfo>, root: ExprId, f: &mut impl FnMut(u32, bool)) {
     let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec::smallvec![(root, false)];
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {
             Expr::Name(_) => {
-                if let Ref::Slot(slot) = refs[id.index()] {
+                if let Ref::Slot(slot) = info[id].referent {
                     f(slot, conditional);
                 }
             }

@@ -24,7 +24,7 @@ pub(super) type Below = (ExprId, Hint);
 /// An expression of which some is compiled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    id: ExprId,
+    pub(super) id: ExprId,
     pub(super) hint: Hint,
     /// How much of what is below it was begun; of a call how many parameters.
     pub(super) begun: u32,
@@ -47,20 +47,17 @@ impl Compiler<'_, '_> {
     pub(super) fn expr(&mut self, id: ExprId, hint: Hint) {
         let Some((id, hint)) = self.unless_leaf(id, hint) else { return };
         let bottom = self.scratch.open.len();
-        self.scratch.open.push(Open::new(id, hint, self.here()));
-        self.finish(bottom);
-    }
-
-    /// Compiles what is open above so many expressions.
-    fn finish(&mut self, bottom: usize) {
-        while let Some(mut open) = self.scratch.open.get(bottom..).and_then(<[Open]>::last).copied() {
-            let top = self.scratch.open.len() - 1;
-            match self.next_below(&mut open) {
-                Some((id, hint)) => {
-                    self.scratch.open[top] = open;
-                    self.scratch.open.push(Open::new(id, hint, self.here()));
-                }
-                None => self.scratch.open.truncate(top),
+        let mut open = Open::new(id, hint, self.here());
+        loop {
+            if let Some((id, hint)) = self.next_below(&mut open) {
+                let above = std::mem::replace(&mut open, Open::new(id, hint, self.here()));
+                self.scratch.open.push(above);
+            } else if self.scratch.open.len() > bottom
+                && let Some(above) = self.scratch.open.pop()
+            {
+                open = above;
+            } else {
+                return;
             }
         }
     }
@@ -105,8 +102,8 @@ impl Compiler<'_, '_> {
                     self.emit(Instr::Builtin(function), span);
                     return None;
                 }
-                Expr::Comprehension(id) => return self.with_stack(|compiler| compiler.comprehension(id, span)),
-                Expr::Loop(id) => return self.with_stack(|compiler| compiler.looping(id, span, open.hint)),
+                Expr::Comprehension(of) => return self.with_stack(|compiler| compiler.comprehension(open.id, of)),
+                Expr::Loop(of) => return self.with_stack(|compiler| compiler.looping(open.id, of, open.hint)),
                 _ => return None,
             };
             if let Some(below) = self.unless_leaf(id, hint) {
@@ -239,7 +236,7 @@ impl Compiler<'_, '_> {
     }
 
     pub(super) fn is_tensor(&self, id: ExprId) -> bool {
-        self.info.types[id.index()].is_tensor()
+        self.info.nodes[id].ty.is_tensor()
     }
 
     fn unary(&mut self, op: UnaryOp, operand: ExprId, open: &Open) {
@@ -281,7 +278,7 @@ impl Compiler<'_, '_> {
 
     /// Turns an array of numbers just pushed into a constant tensor.
     pub(super) fn as_tensor(&mut self, id: ExprId) {
-        if matches!(self.info.types[id.index()], Type::Array(_) | Type::EmptyArray) {
+        if matches!(self.info.nodes[id].ty, Type::Array(_) | Type::EmptyArray) {
             self.emit(Instr::AsTensor, self.ast.span(id));
         }
     }
@@ -323,15 +320,15 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn comprehension(&mut self, id: ComprehensionId, span: Span) {
-        let comprehension = self.ast.comprehensions[id.index()];
+    fn comprehension(&mut self, id: ExprId, of: ComprehensionId) {
+        let (comprehension, span) = (self.ast.comprehensions[of.index()], self.ast.span(id));
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
         iterators.iter().for_each(|iterator| self.expr(iterator.iterable, Hint::None));
         let at = iterators.first().map_or(span, |iterator| self.ast.span(iterator.iterable));
         let index = self.program.loops.len() as u32;
         self.program.loops.push(Loop {
             comprehension: true,
-            slot: self.info.iterator_slots[id.index()],
+            slot: self.first_slot(id),
             recurrences: 0,
             reversed: smallvec::smallvec![false; iterators.len()],
             index: false,

@@ -3,7 +3,7 @@
 use super::Compiler;
 use crate::core::program::{self, Hint, Instr};
 use crate::nnef::ast::{Call, ExprId, Loop, LoopId, TypeSpec};
-use crate::nnef::check::iterated;
+use crate::nnef::check::{Ref, iterated};
 use crate::nnef::types::Type;
 use crate::source::Span;
 use smallvec::SmallVec;
@@ -11,15 +11,13 @@ use smallvec::SmallVec;
 impl Compiler<'_, '_> {
     /// Initial values, arrays and the count are evaluated once, then conditions and the body in
     /// each trip.
-    pub(super) fn looping(&mut self, id: LoopId, span: Span, hint: Hint) {
+    pub(super) fn looping(&mut self, id: ExprId, of: LoopId, hint: Hint) {
         let ast = self.ast;
-        let of = ast.loops[id.index()];
-        let types = &self.checked.module(self.module).ast;
-        let slot = self.info.loop_slots[id.index()];
+        let (of, span, slot) = (ast.loops[of.index()], ast.span(id), self.first_slot(id));
         for recurrence in &ast.recurrences[of.recurrences.range()] {
             self.expr(recurrence.initial, Hint::None);
             // An array is an array, unless a tensor is declared.
-            if recurrence.ty.is_some_and(|ty| matches!(types.type_spec(ty), TypeSpec::Tensor(_))) {
+            if recurrence.ty.is_some_and(|ty| matches!(ast.type_spec(ty), TypeSpec::Tensor(_))) {
                 self.as_tensor(recurrence.initial);
             }
         }
@@ -58,10 +56,15 @@ impl Compiler<'_, '_> {
         self.emit(Instr::LoopEnd, span);
     }
 
+    /// The slot of the first variable of a comprehension or loop.
+    pub(super) fn first_slot(&self, id: ExprId) -> u32 {
+        if let Ref::Slot(slot) = self.info.nodes[id].referent { slot } else { 0 }
+    }
+
     /// How many values a trip gives: a single call may give several.
     fn loop_results(&self, of: &Loop) -> u32 {
         match self.ast.items(of.results) {
-            [single] => match self.info.types[single.index()] {
+            [single] => match self.info.nodes[*single].ty {
                 Type::Tuple(tuple) => self.checked.types.items(tuple).len() as u32,
                 _ => 1,
             },
@@ -86,7 +89,7 @@ impl Compiler<'_, '_> {
         }
         let results = ast.items(of.results);
         results.iter().for_each(|&result| self.expr(result, Hint::None));
-        let tuple = matches!(results, [single] if matches!(self.info.types[single.index()], Type::Tuple(_)));
+        let tuple = matches!(results, [single] if matches!(self.info.nodes[*single].ty, Type::Tuple(_)));
         if !tuple {
             self.emit(Instr::Collect { count: results.len() as u32, tuple: true }, span);
         }

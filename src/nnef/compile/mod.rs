@@ -18,10 +18,9 @@ use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
-use crate::nnef::ast::{self, Ast, Expr, ExprId};
+use crate::nnef::ast::{self, Assignment, Ast, Expr, ExprId};
 use crate::nnef::check::{Checked, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::statements::Chunk;
 use crate::nnef::types::{Part, Type};
 use crate::room;
 use crate::source::Span;
@@ -42,7 +41,7 @@ pub(crate) enum Mode {
 /// Room that one body after the other uses, of which there can be as many as operations.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// The expressions that are being compiled, the innermost one last.
+    /// The expressions around the one that is being compiled, the innermost one last.
     open: Vec<Open>,
     /// Of those that are operators and subscripts what is on the way to the leftmost operand.
     spines: Vec<ExprId>,
@@ -110,38 +109,37 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// A compiler for statements of the graph, with a tree and tables of their own.
+    /// A compiler for statements of the graph, which have tables of their own.
     pub(crate) fn of_graph(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
         program: (&'a mut Program, &'a mut Scratch),
         names: &'a mut TensorNames,
-        (ast, info): (&'a Ast, &'a ModuleInfo),
     ) -> Self {
         let main = checked.document.main_id();
-        Compiler { ast, info, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
+        Compiler { info: &checked.statements, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
     }
 
     /// Compiles statements of the graph, whose names have the slots from the first one on, and gives
     /// their first instruction. `left` has the names that are assigned several times, and how often
     /// they are still to come.
-    pub(crate) fn graph(mut self, chunk: &Chunk, first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
+    pub(crate) fn graph(mut self, statements: &[Assignment], first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
         let entry = self.here();
         self.first_slot = first_slot;
         if !left.is_empty() {
-            self.note_assigned_later(chunk, left);
+            self.note_assigned_later(statements, left);
         }
-        chunk.statements.iter().for_each(|statement| self.statement(statement));
+        statements.iter().for_each(|statement| self.statement(statement));
         self.emit(Instr::Return, Span::default());
         entry
     }
 
     /// Notes the slots of names that are assigned again.
-    fn note_assigned_later(&mut self, chunk: &Chunk, left: &mut FxHashMap<Name, u32>) {
+    fn note_assigned_later(&mut self, statements: &[Assignment], left: &mut FxHashMap<Name, u32>) {
         let mut targets = Vec::new();
-        for assignment in &chunk.statements {
+        for assignment in statements {
             let mut note = |name, slot| targets.push((slot, name));
-            demand::each_target(self.ast, &self.info.refs, assignment.target, &mut note);
+            demand::each_target(self.ast, &self.info.nodes, assignment.target, &mut note);
         }
         targets.sort_unstable();
         for (slot, name) in targets {
@@ -166,7 +164,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let results = self.checked.result_slots(id);
         let demand = match self.mode == Mode::Graph || self.lowering.demand_all {
             true => vec![Demand::Always; body.assignments.len()],
-            false => demand::of_body(self.ast, &self.info.refs, body, params, slots, results),
+            false => demand::of_body(self.ast, &self.info.nodes, body, params, slots, results),
         };
         match self.mode {
             Mode::Graph => self.note_superseded(names),
@@ -209,7 +207,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     fn defer(&mut self, assignment: &ast::Assignment) -> u32 {
         let block = self.program.blocks.len() as u32;
         let mut slots = Vec::new();
-        demand::each_target(self.ast, &self.info.refs, assignment.target, &mut |_, slot| slots.push(slot));
+        demand::each_target(self.ast, &self.info.nodes, assignment.target, &mut |_, slot| slots.push(slot));
         let end = slots.iter().max().map_or(0, |&last| last as usize + 1);
         self.lazy.resize(self.lazy.len().max(end), false);
         slots.iter().for_each(|&slot| self.lazy[slot as usize] = true);
@@ -232,7 +230,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 continue;
             };
             let result = self.results.iter().position(|result| result.name == target);
-            if let (Some(result), Ref::Slot(slot)) = (result, self.info.refs[assignment.value.index()]) {
+            if let (Some(result), Ref::Slot(slot)) = (result, self.info.nodes[assignment.value].referent) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
         }
@@ -241,29 +239,34 @@ impl<'a, 'd> Compiler<'a, 'd> {
     fn statement(&mut self, assignment: &ast::Assignment) {
         if self.mode == Mode::Graph {
             self.unnamed.clear();
-            let id = self.first_name(assignment.target);
+            // The first name stands for a left side.
+            let first = self.ast.first_node(assignment.target);
+            let hint = self.hint(first);
+            let id = match hint {
+                Hint::Bound(binding) => self.program.bindings[binding as usize].id,
+                _ => NameId::ROOT,
+            };
             self.emit(Instr::Statement(id), assignment.span);
+            if first == assignment.target {
+                self.expr(assignment.value, hint);
+                return self.bind(hint, assignment.target);
+            }
         }
         let hint = self.hint(assignment.target);
         self.expr(assignment.value, hint);
         self.store(assignment.target, self.ast.span(assignment.value));
     }
 
-    /// The name that stands for a left side.
-    fn first_name(&mut self, target: ExprId) -> NameId {
-        match self.ast.expr(target) {
-            Expr::Name(name) => {
-                let binding = self.binding(target, name);
-                binding.map_or(NameId::ROOT, |binding| self.program.bindings[binding as usize].id)
-            }
-            Expr::Array(items) | Expr::Tuple(items) if items.len > 0 => self.first_name(self.ast.items(items)[0]),
-            _ => NameId::ROOT,
+    /// Gives a name of the graph the value that was pushed last.
+    fn bind(&mut self, hint: Hint, target: ExprId) {
+        if let Hint::Bound(binding) = hint {
+            self.emit(Instr::Bind(binding), self.ast.span(target));
         }
     }
 
     /// The binding of a name of the graph. Of several assignments the last one keeps the name.
     fn binding(&mut self, target: ExprId, name: Name) -> Option<u32> {
-        let Ref::Slot(slot) = self.info.refs[target.index()] else { return None };
+        let Ref::Slot(slot) = self.info.nodes[target].referent else { return None };
         let index = (slot - self.first_slot) as usize;
         if self.bindings.len() <= index {
             self.bindings.resize(index + 1, u32::MAX);
@@ -291,7 +294,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 if let Some(result) = self.results.iter().position(|result| result.name == name) {
                     return Hint::Result(result as u32);
                 }
-                match self.info.refs[target.index()] {
+                match self.info.nodes[target].referent {
                     Ref::Slot(slot) if self.aliases.contains_key(&slot) => Hint::Result(self.aliases[&slot]),
                     _ => Hint::Local(name),
                 }
@@ -315,10 +318,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
             return;
         };
         if self.mode == Mode::Graph && self.loops == 0 {
-            if let Some(binding) = self.binding(target, name) {
-                self.emit(Instr::Bind(binding), self.ast.span(target));
-            }
-        } else if let Ref::Slot(slot) = self.info.refs[target.index()] {
+            let hint = self.binding(target, name).map_or(Hint::None, Hint::Bound);
+            self.bind(hint, target);
+        } else if let Ref::Slot(slot) = self.info.nodes[target].referent {
             self.store_in(slot, span);
         }
     }
@@ -369,13 +371,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
     /// Pushes what a name stands for.
     fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
-        match self.info.refs[id.index()] {
+        match self.info.nodes[id].referent {
             Ref::Slot(slot) => {
                 self.emit(Instr::Load(slot), span);
             }
             Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
-            Ref::Symbol | Ref::None => self.constant(Value::symbol(self.checked.text(name)), span),
+            Ref::Symbol | Ref::Call(_) | Ref::None => self.constant(Value::symbol(self.checked.text(name)), span),
         }
     }
 

@@ -12,10 +12,10 @@ use crate::core::unit::{UnitId, Units};
 use crate::core::value::Value;
 use crate::diagnostics::Diagnostic;
 use crate::graph::{Dialect, Graph};
+use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
 use crate::nnef::compile::lowering::Lowering;
 use crate::nnef::compile::{Compiler, Mode, Scratch, units};
-use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::names::Name;
 
@@ -111,7 +111,7 @@ impl Expander {
     pub(super) fn run_statements(
         &mut self,
         checked: &Checked,
-        chunk: &Chunk,
+        statements: &[Assignment],
         slots: usize,
         left: &mut FxHashMap<Name, u32>,
     ) -> Result<(), Box<Diagnostic>> {
@@ -119,9 +119,9 @@ impl Expander {
         let first = self.machine.slot_count() as u32;
         let before = self.machine.program.marks();
         let Machine { program, graph, .. } = &mut self.machine;
-        let (code, of) = ((program, &mut self.scratch), (&*chunk.ast, &checked.statements));
-        let compiler = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names, of);
-        let entry = compiler.graph(chunk, first, left);
+        let code = (program, &mut self.scratch);
+        let compiler = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names);
+        let entry = compiler.graph(statements, first, left);
         let after = self.machine.program.marks();
         self.run(checked, entry, slots)?;
         // A body that was compiled meanwhile stays, and what stands before it.
@@ -136,7 +136,7 @@ impl Expander {
     /// stands before code that goes.
     fn compile_callees(&mut self, checked: &Checked) {
         let mut at = self.machine.program.instrs.len();
-        for fragment in checked.statements.calls.iter().flatten().filter_map(|call| call.fragment) {
+        for fragment in checked.statements.calls.iter().filter_map(|call| call.fragment) {
             if self.lowering.expands(fragment, false) {
                 self.define(checked, fragment);
             }

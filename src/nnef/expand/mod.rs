@@ -15,7 +15,6 @@ use crate::nnef::ast::{GraphDecl, Ident};
 use crate::nnef::check::{self, Checked};
 use crate::nnef::document::Document;
 use crate::nnef::migrate::{self, Blocked};
-use crate::nnef::statements::Chunk;
 use crate::options::Options;
 use crate::source::Location;
 use expander::Expander;
@@ -76,15 +75,14 @@ fn statements<'d>(
 ) -> (Checked<'d>, Diagnostics, Result<Expander, Stopped>) {
     let mut checker = check::begin(document, options);
     let mut expanded = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
-    let mut left = graph.body.reassigned().clone();
-    let (mut reader, mut chunk) = (graph.body.reader(), Chunk::default());
-    while reader.next(&mut chunk) {
-        checker.graph_statements(graph, &chunk);
+    let mut left = graph.reassigned.clone();
+    for group in graph.body.groups(&document.main().ast) {
+        checker.graph_statements(graph, &group);
         if checker.diagnostics.has_errors() {
             continue;
         }
         expanded = expanded.and_then(|mut expander| {
-            match expander.run_statements(&checker.checked, &chunk, checker.graph_slots(), &mut left) {
+            match expander.run_statements(&checker.checked, group.statements, checker.graph_slots(), &mut left) {
                 Ok(()) => Ok(expander),
                 Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take(), diagnostic }),
             }

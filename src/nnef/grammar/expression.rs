@@ -10,9 +10,7 @@ use smallvec::SmallVec;
 use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, token};
 use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
-use crate::nnef::ast::{
-    Arg, BinaryOp, Call, CallId, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange,
-};
+use crate::nnef::ast::{Arg, BinaryOp, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange};
 use crate::nnef::lexer::Kind;
 
 /// What a list consists of.
@@ -233,11 +231,10 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
         (0..3).for_each(|_| input.skip());
     }
     let arguments = list(input, argument)?;
-    let ast = &mut input.state().ast;
-    let args = ListRange::append(&mut ast.args, &arguments);
-    ast.calls.push(Call { name, generic, args });
-    let call = CallId(ast.calls.len() as u32 - 1);
-    Ok(push(input, start, Expr::Call(call)))
+    let end = place(input);
+    let state = input.state();
+    let end = state.bytes(start..end).end;
+    Ok(state.ast.push_call(name, generic, &arguments, end))
 }
 
 /// `<argument> ::= <rvalue-expr> | <identifier> "=" <rvalue-expr>`

@@ -8,7 +8,7 @@
 use super::build::Build;
 use super::numbers;
 use crate::graph::Primitive;
-use crate::nnef::ast::{Arg, Assignment, Ast, Call, CallId, Expr, ExprId, Ident, ListRange, Marks, UnaryOp};
+use crate::nnef::ast::{Arg, Assignment, Ast, Expr, ExprId, Ident, Marks, UnaryOp};
 use crate::nnef::lexer::Kind;
 use crate::room;
 use crate::source::Span;
@@ -62,6 +62,12 @@ impl Statement<'_, '_> {
     /// The next byte that is not white space or in a comment.
     #[inline]
     fn next(&mut self) -> u8 {
+        let byte = self.byte();
+        if byte > b'#' { byte } else { self.behind_space() }
+    }
+
+    #[inline(never)]
+    fn behind_space(&mut self) -> u8 {
         loop {
             match self.byte() {
                 b'#' => self.comment(),
@@ -104,27 +110,19 @@ impl Statement<'_, '_> {
 
     /// A word, keywords included.
     #[inline]
-    fn word(&mut self) -> Option<Span> {
+    fn word(&mut self) -> Option<Ident> {
         let first = self.next();
         if !is_word(first) || first.is_ascii_digit() {
             return None;
         }
         let start = self.at;
-        while is_word(self.byte()) {
-            self.at += 1;
-        }
-        Some(self.span(start))
+        let name;
+        (name, self.at) = self.build.names.intern_word(self.build.text, start);
+        Some(Ident { name, span: self.span(start) })
     }
 
     fn ident(&mut self) -> Option<Ident> {
-        let span = self.word()?;
-        self.named(span)
-    }
-
-    #[inline]
-    fn named(&mut self, span: Span) -> Option<Ident> {
-        let ident = self.build.spelled(span);
-        self.build.keyword(ident).is_none().then_some(ident)
+        self.word().filter(|word| self.build.keyword(*word).is_none())
     }
 
     fn push(&mut self, expr: Expr, start: usize) -> ExprId {
@@ -164,26 +162,22 @@ impl Statement<'_, '_> {
             }
         }
         self.expect(b')')?;
-        let (ast, args) = (&mut self.build.ast, &mut self.lists.args);
-        let range = ListRange { start: ast.args.len() as u32, len: args.len() as u32 };
-        room::reserve(&mut ast.args, args.len());
-        ast.args.append(args);
-        room::push(&mut ast.calls, Call { name, generic, args: range });
-        let call = CallId(ast.calls.len() as u32 - 1);
-        Some(self.push(Expr::Call(call), name.span.start as usize))
+        let call = self.build.ast.push_call(name, generic, &self.lists.args, self.at as u32);
+        self.lists.args.clear();
+        Some(call)
     }
 
     fn generic(&mut self) -> Option<(Primitive, Span)> {
-        let span = match self.next() {
+        let word = match self.next() {
             b'?' => {
                 self.at += 1;
-                self.span(self.at - 1)
+                self.build.spelled(self.span(self.at - 1))
             }
             _ => self.word()?,
         };
-        let primitive = Kind::named(self.build.spelled(span).name).and_then(Kind::primitive)?;
+        let primitive = Kind::named(word.name).and_then(Kind::primitive)?;
         self.expect(b'>')?;
-        Some((primitive, span))
+        Some((primitive, word.span))
     }
 
     fn argument(&mut self) -> Option<Arg> {
@@ -195,8 +189,10 @@ impl Statement<'_, '_> {
         if !self.take(b'=') {
             return Some(Arg { name: None, value: self.leaf(word)? });
         }
-        let name = Some(self.named(word)?);
-        Some(Arg { name, value: self.value()? })
+        if self.build.keyword(word).is_some() {
+            return None;
+        }
+        Some(Arg { name: Some(word), value: self.value()? })
     }
 
     /// An identifier, a literal, or a list of these.
@@ -237,15 +233,14 @@ impl Statement<'_, '_> {
     }
 
     /// An identifier or a logical literal.
-    fn leaf(&mut self, word: Span) -> Option<ExprId> {
-        let ident = self.build.spelled(word);
-        let expr = match self.build.keyword(ident) {
-            None => Expr::Name(ident.name),
+    fn leaf(&mut self, word: Ident) -> Option<ExprId> {
+        let expr = match self.build.keyword(word) {
+            None => Expr::Name(word.name),
             Some(Kind::True) => Expr::Logical(true),
             Some(Kind::False) => Expr::Logical(false),
             _ => return None,
         };
-        Some(self.build.ast.push(expr, word))
+        Some(self.build.ast.push(expr, word.span))
     }
 
     /// A number without a sign.

@@ -1,9 +1,9 @@
 //! The parts of a document (3.2.4) and their order.
 
 use super::declaration::{self, FragmentHead};
-use super::{ModuleKind, Run, Sink};
+use super::{BYTES_PER_NAME, ModuleKind, ROOM, Run};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Extension, Fragment, GraphDecl, Item};
+use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, Item};
 use crate::nnef::lexer::Kind;
 
 /// What an item is.
@@ -199,9 +199,8 @@ impl Run<'_> {
         let (head, end) = self.fragment_head(start);
         let (body, after) = match self.kind(end) {
             Some(Kind::LBrace) => {
-                let mut body = Sink::new(false);
+                let mut body = Body::default();
                 let after = self.body(end, &mut body);
-                let Sink::Fragment(body) = body else { return after };
                 (Some(body), after)
             }
             Some(Kind::Semicolon) => (None, end + 1),
@@ -255,14 +254,19 @@ impl Run<'_> {
             }
             return self.next_item(end);
         }
-        let mut body = Sink::new(true);
+        let mut body = Body::default();
+        if self.module.graphs.is_empty() {
+            body.assignments.reserve(self.state.text.len().min(ROOM) / BYTES_PER_NAME);
+        }
+        self.in_graph = true;
         let after = self.body(end, &mut body);
-        if let (Some(head), Sink::Graph(mut body)) = (head, body) {
-            body.finish(std::mem::take(&mut self.targets));
+        self.in_graph = false;
+        let reassigned = std::mem::take(&mut self.targets).reassigned;
+        if let Some(head) = head {
             let span = self.range(start, after - 1);
             self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);
-            self.module.graphs.push(GraphDecl { name, params, results, body: *body, span });
+            self.module.graphs.push(GraphDecl { name, params, results, body, reassigned, span });
         }
         after
     }

@@ -21,7 +21,6 @@ mod flat;
 mod items;
 mod loops;
 mod numbers;
-mod sink;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -35,10 +34,8 @@ pub(crate) use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
 use self::flat::Lists;
-use self::sink::Sink;
-use super::ast::{Assignment, Ast, Expr, Marks, Module};
+use super::ast::{Assignment, Ast, Body, Expr, Marks, Module, Targets};
 use super::lexer::{Kind, Lexer};
-use super::statements::Targets;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::source::names::Names;
@@ -90,11 +87,12 @@ fn read(
     strict: bool,
 ) -> (Module, Diagnostics) {
     let mut build = Build::new(text, dialect.rules(), names);
-    build.ast = roomy(text.len());
+    build.ast = Ast::with_room(text.len().min(ROOM) / BYTES_PER_NODE);
     let mut run = Run {
         lexer: Lexer::new(text, file, dialect, strict),
         flat,
         lists: Lists::default(),
+        in_graph: false,
         targets: Targets::default(),
         kind,
         module: Module::empty(file),
@@ -116,6 +114,8 @@ struct Run<'s> {
     /// Whether flat statements have a reader of their own, and others are cut into tokens one by one.
     flat: bool,
     lists: Lists,
+    /// Whether the body that is read is that of a graph.
+    in_graph: bool,
     /// What the graph assigns.
     targets: Targets,
     kind: ModuleKind,
@@ -184,20 +184,24 @@ impl<'s> Run<'s> {
     }
 
     /// Reads as many statements as are flat.
-    fn flat_statements(&mut self, body: &mut Sink) {
+    fn flat_statements(&mut self, body: &mut Body) {
         let mut at = self.lexer.position();
         loop {
             let marks = Marks::of(&self.state.ast);
             let Some(assignment) = flat::statement(at, marks, &mut self.state.0, &mut self.lists) else { break };
             at = assignment.span.end as usize;
-            self.add(body, marks, assignment);
+            self.add(body, assignment);
         }
         self.lexer.skip_to(at);
     }
 
-    /// Adds a statement, whose nodes came after the marks, to a body.
-    fn add(&mut self, body: &mut Sink, marks: Marks, assignment: Assignment) {
-        body.push(&mut self.state.0.ast, marks, &mut self.targets, assignment);
+    /// Adds a statement to a body.
+    fn add(&mut self, body: &mut Body, assignment: Assignment) {
+        if self.in_graph {
+            let (ast, targets) = (&self.state.0.ast, &mut self.targets);
+            ast.each_target(assignment.target, |_, name| targets.assign(name));
+        }
+        body.assignments.push(assignment);
     }
 
     fn begin(&mut self, from: usize) -> Mark {
@@ -236,7 +240,7 @@ impl<'s> Run<'s> {
     }
 
     /// Reads the body that opens at a brace; gives the token after it.
-    fn body(&mut self, open: usize, body: &mut Sink) -> usize {
+    fn body(&mut self, open: usize, body: &mut Body) -> usize {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
         loop {
@@ -249,11 +253,11 @@ impl<'s> Run<'s> {
                 _ if self.gives_up() => return self.kinds().len(),
                 Some(Kind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
-                    if body.is_empty() && silent {
+                    if body.assignments.is_empty() && silent {
                         let message = "a body has at least one assignment";
                         self.report(Code::EmptyBody, at, message);
                     }
-                    *body.span() = self.range(open, at);
+                    body.span = self.range(open, at);
                     return at + 1;
                 }
                 Some(_) if !self.item_starts(at) => {}
@@ -264,7 +268,7 @@ impl<'s> Run<'s> {
                         Diagnostic::new(Code::BadAssignment, self.location(at), message)
                             .see(opening, "the body is opened here"),
                     );
-                    *body.span() = self.range(open, at.saturating_sub(1));
+                    body.span = self.range(open, at.saturating_sub(1));
                     return at;
                 }
             }
@@ -280,9 +284,8 @@ impl<'s> Run<'s> {
     }
 
     /// Reads the statement of a slice; several, where what separates them is missing.
-    fn statement(&mut self, mut start: usize, end: usize, body: &mut Sink) {
+    fn statement(&mut self, mut start: usize, end: usize, body: &mut Body) {
         loop {
-            let marks = Marks::of(&self.state.ast);
             let problem = match self.assignment(start, end) {
                 Ok(sides) => {
                     let ended = self.kind(end) == Some(Kind::Semicolon);
@@ -290,7 +293,7 @@ impl<'s> Run<'s> {
                         self.missing_semicolon(start, end);
                     }
                     let span = self.range(start, if ended { end } else { end - 1 });
-                    return self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
+                    return self.add(body, Assignment { target: sides.target, value: sides.value, span });
                 }
                 Err(problem) => problem,
             };
@@ -302,7 +305,7 @@ impl<'s> Run<'s> {
             {
                 self.missing_semicolon(start, at);
                 let span = self.range(start, at - 1);
-                self.add(body, marks, Assignment { target: sides.target, value: sides.value, span });
+                self.add(body, Assignment { target: sides.target, value: sides.value, span });
                 start = at;
                 continue;
             }
@@ -318,18 +321,17 @@ impl<'s> Run<'s> {
     }
 
     /// Keeps what a broken statement assigns, so that its names are not reported as missing.
-    fn keep_target(&mut self, start: usize, end: usize, body: &mut Sink) {
+    fn keep_target(&mut self, start: usize, end: usize, body: &mut Body) {
         let Some(equals) = (start..end).find(|at| self.kinds()[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {
             if self.kinds()[token] == Kind::Ident {
-                let marks = Marks::of(&self.state.ast);
                 self.begin(token);
                 let ident = self.state.ident(0);
-                let value = self.state.ast.push(Expr::Error, at);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
-                self.add(body, marks, Assignment { target, value, span });
+                let value = self.state.ast.push(Expr::Error, at);
+                self.add(body, Assignment { target, value, span });
             }
         }
     }
@@ -357,17 +359,9 @@ impl<'s> Run<'s> {
 /// How many bytes of flat text there are for each new name: one statement.
 const BYTES_PER_NAME: usize = 32;
 
-/// The size of a text for which room is made from the start.
-const ROOM: usize = 1 << 28;
+/// How many bytes of flat text there are for each node.
+const BYTES_PER_NODE: usize = 8;
 
-/// An empty tree with room for what a flat text of so many bytes becomes. Large room that is not
-/// used is never touched and so costs nothing; to grow costs a copy.
-fn roomy(bytes: usize) -> Ast {
-    let bytes = bytes.min(ROOM);
-    let mut ast = Ast::default();
-    ast.exprs.reserve(bytes / 8);
-    ast.spans.reserve(bytes / 8);
-    ast.args.reserve(bytes / 16);
-    ast.calls.reserve(bytes / 32);
-    ast
-}
+/// The size of a text for which room is made from the start. Large room that is not used is never
+/// touched and so costs nothing; to grow costs a copy.
+const ROOM: usize = 1 << 28;

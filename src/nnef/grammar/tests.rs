@@ -95,11 +95,11 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
         Expr::Builtin { function, argument } => format!("({function:?} {})", sub(argument)),
         Expr::Call(id) => {
             let call = ast.call(id);
-            let argument = |arg: &crate::nnef::ast::Arg| match arg.name {
+            let argument = |arg: crate::nnef::ast::Arg| match arg.name {
                 Some(name) => format!("{}={}", names.text(name.name), sub(arg.value)),
                 None => sub(arg.value),
             };
-            let args: Vec<_> = ast.arguments(call).iter().map(argument).collect();
+            let args: Vec<_> = ast.arguments(&call).iter().map(argument).collect();
             let generic = call.generic.map_or(String::new(), |g| format!("<{:?}>", g.0));
             format!("{}{generic}({})", names.text(call.name.name), args.join(" "))
         }
@@ -107,74 +107,15 @@ fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
 }
 
 /// The statements of the graph, with their nodes.
-fn statements(module: &Module) -> (Ast, Vec<Assignment>) {
-    let mut chunks = Vec::new();
-    module.graphs[0].body.each_chunk(|chunk| chunks.push((Ast::clone(&chunk.ast), chunk.statements.clone())));
-    assert_eq!(chunks.len(), 1);
-    chunks.swap_remove(0)
-}
-
-/// Loops have tables of their own.
-#[test]
-fn loops_of_graphs_come_out_as_they_went_in() {
-    let body = "{ a = external(shape = [1]); b = exp(a);
-        c, d = with s: tensor<scalar> = a, i = 1 for t : [a, b], u : reverse([a, b]) while i < 3 do..(k -> 4) {
-            e = s + t; f = with v = e unroll..(2) exp(v); yield f, i + k, u; } while i < 2; g = exp(c); }";
-    let graph =
-        parse_as(&format!("version 1.0;\nextension flatten_loops;\ngraph f( a ) -> ( g )\n{body}"), Dialect::V1);
-    let head = "fragment f( a: tensor<scalar> ) -> ( g: tensor<scalar> )";
-    let fragment = format!("version 1.0;\nextension flatten_loops;\n{head}\n{body}\n{}", body_of_nothing());
-    let fragment = parse_as(&fragment, Dialect::V1);
-    let (ast, packed) = statements(&graph.module);
-    let tell = |ast: &Ast, names: &Names, assignments: &[Assignment]| -> Vec<String> {
-        assignments.iter().map(|a| format!("{} {}", tree(ast, names, a.target), tree(ast, names, a.value))).collect()
-    };
-    let statements = tell(&ast, &graph.names, &packed);
-    let wanted = &fragment.module.fragments[0].body.as_ref().unwrap().assignments;
-    // The types of the fragment's header come first.
-    let wanted: Vec<String> = tell(&fragment.module.ast, &fragment.names, wanted)
-        .into_iter()
-        .map(|text| text.replace("TypeSpecId(2)", "TypeSpecId(0)"))
-        .collect();
-    assert_eq!(statements, wanted);
-    assert!(statements[2].contains("(loop"), "{statements:?}");
-}
-
-/// Every kind of node comes out of the packed statements as it went in.
-#[test]
-fn statements_of_graphs_come_out_as_they_went_in() {
-    let body = "{ a = external<scalar>(shape = [1, -2, 3]); (b, [c, d]) = f(a, x = -1.5, y = 'text', z = true);
-        e = [for i in [1, -2], j in a if i < j && !b yield i + j[0] * c[1:] - d[:2]] + [b[:], c[1:a]];
-        f = (1.0, 2, [3.0, 4.5e300]) if length_of(a) == 3 else g<?>(string(b), [a, [b, c]], [a, 1.0]);
-        g = -9223372036854775808 + 9223372036854775807; h = [[1, 2], [3.0, 'a']][a][b:c] ^ 2; }";
-    let graph = parse_as(&format!("version 1.0;\ngraph f( a ) -> ( b )\n{body}"), Dialect::V1);
-    let fragment = format!("version 1.0;\nfragment f( a: integer ) -> ( b: integer )\n{body}\n{}", body_of_nothing());
-    let fragment = parse_as(&fragment, Dialect::V1);
-    assert!(!graph.diagnostics.has_errors() && !fragment.diagnostics.has_errors(), "{:?}", findings(&graph));
-    let (ast, packed) = statements(&graph.module);
-    let plain = &fragment.module.fragments[0].body.as_ref().expect("a body").assignments;
-    assert_eq!(packed.len(), plain.len());
-    let moved = plain[0].span.start - packed[0].span.start;
-    for (packed, plain) in packed.iter().zip(plain) {
-        assert_eq!(packed.span.start + moved, plain.span.start);
-        for (packed, plain) in [(packed.target, plain.target), (packed.value, plain.value)] {
-            assert_eq!(ast.span(packed).start + moved, fragment.module.ast.span(plain).start);
-            assert_eq!(ast.span(packed).end + moved, fragment.module.ast.span(plain).end);
-            let plain = tree(&fragment.module.ast, &fragment.names, plain);
-            assert_eq!(tree(&ast, &graph.names, packed), plain);
-        }
-    }
-}
-
-fn body_of_nothing() -> &'static str {
-    "graph net( x ) -> ( x ) { x = external(shape = [1]); }"
+fn statements(module: &Module) -> (&Ast, &[Assignment]) {
+    (&module.ast, &module.graphs[0].body.assignments)
 }
 
 fn value(expr: &str) -> String {
     let parsed = parse_as(&body(&format!("y = {expr};")), Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{expr}: {:?}", findings(&parsed));
     let (ast, statements) = statements(&parsed.module);
-    tree(&ast, &parsed.names, statements[0].value)
+    tree(ast, &parsed.names, statements[0].value)
 }
 
 fn draft_value(expr: &str) -> String {
@@ -398,7 +339,7 @@ fn deep_nesting_is_parsed_or_refused() {
     let deep = parse_as(&body(&format!("y = {}x{};", "f(-".repeat(20_000), ")".repeat(20_000))), Dialect::V1);
     let mut out = String::new();
     let (ast, statements) = statements(&deep.module);
-    print_expr(&ast, &deep.names, Dialect::V1, statements[0].value, &mut out);
+    print_expr(ast, &deep.names, Dialect::V1, statements[0].value, &mut out);
     assert_eq!(out.len(), 4 * 20_000 + 1);
     let chain = body(&format!("y = x{};", " + x".repeat(100_000)));
     let long = parse_as(&chain, Dialect::V1);
@@ -458,7 +399,7 @@ fn trees(text: &str) -> Vec<String> {
         all.extend(body.assignments.iter().map(|a| show(&parsed.module.ast, a)));
     }
     for graph in &parsed.module.graphs {
-        graph.body.each_chunk(|chunk| all.extend(chunk.statements.iter().map(|a| show(&chunk.ast, a))));
+        all.extend(graph.body.assignments.iter().map(|a| show(&parsed.module.ast, a)));
     }
     all
 }
@@ -502,8 +443,8 @@ proptest! {
         let (ast, statements) = statements(&parsed.module);
         let id = statements[0].value;
         let mut printed = String::new();
-        print_expr(&ast, &parsed.names, Dialect::V1, id, &mut printed);
-        prop_assert_eq!(value(&printed), tree(&ast, &parsed.names, id), "{}", printed);
+        print_expr(ast, &parsed.names, Dialect::V1, id, &mut printed);
+        prop_assert_eq!(value(&printed), tree(ast, &parsed.names, id), "{}", printed);
     }
 
     #[test]
@@ -521,11 +462,37 @@ proptest! {
 fn operators_know_their_place() {
     let parsed = parse_as(&body("y = x + -x;"), Dialect::V1);
     let (ast, _) = statements(&parsed.module);
-    let at = ast.exprs.iter().find_map(|expr| match expr {
-        Expr::Binary { op: BinaryOp::Add, at, .. } => Some(*at),
+    let at = ast.exprs().find_map(|id| match ast.expr(id) {
+        Expr::Binary { op: BinaryOp::Add, at, .. } => Some(at),
         _ => None,
     });
     assert_eq!(at.map(|at| &parsed.sources.file(parsed.module.file).text()[at as usize..][..1]), Some("+"));
-    assert!(ast.exprs.iter().any(|expr| matches!(expr, Expr::Unary { op: UnaryOp::Minus, .. })));
-    assert_eq!((ast.exprs.len(), parsed.module.ast.exprs.len()), (5, 0), "no node is written twice or left behind");
+    assert!(ast.exprs().any(|id| matches!(ast.expr(id), Expr::Unary { op: UnaryOp::Minus, .. })));
+    assert_eq!(ast.len(), 5, "no node is written twice or left behind");
+}
+
+/// Groups have all statements in their order, and each all nodes of its own, whatever the left sides are.
+#[test]
+fn groups_of_statements_have_their_nodes() {
+    let statements = (0..3000).map(|i| match i % 4 {
+        0 => format!("a{i} = f(x, [{i}, b], k = {i});"),
+        1 => format!("([b{i}, c{i}], d{i}) = g(x, {i} + x * 2);"),
+        2 => format!("e{i} = [x, x][{i}] if x else [for y in x yield y];"),
+        _ => format!("f{i} = {}x;", "x + ".repeat(if i % 1000 == 3 { 5000 } else { 1 })),
+    });
+    let parsed = parse_as(&body(&statements.collect::<Vec<String>>().join("\n")), Dialect::V1);
+    let (ast, all) = statements_of(&parsed);
+    let (mut next, mut count) = (0, 0);
+    for group in all.groups(ast) {
+        assert_eq!(group.statements, &all.assignments[count..count + group.statements.len()]);
+        assert_eq!(group.nodes.start, next);
+        assert!(group.statements.iter().all(|it| group.nodes.contains(&it.value.index())));
+        assert!(group.nodes.len() < 4000 || group.statements.len() == 1 || group.nodes.len() > 10_000);
+        (next, count) = (group.nodes.end, count + group.statements.len());
+    }
+    assert_eq!((next, count), (ast.len(), 3000));
+}
+
+fn statements_of(parsed: &Parsed) -> (&Ast, &Body) {
+    (&parsed.module.ast, &parsed.module.graphs[0].body)
 }

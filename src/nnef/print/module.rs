@@ -209,10 +209,8 @@ impl Writer<'_> {
         let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
         let (params, results) = (texts(&graph.params), texts(&graph.results));
         self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
-        let chunks = |writer: &mut Self| {
-            graph.body.each_chunk(|chunk| writer.assignments(&chunk.ast, &chunk.statements));
-        };
-        self.body(graph.body.span, chunks);
+        let body = &graph.body;
+        self.body(body.span, |writer| writer.assignments(&writer.module.ast, &body.assignments));
     }
 
     /// `name( a, b ) -> ( c )`, on one line if it fits.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
-use crate::nnef::ast::{Body, GraphDecl, Module, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Body, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
 use crate::nnef::grammar::{self, ModuleKind, parse_module};
 use crate::nnef::lexer::reserved_names;
@@ -18,15 +18,13 @@ use crate::source::names::Names;
 struct Read {
     names: Names,
     module: Module,
-    /// The bodies of the graphs, unpacked into the tree of the module.
-    graphs: Vec<Body>,
     diagnostics: Diagnostics,
 }
 
 fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
     let (mut names, mut diagnostics) = (reserved_names(), Diagnostics::new(false));
     let (file, kind) = (FileId::default(), ModuleKind::Document);
-    let mut module = match flat {
+    let module = match flat {
         true => parse_module(file, text, dialect, kind, &mut names, &mut diagnostics),
         false => {
             let (module, found) = grammar::read(file, text, dialect, kind, false, &mut names, false);
@@ -34,22 +32,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
             module
         }
     };
-    let Module { graphs, ast, .. } = &mut module;
-    let unpack = |graph: &GraphDecl| {
-        let mut assignments = Vec::new();
-        graph.body.each_chunk(|chunk| {
-            let first = ast.exprs.len();
-            let moved = |id: ExprId| ExprId::at(first + id.index());
-            let moved = |it: &Assignment| Assignment { target: moved(it.target), value: moved(it.value), ..*it };
-            assignments.extend(chunk.statements.iter().map(moved));
-            if let Some(any) = chunk.statements.first() {
-                ast.append(&chunk.ast, Marks::default(), any);
-            }
-        });
-        Body { assignments: assignments.into(), span: graph.body.span }
-    };
-    let graphs = graphs.iter().map(unpack).collect();
-    Read { names, module, graphs, diagnostics }
+    Read { names, module, diagnostics }
 }
 
 impl Read {
@@ -74,15 +57,15 @@ impl Read {
             }
             fragment.body.iter().for_each(|body| self.body(body, &mut out));
         }
-        for (graph, body) in module.graphs.iter().zip(&self.graphs) {
+        for graph in &module.graphs {
             let sides = [&graph.params, &graph.results].map(|side| side.iter().map(|it| self.ident(*it)).collect());
             let sides: [Vec<_>; 2] = sides;
             out += &format!("{} {sides:?} {:?}\n", self.ident(graph.name), graph.span);
-            self.body(body, &mut out);
+            self.body(&graph.body, &mut out);
         }
         let ast = &module.ast;
-        let sizes = [ast.exprs.len(), ast.spans.len(), ast.lists.len(), ast.ints.len(), ast.scalars.len()];
-        out + &format!("{sizes:?} {:?}\n", [ast.calls.len(), ast.args.len(), ast.iterators.len(), ast.types.len()])
+        let sizes = [ast.len(), ast.lists.len(), ast.ints.len(), ast.scalars.len(), ast.iterators.len()];
+        out + &format!("{sizes:?} {:?}\n", ast.types.len())
     }
 
     fn body(&self, body: &Body, out: &mut String) {
@@ -155,7 +138,7 @@ impl Read {
             Expr::Call(id) => {
                 let call = ast.call(id);
                 *out += &format!("{} {:?}", self.ident(call.name), call.generic);
-                for arg in ast.arguments(call) {
+                for arg in ast.arguments(&call).iter() {
                     *out += &format!(" {:?}", arg.name.map(|name| self.ident(name)));
                     below.push(arg.value);
                 }

@@ -1,0 +1,70 @@
+//! Eight bytes of a text at a time, as a number: the first byte is the lowest one.
+
+/// The bytes of a word.
+pub(crate) const WORD: usize = 8;
+
+/// The word at a place; behind the end of the text there are zeros.
+#[inline]
+pub(crate) fn load(text: &[u8], at: usize) -> u64 {
+    match text.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => load_end(text, at),
+    }
+}
+
+#[cold]
+fn load_end(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The first bytes of a word, at most all, with zeros behind them.
+#[inline]
+pub(crate) fn first(word: u64, len: usize) -> u64 {
+    if len >= WORD { word } else { word & ((1 << (8 * len)) - 1) }
+}
+
+/// Every byte of a word.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; WORD])
+}
+
+/// How many bytes at the start of a word are letters, digits and underscores.
+#[inline]
+pub(crate) fn identifier_len(word: u64) -> usize {
+    const HIGH: u64 = each(0x80);
+    // All sums stay within their bytes, since both numbers are less than 0x80.
+    let low = word & !HIGH;
+    let between = |bytes: u64, first: u8, last: u8| (bytes + each(0x80 - first)) & !(bytes + each(0x7F - last));
+    let letters = between(low | each(0x20), b'a', b'z');
+    let found = between(low, b'0', b'9') | letters | between(low, b'_', b'_');
+    let others = !(found & !word) & HIGH;
+    others.trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_identifiers_are_counted() {
+        for byte in 0..=u8::MAX {
+            let is = byte == b'_' || byte.is_ascii_alphanumeric();
+            for at in 0..WORD {
+                let mut bytes = *b"aZ0_9zAb";
+                bytes[at] = byte;
+                assert_eq!(identifier_len(u64::from_le_bytes(bytes)), if is { WORD } else { at }, "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_end_with_the_text() {
+        let text = b"abcdefghijk";
+        assert_eq!(load(text, 3), u64::from_le_bytes(*b"defghijk"));
+        assert_eq!(load(text, 4), u64::from_le_bytes(*b"efghijk\0"));
+        assert_eq!((load(text, 11), load(text, 50)), (0, 0));
+        assert_eq!(first(load(text, 0), 2), u64::from_le_bytes(*b"ab\0\0\0\0\0\0"));
+        assert_eq!((first(load(text, 0), 0), first(load(text, 0), 8)), (0, load(text, 0)));
+    }
+}
