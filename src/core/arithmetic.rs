@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 use crate::graph::operators::Class;
 use crate::graph::operators::{BinaryOp, UnaryOp};
 
-fn mistyped(text: &str, values: &[&Value]) -> Failure {
+fn mistyped(text: &str, values: &[&Value]) -> Box<Failure> {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =
         values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_)))
     {
@@ -20,11 +20,11 @@ fn mistyped(text: &str, values: &[&Value]) -> Failure {
     Failure::new(Code::DynamicType, format!("`{text}` is not defined for {}", kinds.join(" and ")))
 }
 
-fn range_failure(text: &str) -> Failure {
+fn range_failure(text: &str) -> Box<Failure> {
     Failure::new(Code::IntegerRange, format!("the result of `{text}` does not fit into 64 bits"))
 }
 
-fn division_by_zero() -> Failure {
+fn division_by_zero() -> Box<Failure> {
     Failure::new(Code::DivisionByZero, "division by zero")
 }
 
@@ -164,7 +164,7 @@ fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
 }
 
 fn concat(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
-    let join = |a: &List, b: &List| {
+    let join = |a: &List, b: &List| -> Outcome<List> {
         budget.allow(a.len() + b.len(), a.weight_of(a.len()) + b.weight_of(b.len()))?;
         Ok(a.concat(b, &budget.meter))
     };
@@ -247,7 +247,7 @@ pub(crate) fn index(base: &Value, index: &Value) -> Outcome<Value> {
     }
 }
 
-fn out_of_range(i: i64, len: usize) -> Failure {
+fn out_of_range(i: i64, len: usize) -> Box<Failure> {
     let message = match len {
         0 => format!("index {i} is out of range: there are no items"),
         _ => format!("index {i} is out of range: indices run from 0 to {}", len - 1),

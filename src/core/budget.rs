@@ -23,7 +23,8 @@ const MIN_CELLS: u64 = 100_000_000;
 /// The most slots of open calls, whatever the options say: they are counted in 32 bits.
 const MAX_SLOTS: usize = 1 << 28;
 
-/// What went wrong, without a place.
+/// What went wrong, without a place. Always in a box, so that what may fail gives no more than it
+/// would give otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     /// Which rule.
@@ -36,19 +37,20 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// A failure without advice.
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), help: None }
+    #[cold]
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Box<Self> {
+        Box::new(Failure { code, message: message.into(), help: None })
     }
 
     /// Adds advice.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
         self.help = Some(help.into());
         self
     }
 }
 
 /// What an evaluation gives.
-pub(crate) type Outcome<T> = Result<T, Failure>;
+pub(crate) type Outcome<T> = Result<T, Box<Failure>>;
 
 /// The limits of an expansion, and what it took so far.
 #[derive(Debug)]
@@ -147,7 +149,7 @@ impl Budget {
     }
 
     #[cold]
-    fn too_deep(&self, open: OpenCalls, fits: bool) -> Failure {
+    fn too_deep(&self, open: OpenCalls, fits: bool) -> Box<Failure> {
         let depth = open.frames.saturating_sub(1);
         if fits {
             let message = format!("calls are nested deeper than {depth}: the recursion does not seem to end");
@@ -172,7 +174,7 @@ impl Budget {
 }
 
 #[cold]
-pub(super) fn out_of_fuel() -> Failure {
+pub(super) fn out_of_fuel() -> Box<Failure> {
     let message = "the expansion takes too many steps";
     Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops")
 }

@@ -30,12 +30,12 @@ pub(crate) fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcom
     }
 }
 
-fn mistyped(function: Builtin, value: &Value) -> Failure {
+fn mistyped(function: Builtin, value: &Value) -> Box<Failure> {
     Failure::new(Code::DynamicType, format!("`{}` is not defined for {}", function.info().text, value.kind()))
 }
 
 /// The failure of asking for what is not known before the graph runs.
-pub(crate) fn unknown(function: &str) -> Failure {
+pub(crate) fn unknown(function: &str) -> Box<Failure> {
     Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
 }
 
@@ -65,7 +65,7 @@ fn integer(value: &Value) -> Outcome<Value> {
     }))
 }
 
-fn bad_cast(what: &str, text: &str) -> Failure {
+fn bad_cast(what: &str, text: &str) -> Box<Failure> {
     let shown: String = text.chars().take(40).collect();
     Failure::new(Code::BadCast, format!("'{shown}' is no {what} literal"))
 }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::budget::{FUEL_OF_CALL, Outcome};
-use super::frame::{Active, Frame, Origin, Slot, Target, Targeted, first_name};
+use super::frame::{Frame, Origin, Target, Targeted, first_name};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Body, FirstOperand, Head, Hint, Site};
@@ -14,10 +14,9 @@ use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::room;
-use crate::source::Location;
 use crate::source::names::Name;
 
-/// How many values on the stack, and how many slots, room is made for when a body is entered.
+/// How many values on the stack room is made for when a body is entered.
 const NEXT: usize = 32;
 
 /// How a call names what it makes.
@@ -27,8 +26,6 @@ pub(super) struct Naming {
     pub(super) path: NameId,
     /// The name of its one result; [`NameId::ROOT`] where the targets tell what the results are called.
     pub(super) result: NameId,
-    /// The first of its targets.
-    pub(super) targets: u32,
 }
 
 impl Machine {
@@ -77,83 +74,61 @@ impl Machine {
     }
 
     /// Calls the unit of a site; gives it back where its body is missing.
-    #[inline]
+    #[inline(never)]
     pub(super) fn call(&mut self, index: u32) -> Outcome<Option<UnitId>> {
-        let Site { unit: Some(unit), name, generic, operands, releases, .. } = self.program.sites[index as usize]
-        else {
+        let Site { unit: Some(unit), generic, operands, releases, .. } = self.program.sites[index as usize] else {
             return Ok(None);
         };
         let Some(Body { head, .. }) = self.calls.bodies[unit.index()] else { return Ok(Some(unit)) };
         self.budget.burn(FUEL_OF_CALL)?;
         self.check_depth()?;
-        let naming = self.naming((index, name), (unit, &head));
+        let naming = self.naming(index, (unit, &head));
         let dtype = self.type_argument(generic);
-        let released = releases && self.releases();
-        if released {
-            // Copied before the slots that hold them are freed.
-            if let Some(first) = operands {
-                self.push_operands(first, head.params);
-            }
-            self.drop_slots(self.base as usize);
-        }
-        let base = self.slots.len();
+        self.slots.reserve(head.slots);
         match operands {
-            Some(first) if !released => self.copy_arguments(first, head.params),
-            _ => self.move_arguments(head.params),
+            Some(first) if releases && self.releases() => {
+                // Copied before the slots that hold them are freed.
+                self.push_operands(first, head.params);
+                self.slots.free();
+                self.move_arguments(head.params);
+            }
+            Some(first) => {
+                let operands = &self.program.operands[first.index()..][..head.params as usize];
+                self.slots.pass_operands(operands, &self.program.constants);
+            }
+            None => {
+                if releases && self.releases() {
+                    self.slots.free();
+                }
+                self.move_arguments(head.params);
+            }
         }
-        self.enter(index, (unit, &head), base, naming, dtype);
+        self.enter(index, (unit, &head), naming, dtype);
         Ok(None)
     }
 
-    /// Moves arguments from the stack into new slots.
+    /// Moves arguments from the stack into the slots of the body that is entered next.
     #[inline]
     pub(super) fn move_arguments(&mut self, count: u32) {
-        if count == 1 {
-            let argument = self.pop();
-            self.slots.push(Slot::Ready(argument));
-        } else {
-            let first = self.stack.len() - count as usize;
-            self.slots.extend(self.stack.drain(first..).map(Slot::Ready));
-        }
-    }
-
-    /// Copies operands into new slots.
-    #[inline]
-    fn copy_arguments(&mut self, first: FirstOperand, count: u32) {
-        for i in first.index()..first.index() + count as usize {
-            let value = self.operand(i);
-            self.slots.push(Slot::Ready(value));
-        }
+        let first = self.stack.len() - count as usize;
+        self.slots.pass(self.stack.drain(first..));
     }
 
     /// Copies operands to the stack.
     #[inline(never)]
     pub(super) fn push_operands(&mut self, first: FirstOperand, count: u32) {
-        for i in first.index()..first.index() + count as usize {
-            let value = self.operand(i);
-            self.stack.push(value);
+        for operand in &self.program.operands[first.index()..][..count as usize] {
+            self.stack.push(operand.copy(self.slots.own(), &self.program.constants));
         }
     }
 
-    /// The value of an operand.
-    #[inline]
-    fn operand(&self, index: usize) -> Value {
-        match self.program.operands[index].value(self.base, &self.slots, &self.program.constants) {
-            Some(Value::Tensor(tensor)) => Value::Tensor(*tensor),
-            Some(value) => value.clone(),
-            // The compiler lets no slot without a value be read.
-            None => Value::Logical(false),
-        }
-    }
-
-    /// Enters the body of a fragment whose arguments are in the slots from `base` on. It comes back
-    /// to the next instruction.
-    #[inline]
+    /// Enters the body of a fragment whose arguments are in its slots. It comes back to the next
+    /// instruction.
+    #[inline(always)]
     pub(super) fn enter(
         &mut self,
         index: u32,
         (unit, head): (UnitId, &Head),
-        base: usize,
         naming: Naming,
         dtype: Option<Primitive>,
     ) {
@@ -161,25 +136,19 @@ impl Machine {
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
-        // Where calls are deep, this is what makes these grow.
+        // Where calls are deep, this is what makes it grow.
         room::reserve(&mut self.stack, NEXT);
-        room::reserve(&mut self.slots, (head.slots - head.params) as usize + NEXT);
-        for _ in head.params..head.slots {
-            self.slots.push(Slot::Empty);
-        }
-        (self.pc, self.base) = (head.entry, base as u32);
+        self.slots.enter(head.slots);
+        self.pc = head.entry;
         let frame = self.frames.len() as u32;
         let active = &mut self.calls.active[unit.index()];
         if active.count == 0 {
             (active.first_frame, active.recursions) = (frame, 0);
         }
         active.count += 1;
-        if naming.result == NameId::ROOT && self.calls.targets.len() > naming.targets as usize {
-            self.calls.targeted.push(Targeted { frame, first: naming.targets });
-        }
         let callee = Frame {
             pc: head.entry,
-            slots: base as u32,
+            slots: self.slots.base() as u32,
             unit: Some(unit),
             site: index,
             path: naming.path,
@@ -193,38 +162,47 @@ impl Machine {
 
     /// Decides the names of a call's results and of what it makes on the way. A recursive call
     /// continues the names of the first one, so that names stay short.
-    #[inline]
-    fn naming(&mut self, (index, name): (u32, Name), callee: (UnitId, &Head)) -> Naming {
+    #[inline(always)]
+    fn naming(&mut self, index: u32, callee: (UnitId, &Head)) -> Naming {
         let (unit, head) = callee;
-        let targets = self.calls.targets.len() as u32;
         let Frame { path, result, .. } = *self.frame();
         if !head.makes_tensors {
-            return Naming { path, result: NameId::ROOT, targets };
+            return Naming { path, result: NameId::ROOT };
         }
-        let Site { hint, ordinal, .. } = self.program.sites[index as usize];
-        let path = match hint {
-            _ if head.results != 1 => return self.name_several((index, name), callee),
-            Hint::None => self.fresh_path((name, ordinal), unit),
+        if head.results != 1 {
+            return self.name_several(index, callee);
+        }
+        let site = &self.program.sites[index as usize];
+        let path = match site.hint {
+            Hint::None => self.fresh_path((site.name, site.ordinal), unit),
             Hint::Local(name) => self.fresh_path((name, 0), unit),
             Hint::Named(id) => id,
             Hint::Bound(binding) => self.program.bindings[binding as usize].id,
             Hint::Result(_) if result != NameId::ROOT => result,
-            Hint::Result(_) => match self.target(hint, 0, 1) {
-                Target::Name(id) => id,
-                _ => return self.name_several((index, name), callee),
-            },
-            Hint::Items { .. } => return self.name_several((index, name), callee),
+            Hint::Result(_) | Hint::Items { .. } => return self.name_by_target(index, callee),
         };
-        Naming { path, result: path, targets }
+        Naming { path, result: path }
+    }
+
+    /// The same for a call whose one result may have a target.
+    #[inline(never)]
+    fn name_by_target(&mut self, index: u32, callee: (UnitId, &Head)) -> Naming {
+        let hint = self.program.sites[index as usize].hint;
+        if let Hint::Result(_) = hint
+            && let Target::Name(path) = self.target(hint, 0, 1)
+        {
+            return Naming { path, result: path };
+        }
+        self.name_several(index, callee)
     }
 
     /// The same for a call whose results are not one tensor, or one without a name so far: notes
     /// the targets.
     #[inline(never)]
-    fn name_several(&mut self, (index, name): (u32, Name), (unit, head): (UnitId, &Head)) -> Naming {
+    fn name_several(&mut self, index: u32, (unit, head): (UnitId, &Head)) -> Naming {
         let results = head.results;
         let (base, count) = (self.calls.targets.len() as u32, results as usize);
-        let Site { hint, ordinal, .. } = self.program.sites[index as usize];
+        let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
         let mut path = None;
         if !matches!(hint, Hint::None | Hint::Local(_)) {
             let targets: SmallVec<[Target; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
@@ -238,41 +216,55 @@ impl Machine {
             self.calls.targets.resize(base as usize + count, Target::Auto);
             self.fresh_path(segment, unit)
         });
-        Naming { path, result: NameId::ROOT, targets: base }
+        self.open_targets(base);
+        Naming { path, result: NameId::ROOT }
     }
 
-    #[inline]
-    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), unit: UnitId) -> NameId {
-        let active = &mut self.calls.active[unit.index()];
-        if active.count == 0 {
-            return self.child(segment, ordinal);
+    /// Notes that the targets from one on are those of the call that is entered next.
+    pub(super) fn open_targets(&mut self, first: u32) {
+        if self.calls.targets.len() > first as usize {
+            self.calls.targeted.push(Targeted { frame: self.frames.len() as u32, first });
         }
-        active.recursions += 1;
-        let Active { first_frame, recursions, .. } = *active;
-        let (path, inner) = (self.frames[first_frame as usize].path, self.frame().inner);
-        self.graph.names.child(path, segment, recursions, inner)
+    }
+
+    #[inline(always)]
+    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), unit: UnitId) -> NameId {
+        let Frame { path, inner, .. } = *self.frame();
+        let active = &mut self.calls.active[unit.index()];
+        let (path, ordinal) = match active.count {
+            0 => (path, ordinal),
+            _ => {
+                active.recursions += 1;
+                (self.frames[active.first_frame as usize].path, active.recursions)
+            }
+        };
+        self.graph.names.child(path, segment, ordinal, inner)
     }
 
     /// Leaves a fragment and gives the caller its results.
-    #[inline]
+    #[inline(never)]
     pub(super) fn finish_call(&mut self) {
-        let Some(&Frame { slots, unit: Some(unit), .. }) = self.frames.last() else { return };
-        let base = slots as usize;
+        let Some(&Frame { unit: Some(unit), .. }) = self.frames.last() else { return };
         let result = match self.calls.bodies[unit.index()].as_ref().and_then(|body| body.head.result) {
             // The checks see to it that results are assigned.
-            Some(slot) => self.slots[base + slot.get() as usize - 1].take().unwrap_or(Value::Logical(false)),
-            None => self.results(unit, base),
+            Some(slot) => match self.slots.get(slot.get() - 1).take() {
+                Some(value) => value,
+                None => Value::Logical(false),
+            },
+            None => self.results(unit),
         };
-        self.drop_slots(base);
         self.leave();
         self.give(result);
     }
 
-    /// Takes the innermost frame away, which is that of a fragment, and goes on in the one around it.
-    #[inline]
+    /// Takes the innermost frame away, which is that of a fragment, and its slots, and goes on in the
+    /// one around it.
+    #[inline(always)]
     pub(super) fn leave(&mut self) {
-        let [.., Frame { pc, slots, .. }, Frame { unit: Some(unit), .. }] = self.frames[..] else { return };
-        self.frames.truncate(self.frames.len() - 1);
+        let Some(Frame { unit: Some(unit), .. }) = self.frames.pop() else { return };
+        let Some(&Frame { pc, slots, .. }) = self.frames.last() else { return };
+        self.slots.leave(slots as usize);
+        self.pc = pc;
         self.calls.active[unit.index()].count -= 1;
         if let Some(&Targeted { frame, first }) = self.calls.targeted.last()
             && frame as usize == self.frames.len()
@@ -280,14 +272,13 @@ impl Machine {
             self.calls.targeted.truncate(self.calls.targeted.len() - 1);
             self.calls.targets.truncate(first as usize);
         }
-        (self.pc, self.base) = (pc, slots);
     }
 
     /// The tuple of several results.
     #[inline(never)]
-    fn results(&mut self, unit: UnitId, base: usize) -> Value {
+    fn results(&mut self, unit: UnitId) -> Value {
         let slots = self.calls.bodies[unit.index()].as_ref().map_or(&[][..], |body| &body.results);
-        let values = slots.iter().filter_map(|&slot| self.slots[base + slot as usize].take()).collect();
+        let values = slots.iter().filter_map(|&slot| self.slots.get(slot).take()).collect();
         Value::Tuple(List::from_values(values, Some(&self.budget.meter)))
     }
 
@@ -311,34 +302,23 @@ impl Machine {
     /// Adds the calls on the way to the running frame that the graph does not know yet.
     #[inline(never)]
     fn make_origin(&mut self) -> OriginId {
+        let Machine { frames, sites, graph, program, units, file, .. } = self;
         // The frame of the graph has an origin.
-        let mut first = self.frames.len() - 1;
-        while first > 1 && self.frames[first - 1].origin == Origin::UNKNOWN {
-            first -= 1;
-        }
-        let mut origin = self.frames[first - 1].origin.known().unwrap_or(OriginId::NONE);
-        for i in first..self.frames.len() {
-            origin = self.call_origin(origin, self.frames[i].site, self.frames[i - 1].unit);
-            self.frames[i].origin = Origin::new(origin);
+        let first = frames.iter().rposition(|frame| frame.origin != Origin::UNKNOWN).unwrap_or(0);
+        let Frame { unit: mut inside, origin, .. } = frames[first];
+        let mut origin = origin.known().unwrap_or(OriginId::NONE);
+        for frame in &mut frames[first + 1..] {
+            let place = match sites.reached.get(frame.site as usize) {
+                Some(Reached::Call(place)) => *place,
+                _ => {
+                    let file = inside.map_or(*file, |id| units.get(id).file);
+                    sites.add_call_place(frame.site, &program.sites, file, graph)
+                }
+            };
+            origin = graph.add_origin(origin, place);
+            frame.origin = Origin::new(origin);
+            inside = frame.unit;
         }
         origin
-    }
-
-    /// Adds a call from a site, which is in this fragment, to the chain of those around it.
-    #[inline]
-    pub(super) fn call_origin(&mut self, around: OriginId, index: u32, inside: Option<UnitId>) -> OriginId {
-        let place = match self.sites.reached.get(index as usize) {
-            Some(Reached::Call(place)) => *place,
-            _ => self.add_call_place(index, inside),
-        };
-        self.graph.add_origin(around, place)
-    }
-
-    #[inline(never)]
-    fn add_call_place(&mut self, index: u32, fragment: Option<UnitId>) -> u32 {
-        let site = self.program.sites[index as usize];
-        let place = self.graph.add_call_place(site.name, Location::new(self.file_of(fragment), site.span));
-        *self.sites.reached(index, self.program.sites.len()) = Reached::Call(place);
-        place
     }
 }

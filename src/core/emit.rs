@@ -15,8 +15,9 @@ use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::standard;
-use crate::graph::{self, Common, Graph, Key, Kind, KindId, Output, Primitive, TensorId};
+use crate::graph::{self, Common, Graph, Key, Kind, KindId, OriginId, Output, Primitive, TensorId};
 use crate::source::names::Name;
+use crate::source::{Location, Span};
 
 /// A result that was made: one tensor, or an array of tensors.
 enum Made {
@@ -26,14 +27,6 @@ enum Made {
 
 type Outputs = SmallVec<[Made; 2]>;
 
-/// The results of an operation that is about to be added.
-enum Results {
-    /// One tensor, with its name and elements.
-    One(NameId, Option<Primitive>),
-    /// Tensors that the graph has already.
-    Made(Outputs),
-}
-
 /// Elements or a type argument under the type argument of the running body.
 #[inline]
 fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primitive> {
@@ -42,34 +35,40 @@ fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primiti
 
 impl Machine {
     /// Adds the operation of a site to the graph. Its results go to the site's slot, or are pushed.
-    #[inline]
+    #[inline(never)]
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
         self.check_operations()?;
         let emission = match self.sites.reached.get(index as usize) {
             Some(Reached::Emits(emission)) => *emission,
             _ => self.reach(index),
         };
-        let site = self.program.sites[index as usize];
-        let value = match emission.single {
-            Some(element) => {
-                let mut common = Common::default();
-                self.push_arguments(site.operands, site.keys.1 as usize, &mut common)?;
-                let name = self.result_name(&site);
-                self.finish(&site, emission, Results::One(name, element), common)
-            }
-            None => self.emit_several(&site, emission)?,
+        let Some(element) = emission.single else {
+            let value = self.emit_several(index, emission)?;
+            self.place(index, value);
+            return Ok(());
         };
-        match site.slot {
+        let Site { operands, keys: (_, count), span, hint, name, ordinal, .. } = self.program.sites[index as usize];
+        let common = self.push_arguments(operands, count as usize)?;
+        let name = self.result_name(hint, (name, ordinal));
+        let tensor = self.finish(emission, (name, element), span, (count, common));
+        self.place(index, Value::Tensor(tensor));
+        Ok(())
+    }
+
+    /// Puts the result of a site's operation where it goes.
+    #[inline(always)]
+    fn place(&mut self, index: u32, value: Value) {
+        match self.program.sites[index as usize].slot {
             Some(slot) => self.put(slot.get() - 1, value),
             None => self.give(value),
         }
-        Ok(())
     }
 
     /// Adds the operation of a site that may have other results than one tensor, or a replaced
     /// shape.
     #[inline(never)]
-    fn emit_several(&mut self, site: &Site, emission: Emission) -> Outcome<Value> {
+    fn emit_several(&mut self, index: u32, emission: Emission) -> Outcome<Value> {
+        let site = &{ self.program.sites[index as usize] };
         let dtype = self.type_argument(site.generic);
         let outputs = match site.unit {
             Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit, dtype)?,
@@ -83,10 +82,19 @@ impl Machine {
             let first = self.stack.len() - site.keys.1 as usize;
             self.stack[first + place] = Value::from(&shape);
         }
-        let mut common = Common::default();
-        self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
+        self.push_arguments(operands, site.keys.1 as usize)?;
+        for output in &outputs {
+            self.graph.push_output(match output {
+                Made::Tensor(tensor) => Output::Tensor(tensor),
+                Made::Array(tensors) => Output::Array(tensors),
+            });
+        }
         let signature = self.graph.signature(emission.kind, self.program.keys_of(site), outputs.len());
-        Ok(self.finish(site, Emission { signature, ..emission }, Results::Made(outputs), common))
+        let (dtype, source) = self.particulars(emission, site.span);
+        let operation = self.graph.finish_operation(signature, dtype, source);
+        let value = self.value_of(site, &outputs);
+        self.infer_shapes(operation);
+        Ok(value)
     }
 
     /// Adds an operation that is no call in the source, with these arguments; it has one result.
@@ -98,39 +106,37 @@ impl Machine {
         for (_, value) in arguments {
             self.graph.push_operand(value.clone(), &mut common);
         }
-        let name = self.result_name(site);
-        Ok(self.finish(site, emission, Results::One(name, emission.single.flatten()), common))
+        let name = self.result_name(site.hint, (site.name, site.ordinal));
+        let (result, arguments) = ((name, emission.single.flatten()), (arguments.len() as u32, common));
+        Ok(Value::Tensor(self.finish(emission, result, site.span, arguments)))
     }
 
-    /// Adds an operation whose arguments are in the graph, and gives its results. `common` is the
-    /// shape that the arguments have in common.
+    /// Adds an operation whose arguments are in the graph, and gives its one result with this name and
+    /// these elements. There are `count` arguments; `common` is the shape that they have in common.
     #[inline(always)]
-    fn finish(&mut self, site: &Site, emission: Emission, results: Results, common: Common) -> Value {
-        let Frame { unit, dtype: generic, .. } = *self.frame();
-        let source = (self.location_in(unit, site.span), self.origin());
+    fn finish(
+        &mut self,
+        emission: Emission,
+        (name, element): (NameId, Option<Primitive>),
+        span: Span,
+        (count, common): (u32, Common),
+    ) -> TensorId {
+        let (dtype, source) = self.particulars(emission, span);
         let shape = common.shape().filter(|_| emission.by_item);
-        let dtype = (under(emission.dtype.0, generic), emission.dtype.1);
-        let (operation, value) = match results {
-            Results::One(name, element) => {
-                let result = (name, under(element, generic));
-                let (operation, tensor) = self.graph.add_single(emission.signature, dtype, source, result, shape);
-                (operation, Value::Tensor(tensor))
-            }
-            Results::Made(outputs) => {
-                for output in &outputs {
-                    self.graph.push_output(match output {
-                        Made::Tensor(tensor) => Output::Tensor(tensor),
-                        Made::Array(tensors) => Output::Array(tensors),
-                    });
-                }
-                let operation = self.graph.finish_operation(emission.signature, dtype, source);
-                (operation, self.value_of(site, &outputs))
-            }
-        };
+        let result = (name, under(element, self.frame().dtype));
+        let form = (emission.signature, dtype);
+        let (operation, tensor) = self.graph.add_single(form, count, source, result, shape);
         if shape.is_none() {
             self.infer_shapes(operation);
         }
-        value
+        tensor
+    }
+
+    /// The type argument of an operation from this place, and where it comes from.
+    #[inline(always)]
+    fn particulars(&mut self, emission: Emission, span: Span) -> ((Option<Primitive>, bool), (Location, OriginId)) {
+        let source = (Location::new(emission.file, span), self.origin());
+        ((under(emission.dtype.0, self.frame().dtype), emission.dtype.1), source)
     }
 
     /// Finds out what the operations of a site have in common, and remembers it.
@@ -164,42 +170,61 @@ impl Machine {
             signature: self.graph.signature(kind, keys, 1),
             by_item,
             single,
+            file: self.file_of(self.frames.last().and_then(|frame| frame.unit)),
             // The draft has data-types, but no type arguments.
             dtype: (site.generic.filter(|_| !self.settings.draft), site.explicit),
         }
     }
 
     /// Adds arguments to the operation that is finished next: operands, or so many on the stack.
-    #[inline]
-    fn push_arguments(&mut self, operands: Option<FirstOperand>, count: usize, common: &mut Common) -> Outcome<()> {
+    #[inline(always)]
+    fn push_arguments(&mut self, operands: Option<FirstOperand>, count: usize) -> Outcome<Common> {
+        let mut common = Common::default();
         let Some(first) = operands else {
             let first = self.stack.len() - count;
             for value in &self.stack[first..] {
-                push_argument(&mut self.graph, value, &self.budget, common)?;
+                match value {
+                    Value::Tensor(tensor) => self.graph.push_tensor_operand(*tensor, &mut common),
+                    value => common = push_argument(&mut self.graph, value, &self.budget, common)?,
+                }
             }
             self.drop_stack(first);
-            return Ok(());
+            return Ok(common);
         };
         for operand in &self.program.operands[first.index()..][..count] {
+            if let Some(tensor) = self.slots.tensor(operand) {
+                self.graph.push_tensor_operand(tensor, &mut common);
+                continue;
+            }
             // The compiler lets no slot without a value be read.
-            let value = operand.value(self.base, &self.slots, &self.program.constants);
-            push_argument(&mut self.graph, value.unwrap_or(&Value::Logical(false)), &self.budget, common)?;
+            let value = operand.value(self.slots.own(), &self.program.constants);
+            let value = value.unwrap_or(&Value::Logical(false));
+            common = push_argument(&mut self.graph, value, &self.budget, common)?;
         }
-        Ok(())
+        Ok(common)
     }
 
-    /// The name of the one result of a site's operation.
-    #[inline]
-    fn result_name(&mut self, site: &Site) -> NameId {
+    /// The name of the one result of an operation: as the hint says, or else the name of the operation
+    /// with its number.
+    #[inline(always)]
+    fn result_name(&mut self, hint: Hint, otherwise: (Name, u32)) -> NameId {
         let Frame { path, result, inner, .. } = *self.frame();
-        match site.hint {
-            Hint::None => self.graph.names.child(path, site.name, site.ordinal, inner),
-            Hint::Local(name) => self.graph.names.child(path, name, 0, inner),
-            Hint::Result(0) if result != NameId::ROOT => result,
-            hint => match self.target(hint, 0, 1) {
-                Target::Name(id) => id,
-                _ => self.child(site.name, site.ordinal),
-            },
+        let (segment, ordinal) = match hint {
+            Hint::None => otherwise,
+            Hint::Local(name) => (name, 0),
+            Hint::Named(id) => return id,
+            Hint::Result(0) if result != NameId::ROOT => return result,
+            hint => return self.target_name(hint, otherwise),
+        };
+        self.graph.names.child(path, segment, ordinal, inner)
+    }
+
+    /// The same where the name is a target of the running body, or one of the graph.
+    #[inline(never)]
+    fn target_name(&mut self, hint: Hint, (segment, ordinal): (Name, u32)) -> NameId {
+        match self.target(hint, 0, 1) {
+            Target::Name(id) => id,
+            _ => self.child(segment, ordinal),
         }
     }
 
@@ -327,16 +352,16 @@ impl Machine {
     }
 }
 
-/// Adds a value to the arguments of the operation that is finished next.
+/// Adds a value that is no tensor to the arguments of the operation that is finished next. Gives the
+/// shape that is common with it.
 #[inline(always)]
-fn push_argument(graph: &mut Graph, value: &Value, budget: &Budget, common: &mut Common) -> Outcome<()> {
-    match value {
-        Value::Tensor(tensor) => graph.push_tensor_operand(*tensor, common),
-        number if number.is_plain() => {
-            let kept = number.keep(graph);
-            graph.push_kept(kept);
-        }
-        value => value.push(graph, budget, common)?,
+fn push_argument(graph: &mut Graph, value: &Value, budget: &Budget, common: Common) -> Outcome<Common> {
+    if value.is_plain() {
+        let kept = value.keep(graph);
+        graph.push_kept(kept);
+        return Ok(common);
     }
-    Ok(())
+    let mut common = common;
+    value.push(graph, budget, &mut common)?;
+    Ok(common)
 }

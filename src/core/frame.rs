@@ -1,69 +1,13 @@
-//! What running bodies consist of: frames, slots, and the names that their results are to have.
+//! What running bodies consist of beside their slots: frames, and the names that their results are to
+//! have.
 
 use std::rc::Rc;
 
-use super::program::{Body, Operand};
+use super::program::Body;
 use super::unit::UnitId;
-use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-
-/// A local of a running body.
-#[derive(Clone, Debug)]
-pub(super) enum Slot {
-    /// No value yet.
-    Empty,
-    /// The block that gives it its value when it is needed.
-    Deferred(u32),
-    /// Its value.
-    Ready(Value),
-}
-
-impl Slot {
-    /// Puts something else there.
-    #[inline]
-    pub(super) fn set(&mut self, new: Slot) {
-        if self.is_plain() {
-            std::mem::forget(std::mem::replace(self, new));
-        } else {
-            *self = new;
-        }
-    }
-
-    /// Takes the value out, if it has one.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<Value> {
-        match std::mem::replace(self, Slot::Empty) {
-            Slot::Ready(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// Whether there is nothing to drop.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        match self {
-            Slot::Empty | Slot::Deferred(_) => true,
-            Slot::Ready(value) => value.is_plain(),
-        }
-    }
-}
-
-impl Operand {
-    /// What an operand stands for in the body whose slots are those from `base` on; none for a slot
-    /// without a value.
-    #[inline]
-    pub(super) fn value<'v>(self, base: u32, slots: &'v [Slot], constants: &'v [Value]) -> Option<&'v Value> {
-        match self {
-            Operand::Slot(slot) => match slots.get((base + slot) as usize) {
-                Some(Slot::Ready(value)) => Some(value),
-                _ => None,
-            },
-            Operand::Const(constant) => constants.get(constant as usize),
-        }
-    }
-}
 
 /// A running body.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
 use super::constant::{flatten, pack};
-use super::frame::Slot;
 use super::machine::Machine;
 use super::program::{Hint, Site};
+use super::slots::Slot;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -139,7 +139,7 @@ impl Machine {
             (Value::Tensor(_), Some(tensor)) => Value::Tensor(tensor),
             _ => value,
         };
-        self.slots[binding.slot as usize] = Slot::Ready(value);
+        *self.slots.get(binding.slot) = Slot::Ready(value);
         Ok(())
     }
 

@@ -33,7 +33,7 @@ impl Machine {
         }
         if !broken && !self.in_defective(error.code) {
             let at = self.graph.operations[id.index()].at;
-            let diagnostic = self.diagnose_at(at, Failure::new(error.code, error.message));
+            let diagnostic = self.diagnose_at(at, *Failure::new(error.code, error.message));
             self.shapes.report(diagnostic);
         }
         if error.results != Inferred::UNKNOWN {

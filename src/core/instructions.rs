@@ -3,10 +3,10 @@
 use super::arithmetic;
 use super::budget::{Failure, Outcome};
 use super::builtins;
-use super::frame::Slot;
 use super::list::List;
 use super::machine::Machine;
 use super::program::Conversion;
+use super::slots::Slot;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
@@ -39,7 +39,7 @@ impl Machine {
     /// Pushes a slot, or runs the block that fills it and comes back.
     #[inline]
     pub(super) fn load(&mut self, slot: u32) {
-        let value = match self.slot(slot) {
+        let value = match self.slots.get(slot) {
             Slot::Ready(Value::Tensor(tensor)) => Value::Tensor(*tensor),
             Slot::Ready(value) => value.clone(),
             &mut Slot::Deferred(block) => {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::frame::Slot;
 use super::list::List;
 use super::program::Head;
+use super::slots::Slot;
 use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::TensorId;

@@ -9,11 +9,12 @@
 use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
-use super::frame::{Slot, first_name};
+use super::frame::first_name;
 use super::iteration::{Collected, Iteration, LoopRun};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Hint, Loop};
+use super::slots::Slot;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
@@ -49,7 +50,7 @@ impl Machine {
         }
         let last = self.stack.split_off(self.stack.len() - site.recurrences as usize);
         for (i, value) in last.iter().enumerate() {
-            *self.slot(site.slot + i as u32) = Slot::Ready(value.clone());
+            *self.slots.get(site.slot + i as u32) = Slot::Ready(value.clone());
         }
         let outer = self.frame().path;
         let path = self.loop_path(site.hint).unwrap_or(outer);
@@ -96,10 +97,10 @@ impl Machine {
             let message = format!("the condition of this loop still holds after {trip} trips");
             return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
         }
-        let first = (self.base + site.slot + site.recurrences) as usize;
-        iteration.enter(&site.reversed, &mut self.slots[first..]);
+        let slots = self.slots.from(site.slot + site.recurrences);
+        iteration.enter(&site.reversed, slots);
         if site.index {
-            self.slots[first + site.reversed.len()] = Slot::Ready(Value::Int(trip as i64));
+            slots[site.reversed.len()] = Slot::Ready(Value::Int(trip as i64));
         }
         iteration.advance();
         if !site.comprehension {
@@ -187,7 +188,7 @@ impl Machine {
                 }
             };
             if i < run.last.len() {
-                *self.slot(slot + i as u32) = Slot::Ready(value);
+                *self.slots.get(slot + i as u32) = Slot::Ready(value);
                 run.last[i] = chosen;
             } else {
                 let items = &mut run.collected[i - run.last.len()];
@@ -271,7 +272,7 @@ impl Machine {
 
 impl Predicated for Machine {
     type Value = Value;
-    type Failure = Failure;
+    type Failure = Box<Failure>;
 
     fn truth(&self, value: &Value) -> Option<bool> {
         if let Value::Logical(truth) = value { Some(*truth) } else { None }

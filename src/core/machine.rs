@@ -7,11 +7,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Budget, Failure, OpenCalls, Outcome};
-use super::frame::{Calls, Frame, Origin, Slot};
+use super::frame::{Calls, Frame, Origin};
 use super::iteration::Iterations;
 use super::program::{Body, Instr, Program};
 use super::shapes::Shapes;
 use super::sites::Sites;
+use super::slots::{Slot, Slots};
 use super::unit::{UnitId, Units};
 use super::value::Value;
 use crate::diagnostics::{Diagnostic, trace};
@@ -52,12 +53,10 @@ pub(crate) struct Machine {
     pub(crate) program: Program,
     pub(crate) graph: Graph,
     pub(super) stack: Vec<Value>,
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Slots,
     pub(super) frames: Vec<Frame>,
     /// The next instruction of the innermost frame.
     pub(super) pc: u32,
-    /// The first slot of the innermost frame.
-    pub(super) base: u32,
     /// The file that spans of the outermost frame are of.
     pub(super) file: FileId,
     /// Where to go on after blocks that are evaluated on demand.
@@ -78,10 +77,9 @@ impl Machine {
             program: Program::default(),
             graph,
             stack: Vec::new(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             frames: Vec::new(),
             pc: 0,
-            base: 0,
             file: FileId::default(),
             forces: Vec::new(),
             calls: Calls::new(count),
@@ -116,7 +114,10 @@ impl Machine {
     /// Starts a graph: its frame, with its parameters in the first slots.
     pub(crate) fn start(&mut self, file: FileId, params: Vec<Value>) {
         self.file = file;
-        self.slots.extend(params.into_iter().map(Slot::Ready));
+        self.slots.extend(params.len());
+        for (slot, value) in self.slots.from(0).iter_mut().zip(params) {
+            slot.set(Slot::Ready(value));
+        }
         self.frames.push(Frame {
             pc: 0,
             slots: 0,
@@ -177,7 +178,7 @@ impl Machine {
 
     /// The tensor in a slot of the graph.
     pub(crate) fn tensor_in(&self, slot: u32) -> Option<TensorId> {
-        match self.slots.get(slot as usize) {
+        match self.slots.own().get(slot as usize) {
             Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
             _ => self.sites.bound.get(&slot).copied(),
         }
@@ -192,7 +193,10 @@ impl Machine {
     #[inline]
     pub(super) fn pop(&mut self) -> Value {
         // The compiler balances the stack.
-        self.stack.pop().unwrap_or(Value::Logical(false))
+        match self.stack.pop() {
+            Some(value) => value,
+            None => Value::Logical(false),
+        }
     }
 
     /// Drops the value on top.
@@ -223,17 +227,6 @@ impl Machine {
         }
     }
 
-    /// Drops all slots but so many.
-    #[inline]
-    pub(super) fn drop_slots(&mut self, len: usize) {
-        while self.slots.len() > len {
-            match self.slots.last().is_some_and(Slot::is_plain) {
-                true => std::mem::forget(self.slots.pop()),
-                false => drop(self.slots.pop()),
-            }
-        }
-    }
-
     /// Pushes a value, or puts it where the next instruction would.
     #[inline]
     pub(super) fn give(&mut self, value: Value) {
@@ -248,12 +241,7 @@ impl Machine {
     /// Gives a slot its value.
     #[inline]
     pub(super) fn put(&mut self, slot: u32, value: Value) {
-        self.slot(slot).set(Slot::Ready(value));
-    }
-
-    #[inline]
-    pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
-        &mut self.slots[(self.base + slot) as usize]
+        self.slots.get(slot).set(Slot::Ready(value));
     }
 
     /// Refuses calls nested deeper than the budget, or that no memory is left for.

@@ -24,6 +24,7 @@ mod run;
 mod scan;
 mod shapes;
 mod sites;
+mod slots;
 mod symbolic;
 mod tail_call;
 pub(crate) mod unit;

@@ -1,9 +1,9 @@
 //! The dispatcher: runs instructions one after the other.
 
 use super::budget::Outcome;
-use super::frame::Slot;
 use super::machine::Machine;
 use super::program::Instr;
+use super::slots::Slot;
 use super::unit::UnitId;
 use super::value::Value;
 use crate::diagnostics::Diagnostic;
@@ -17,9 +17,9 @@ impl Machine {
         slots: usize,
         define: &mut dyn FnMut(&mut Machine, UnitId),
     ) -> Result<(), Box<Diagnostic>> {
-        self.slots.resize(slots, Slot::Empty);
-        (self.pc, self.base) = (entry, 0);
-        while let Some(missing) = self.steps().map_err(|failure| Box::new(self.diagnose(failure)))? {
+        self.slots.extend(slots);
+        self.pc = entry;
+        while let Some(missing) = self.steps().map_err(|failure| Box::new(self.diagnose(*failure)))? {
             define(self, missing);
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Machine {
                 Instr::Defer(block) => {
                     for i in 0..self.program.blocks[block as usize].slots.len() {
                         let slot = self.program.blocks[block as usize].slots[i];
-                        *self.slot(slot) = Slot::Deferred(block);
+                        *self.slots.get(slot) = Slot::Deferred(block);
                     }
                 }
                 Instr::EndOfBlock => {

@@ -54,18 +54,18 @@ enum Hindrance {
     /// The body is not compiled yet.
     Missing(UnitId),
     /// The document is wrong.
-    Mistake(Failure),
+    Mistake(Box<Failure>),
     /// The scan stays as it is: why, and what would help.
     Stays(String, Option<&'static str>),
 }
 
-impl From<Failure> for Hindrance {
-    fn from(failure: Failure) -> Self {
+impl From<Box<Failure>> for Hindrance {
+    fn from(failure: Box<Failure>) -> Self {
         Hindrance::Mistake(failure)
     }
 }
 
-fn mistake(message: impl Into<String>) -> Failure {
+fn mistake(message: impl Into<String>) -> Box<Failure> {
     Failure::new(Code::ScanArguments, message)
 }
 
@@ -88,9 +88,9 @@ impl Machine {
                     false => (Code::LoopKept, "is not unrolled"),
                 };
                 let message = format!("this scan {what}: {reason}");
-                let failure = Failure { help: help.map(str::to_owned), ..Failure::new(code, message) };
+                let failure = Failure { help: help.map(str::to_owned), ..*Failure::new(code, message) };
                 if self.settings.flat {
-                    return Err(failure);
+                    return Err(failure.into());
                 }
                 let unit = self.frame().unit;
                 let at = self.location_in(unit, site.span);
@@ -144,7 +144,7 @@ impl Machine {
         Ok(unrolling)
     }
 
-    fn read_scan(&self, site: &Site, first: usize) -> Result<Scan<Value>, Failure> {
+    fn read_scan(&self, site: &Site, first: usize) -> Outcome<Scan<Value>> {
         let keys = self.program.keys_of(site);
         let argument = |place: usize, name: &str| {
             let positional = || keys.get(place).is_some_and(|key| *key == Key::Positional).then_some(place);
@@ -189,7 +189,7 @@ impl Machine {
     }
 
     /// Under which name the steps are, and the names of the results.
-    fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Result<(NameId, Vec<NameId>), Failure> {
+    fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Outcome<(NameId, Vec<NameId>)> {
         let count = of.outputs.len();
         let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
         if hints.len() != count {
@@ -272,9 +272,10 @@ impl Machine {
         // The step comes back to this instruction.
         self.pc -= 1;
         let callee = (unrolling.unit, &unrolling.head);
-        let base = self.slots.len();
+        self.slots.reserve(unrolling.head.slots);
         self.move_arguments(unrolling.head.params);
-        self.enter(unrolling.site, callee, base, Naming { path, result: NameId::ROOT, targets }, None);
+        self.open_targets(targets);
+        self.enter(unrolling.site, callee, Naming { path, result: NameId::ROOT }, None);
         self.iterations.scans.push(unrolling);
         Ok(())
     }

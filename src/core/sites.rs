@@ -2,9 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::program::Site;
 use super::value::Value;
-use crate::graph::{KindId, Primitive, SignatureId, TensorId};
+use crate::graph::{Graph, KindId, Primitive, SignatureId, TensorId};
 use crate::source::names::Name;
+use crate::source::{FileId, Location};
 
 /// What is known of a site that was reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +31,8 @@ pub(super) struct Emission {
     pub(super) by_item: bool,
     /// The elements of the one tensor that is the result; none where there may be others.
     pub(super) single: Option<Option<Primitive>>,
+    /// The file that the site is in.
+    pub(super) file: FileId,
     /// The type argument as the graph has it, and whether it was written.
     pub(super) dtype: (Option<Primitive>, bool),
 }
@@ -67,5 +71,14 @@ impl Sites {
             self.reached.resize(sites, Reached::default());
         }
         &mut self.reached[site as usize]
+    }
+
+    /// Adds the place of a site that calls, which is in this file, to a graph.
+    #[inline(never)]
+    pub(super) fn add_call_place(&mut self, index: u32, sites: &[Site], file: FileId, graph: &mut Graph) -> u32 {
+        let site = &sites[index as usize];
+        let place = graph.add_call_place(site.name, Location::new(file, site.span));
+        *self.reached(index, sites.len()) = Reached::Call(place);
+        place
     }
 }

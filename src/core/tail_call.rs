@@ -79,10 +79,9 @@ impl Machine {
 
     /// Leaves a fragment, and those around it that do no more than to return the same. The result
     /// is on the stack.
-    #[inline]
+    #[inline(never)]
     pub(super) fn return_top(&mut self) {
         loop {
-            self.drop_slots(self.base as usize);
             self.leave();
             match self.program.instrs[self.pc as usize] {
                 Instr::ReturnTop(_) => {}

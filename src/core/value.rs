@@ -169,7 +169,7 @@ fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
 pub(super) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
 
 /// The failure of an attribute that depends on an extent that is not known.
-fn unknown_extent() -> Failure {
+fn unknown_extent() -> Box<Failure> {
     let message = "this depends on an extent that is not known while expanding";
     Failure::new(Code::NotCompileTime, message).help(GIVE_SHAPES)
 }

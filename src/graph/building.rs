@@ -143,13 +143,13 @@ impl Graph {
         id
     }
 
-    /// Adds an operation and the one tensor that is its result. Its arguments are those that were
-    /// pushed last, as many as its signature says.
-    #[inline]
+    /// Adds an operation and the one tensor that is its result. Its arguments are the `operands` that
+    /// were pushed last, as many as its signature says.
+    #[inline(always)]
     pub(crate) fn add_single(
         &mut self,
-        signature: SignatureId,
-        dtype: (Option<Primitive>, bool),
+        (signature, dtype): (SignatureId, (Option<Primitive>, bool)),
+        operands: u32,
         source: (Location, OriginId),
         result: (NameId, Option<Primitive>),
         shape: Option<ShapeId>,
@@ -157,7 +157,6 @@ impl Graph {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
         room::push(&mut self.tensors, Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
-        let (_, operands, _) = self.signatures.counts(signature);
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)

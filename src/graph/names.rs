@@ -102,17 +102,25 @@ impl TensorNames {
     }
 
     /// A name under another one; `inner` when it arises inside a standard operation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
         let (mut parent, mut parts) = (parent, self.parts(parent));
         if parts >= MAX_PARTS {
-            while parts > 1 {
-                parent = self.entries[parent.0 as usize].parent;
-                parts = self.parts(parent);
-            }
+            (parent, parts) = self.first_part(parent);
         }
         let inner = if inner { bits::INNER } else { 0 };
         self.push(Entry { parent, segment, ordinal, bits: (parts + 1) | inner })
+    }
+
+    /// The first part of a path, and how many parts that has.
+    #[inline(never)]
+    fn first_part(&self, path: NameId) -> (NameId, u32) {
+        let (mut parent, mut parts) = (path, self.parts(path));
+        while parts > 1 {
+            parent = self.entries[parent.0 as usize].parent;
+            parts = self.parts(parent);
+        }
+        (parent, parts)
     }
 
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
@@ -124,10 +132,12 @@ impl TensorNames {
         last
     }
 
+    #[inline]
     fn parts(&self, id: NameId) -> u32 {
         self.entries.get(id.0 as usize).map_or(0, |entry| entry.parts())
     }
 
+    #[inline(always)]
     fn push(&mut self, entry: Entry) -> NameId {
         room::push(&mut self.entries, entry);
         NameId(self.entries.len() as u32 - 1)

@@ -88,7 +88,7 @@ impl<'n> Segments<'n> {
 /// The names given out, as hashes in a table with open addressing, and the suffixes to try next for
 /// names that were asked for again.
 struct Taken {
-    /// A power of two slots, half of them free at least. A slot has half of a mixed hash; 0 is free.
+    /// A power of two slots, a third of them free at least. A slot has half of a mixed hash; 0 is free.
     /// The hashes of names that differ in their last digit are neighbours, and so are their slots.
     slots: Vec<u32>,
     next: FxHashMap<Hash, u32>,
@@ -96,7 +96,7 @@ struct Taken {
 
 impl Taken {
     fn with_capacity(names: usize) -> Self {
-        Taken { slots: vec![0; (2 * names).next_power_of_two().max(64)], next: FxHashMap::default() }
+        Taken { slots: vec![0; (names + names / 2).next_power_of_two().max(64)], next: FxHashMap::default() }
     }
 
     /// Adds a name; false where it is there already.
