@@ -40,7 +40,6 @@ mod tag {
     pub(super) const NUMBERS: u32 = 9;
     pub(super) const TUPLE: u32 = 10;
     pub(super) const UNARY: u32 = 11;
-    pub(super) const BINARY: u32 = 12;
     pub(super) const SELECT: u32 = 13;
     pub(super) const INDEX: u32 = 14;
     pub(super) const SLICE: u32 = 15;
@@ -48,6 +47,8 @@ mod tag {
     pub(super) const LOOP: u32 = 17;
     pub(super) const BUILTIN: u32 = 18;
     pub(super) const CALL: u32 = 19;
+    /// The first of the binary operators, one for each in the order of their table.
+    pub(super) const BINARY: u32 = 32;
 }
 
 /// Texts of this length and longer ones have their length in [`Nodes::long`].
@@ -191,7 +192,7 @@ impl Nodes {
             Expr::Numbers(id) => (tag::NUMBERS, id.0, 0),
             Expr::Tuple(items) => range(tag::TUPLE, items),
             Expr::Unary { op, operand } => (tag::UNARY, op as u32, word(operand)),
-            Expr::Binary { op, lhs, rhs, at } => (tag::BINARY, op as u32, self.rest([word(lhs), word(rhs), at])),
+            Expr::Binary { op, lhs, rhs, at } => (tag::BINARY + op as u32, word(lhs), self.rest([word(rhs), at])),
             Expr::Select { condition, yes, no } => (tag::SELECT, 0, self.rest([condition, yes, no].map(word))),
             Expr::Index { base, index } => (tag::INDEX, word(base), word(index)),
             Expr::Slice { base, begin, end } => {
@@ -218,14 +219,29 @@ impl Nodes {
         self.words.get(at as usize..).and_then(<[u32]>::first_chunk).copied().unwrap_or([0; N])
     }
 
-    /// Most expressions are names and calls.
+    /// Most expressions are names, calls and operators.
     #[inline(always)]
     pub(super) fn expr(&self, id: ExprId) -> Expr {
         let node = self.nodes[id.index()];
         match node.head & tag::MASK {
             tag::NAME => Expr::Name(Name::new(node.a as usize)),
             tag::CALL => Expr::Call(CallId(id.index() as u32)),
+            tag if tag >= tag::BINARY => {
+                let [rhs, at] = self.words(node.b);
+                Expr::Binary { op: binary(tag - tag::BINARY), lhs: self::node(node.a), rhs: self::node(rhs), at }
+            }
             _ => self.other_expr(node),
+        }
+    }
+
+    /// What stands left in an operator or subscript.
+    #[inline]
+    pub(super) fn left(&self, id: ExprId) -> Option<ExprId> {
+        let Node { head, a, .. } = self.nodes[id.index()];
+        match head & tag::MASK {
+            tag::INDEX | tag::SLICE => Some(node(a)),
+            tag if tag >= tag::BINARY => Some(node(a)),
+            _ => None,
         }
     }
 
@@ -244,10 +260,6 @@ impl Nodes {
             tag::NUMBERS => Expr::Numbers(NumbersId(a)),
             tag::TUPLE => Expr::Tuple(range),
             tag::UNARY => Expr::Unary { op: unary(a), operand: node(b) },
-            tag::BINARY => {
-                let [lhs, rhs, at] = self.words(b);
-                Expr::Binary { op: binary(a), lhs: node(lhs), rhs: node(rhs), at }
-            }
             tag::SELECT => {
                 let [condition, yes, no] = self.words(b).map(node);
                 Expr::Select { condition, yes, no }

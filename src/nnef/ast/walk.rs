@@ -11,15 +11,11 @@ impl Ast {
     pub(crate) fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
         let mut above = SmallVec::new();
         let mut leaf = id;
-        loop {
-            let below = match self.expr(leaf) {
-                Expr::Binary { lhs, .. } => lhs,
-                Expr::Index { base, .. } | Expr::Slice { base, .. } => base,
-                _ => return (above, leaf),
-            };
+        while let Some(left) = self.nodes.left(leaf) {
             above.push(leaf);
-            leaf = below;
+            leaf = left;
         }
+        (above, leaf)
     }
 
     /// Calls a function with the expressions right below one, in their order. Those of comprehensions

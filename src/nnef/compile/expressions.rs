@@ -10,6 +10,7 @@ use super::constants::simple_literal;
 use crate::core::arithmetic;
 use crate::core::list::List;
 use crate::core::program::{Hint, Instr, Loop, Site};
+use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::operators::Class;
@@ -178,7 +179,7 @@ impl Compiler<'_, '_> {
 
     /// What stands between the sides of an operator.
     fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
-        if self.on_tensors(op, lhs, rhs).is_some() {
+        if self.on_tensors(op, lhs, rhs) {
             // A literal array beside a tensor becomes one.
             self.as_tensor(lhs);
         } else if op.info().class == Class::Logic {
@@ -192,9 +193,14 @@ impl Compiler<'_, '_> {
         match self.ast.expr(node) {
             Expr::Binary { op, lhs, rhs, .. } => {
                 let at = self.operator_span(node);
-                if let Some(name) = self.on_tensors(op, lhs, rhs) {
+                if self.on_tensors(op, lhs, rhs) {
                     self.as_tensor(rhs);
-                    self.operator(name, 2, at, if node == open.id { open.hint } else { Hint::None });
+                    self.operator(
+                        self.lowering.binary[op as usize],
+                        2,
+                        at,
+                        if node == open.id { open.hint } else { Hint::None },
+                    );
                 } else if op.info().class == Class::Logic {
                     self.patch(open.jump);
                 } else {
@@ -223,9 +229,9 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The operation that an operator stands for beside a tensor.
-    fn on_tensors(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> Option<&'static str> {
-        op.info().tensor.filter(|_| self.is_tensor(lhs) || self.is_tensor(rhs))
+    /// Whether an operator stands for an operation, beside a tensor.
+    fn on_tensors(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
+        op.info().tensor.is_some() && (self.is_tensor(lhs) || self.is_tensor(rhs))
     }
 
     fn operator_span(&self, node: ExprId) -> Span {
@@ -243,7 +249,7 @@ impl Compiler<'_, '_> {
         let span = self.ast.span(open.id);
         let at = Span::new(span.start, span.start + 1);
         if self.is_tensor(operand) {
-            self.operator(op.info().tensor, 1, at, open.hint);
+            self.operator(self.lowering.unary[op as usize], 1, at, open.hint);
             return;
         }
         match self.pushed_constants() {
@@ -284,8 +290,8 @@ impl Compiler<'_, '_> {
     }
 
     /// The operation of an operator on tensors.
-    fn operator(&mut self, name: &str, operands: u32, span: Span, hint: Hint) {
-        let Some(fragment) = self.checked.standard(name) else { return };
+    fn operator(&mut self, operation: Option<UnitId>, operands: u32, span: Span, hint: Hint) {
+        let Some(fragment) = operation else { return };
         let keys: SmallVec<[Key; 2]> = (0..operands).map(Key::Param).collect();
         let site = Site::new(Some(fragment), self.checked.fragment(fragment).name, span, hint);
         self.emit_site(site, &keys);

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::core::unit::UnitId;
 use crate::graph::Dialect;
+use crate::graph::operators::{BINARY, UNARY};
 use crate::graph::scan;
 use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
@@ -27,6 +28,9 @@ pub(crate) struct Lowering {
     open_arrays: Vec<bool>,
     /// The fragments that are to stay whatever they are.
     pub(crate) kept: Vec<UnitId>,
+    /// The operations of binary and of unary operators on tensors, in the order of their tables.
+    pub(crate) binary: Vec<Option<UnitId>>,
+    pub(crate) unary: Vec<Option<UnitId>>,
     /// Whether everything is evaluated, demanded or not.
     pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
@@ -66,6 +70,8 @@ impl Lowering {
             expand: checked.fragments.iter().map(decide).collect(),
             open_arrays: checked.fragments.iter().map(open_array).collect(),
             kept: checked.fragment_ids().filter(|&id| kept(checked.fragment(id))).collect(),
+            binary: BINARY.iter().map(|row| checked.standard(row.tensor?)).collect(),
+            unary: UNARY.iter().map(|row| checked.standard(row.tensor)).collect(),
             demand_all: options.demand_all(),
             unroll: options.unroll && !keep.contains(scan::NAME),
             flat: options.flat,

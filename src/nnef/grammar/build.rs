@@ -183,11 +183,11 @@ impl<'s> Build<'s> {
 
     /// The identifier at a token of the current slice.
     pub(crate) fn ident(&mut self, token: usize) -> Ident {
-        self.spelled(self.token_span(token))
+        let span = self.token_span(token);
+        Ident { name: self.names.intern_word(self.text, span.start as usize).0, span }
     }
 
     /// The name that is spelled at a place, which may be a reserved word.
-    #[inline]
     pub(crate) fn spelled(&mut self, span: Span) -> Ident {
         Ident { name: self.names.intern(self.text.get(span.range()).unwrap_or_default()), span }
     }
