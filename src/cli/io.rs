@@ -115,6 +115,28 @@ pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     Failure::Message(format!("{name}: {reason}"))
 }
 
+/// What the ending of a file's name means; none for a name without an ending.
+///
+/// # Errors
+///
+/// The ending means nothing: guessing a form would surprise.
+pub(crate) fn by_ending<'e, T>(
+    path: &Path,
+    meaning: impl Fn(&str) -> Option<T>,
+    known: impl Iterator<Item = &'e &'e str>,
+) -> Result<Option<T>, Failure> {
+    let Some(ending) = path.extension() else { return Ok(None) };
+    let ending = ending.to_string_lossy();
+    if let Some(found) = meaning(&ending) {
+        return Ok(Some(found));
+    }
+    let known: Vec<String> = known.map(|ending| format!(".{ending}")).collect();
+    let (path, known) = (path.display(), known.join(", "));
+    Err(Failure::Message(format!(
+        "{path}: `.{ending}` is the ending of no notation, those are {known}; --to names one"
+    )))
+}
+
 /// A function that writes a result.
 pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 

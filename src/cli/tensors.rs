@@ -1,7 +1,6 @@
 //! Reading and writing files of tensors, and the data of a model's variables.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::diagnostics::Code;
@@ -39,15 +38,31 @@ pub(crate) fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
     }
 }
 
+/// The endings of files of tensors.
+const ENDINGS: &[(&str, RunTo)] = &[("json", RunTo::Json), ("npz", RunTo::Npz), ("npy", RunTo::Npy)];
+
+/// The form of a file of tensors: the one that is named, or that of its ending.
+///
+/// # Errors
+///
+/// The ending is not known.
+pub(crate) fn form(path: Option<&Path>, to: Option<RunTo>) -> Result<RunTo, Failure> {
+    let meaning =
+        |ending: &str| ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, form)| *form);
+    match (to, path) {
+        (Some(to), _) => Ok(to),
+        (None, Some(path)) => {
+            let found = io::by_ending(path, meaning, ENDINGS.iter().map(|(ending, _)| ending))?;
+            Ok(found.unwrap_or(RunTo::Json))
+        }
+        (None, None) => Ok(RunTo::Json),
+    }
+}
+
 /// Writes named tensors to a file, or to standard output.
-pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunTo>) -> Result<(), Failure> {
-    let by_extension = || match path.and_then(Path::extension).and_then(OsStr::to_str) {
-        Some(extension) if extension.eq_ignore_ascii_case("npz") => RunTo::Npz,
-        Some(extension) if extension.eq_ignore_ascii_case("npy") => RunTo::Npy,
-        _ => RunTo::Json,
-    };
+pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
-    let bytes = match (to.unwrap_or_else(by_extension), tensors) {
+    let bytes = match (to, tensors) {
         (RunTo::Json, _) => None,
         (RunTo::Npz, _) => Some(Tensor::to_npz(named()).map_err(|error| Failure::Message(error.0))?),
         (RunTo::Npy, [(_, tensor)]) => Some(tensor.to_npy()),

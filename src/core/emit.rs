@@ -1,6 +1,7 @@
 //! Emission: operations are added to the graph, and their results get names.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -10,12 +11,13 @@ use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
-use super::unit::{Form, UnitId};
+use super::unit::{Form, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::graph::shapes::Inferred;
 use crate::graph::standard;
-use crate::graph::{self, Common, Graph, Key, Kind, KindId, Output, Primitive, TensorId};
+use crate::graph::{self, Common, Extent, Graph, Key, Kind, KindId, OperationId, Output, Primitive, Shape, TensorId};
 use crate::source::names::Name;
 
 /// A result that was made: one tensor, or an array of tensors.
@@ -76,17 +78,27 @@ impl Machine {
             _ => self.undeclared_outputs(site),
         };
         let mut operands = site.operands;
-        if let Some((place, shape)) = self.given_shape(site, &outputs) {
+        let mut given = self.given_shape(site, &outputs);
+        if let Some(shape) = &given {
             if let Some(first) = operands.take() {
                 self.push_operands(first, site.keys.1);
             }
-            let first = self.stack.len() - site.keys.1 as usize;
-            self.stack[first + place] = Value::from(&shape);
+            if !self.replace_shape(site, shape)? {
+                given = None;
+            }
         }
         let mut common = Common::default();
         self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
         let signature = self.graph.signature(emission.kind, self.program.keys_of(site), outputs.len());
-        Ok(self.finish(site, Emission { signature, ..emission }, Results::Made(outputs), common))
+        let value = self.finish(site, Emission { signature, ..emission }, Results::Made(outputs), common);
+        if let Some(shape) = given {
+            // Whatever operation makes the input, its shape is known now.
+            let extent = |extent: &i64| Extent::from(Some(*extent).filter(|extent| *extent > 0));
+            let shape = Shape::new(&shape.iter().map(extent).collect::<SmallVec<[Extent; 4]>>());
+            let operation = OperationId::at(self.graph.operations.len() - 1);
+            self.graph.set_shapes(operation, Inferred::Same(Some(shape)));
+        }
+        Ok(value)
     }
 
     /// Adds an operation that is no call in the source, with these arguments; it has one result.
@@ -288,22 +300,50 @@ impl Machine {
         Made::Array((1..).zip(targets).map(tensor).collect())
     }
 
+    /// Whether the operation of a site may make an input: `external`, or an operation of a vendor,
+    /// which has no body.
     fn is_input(&self, site: &Site) -> bool {
-        standard::INPUTS.contains(&self.units.text(site.name))
+        let of_vendor = |unit: &Unit| !unit.standard && !unit.has_body;
+        self.units.text(site.name) == standard::EXTERNAL || site.unit.is_none_or(|unit| of_vendor(self.units.get(unit)))
     }
 
-    /// The shape of an input that the caller replaces: the place of the argument, and the shape.
-    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<(usize, graph::Value)> {
+    /// The shape that the caller gives for the result of a site, if it is that of an input.
+    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<Arc<[i64]>> {
         let input_shapes = &self.settings.input_shapes;
         if input_shapes.is_empty() || !self.is_input(site) {
             return None;
         }
         let [Made::Tensor(tensor)] = &outputs[..] else { return None };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
-        let given = input_shapes.get(&name)?;
+        input_shapes.get(&name).cloned()
+    }
+
+    /// Replaces the shape among the arguments of a site, which are on the stack: the argument of that
+    /// name, or else the only array without a name. What is computed from tensors makes no input, but
+    /// a later value of the same name; then it is left as it is, and the answer is no.
+    fn replace_shape(&mut self, site: &Site, shape: &[i64]) -> Outcome<bool> {
         let keys = self.program.keys_of(site);
-        let place = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"))?;
-        Some((place, graph::Value::Integers(given.clone())))
+        let first = self.stack.len() - keys.len();
+        let of_tensors = |value: &Value| match value {
+            Value::Array(list) => list.with_tensors(|_| ()).is_some(),
+            value => matches!(value, Value::Tensor(_)),
+        };
+        if self.stack[first..].iter().any(of_tensors) {
+            return Ok(false);
+        }
+        let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"));
+        let unnamed = || {
+            let array = |i: &usize| keys[*i] == Key::Positional && matches!(self.stack[first + i], Value::Array(_));
+            let mut arrays = (0..keys.len()).filter(array);
+            arrays.next().filter(|_| arrays.next().is_none())
+        };
+        let Some(place) = named.or_else(unnamed) else {
+            let name = self.units.text(site.name);
+            let message = format!("the shape of this input cannot be replaced: `{name}` has no argument `shape` here");
+            return Err(Failure::new(Code::OptionShape, message));
+        };
+        self.stack[first + place] = Value::Array(List::of_ints(shape));
+        Ok(true)
     }
 
     /// The kind of a site's operation, added to the graph when it is met first.
