@@ -44,6 +44,8 @@ mod core;
 pub mod diagnostics;
 #[cfg(feature = "eval")]
 pub mod eval;
+#[cfg(feature = "model")]
+mod files;
 pub mod graph;
 pub mod loops;
 #[cfg(feature = "model")]

@@ -9,6 +9,7 @@ mod completions;
 mod explain;
 mod flatten;
 mod fmt;
+mod interrupt;
 mod io;
 mod loops;
 mod man;
@@ -18,14 +19,17 @@ mod report;
 mod run;
 mod stats;
 mod tensors;
+mod terminal;
 mod verify;
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use crate::diagnostics::visible;
 use args::{Cli, Command};
 use report::Reporter;
 
@@ -60,11 +64,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            complain_usage(&error);
             return ExitCode::from(if error.use_stderr() { Status::Failed } else { Status::Done } as u8);
         }
     };
-    let status = match run(cli) {
+    interrupt::watch();
+    let result = run(cli);
+    let _settled = interrupt::settle();
+    let status = match result {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Message(message)) => {
@@ -73,6 +80,16 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(status as u8)
+}
+
+/// Says what is wrong with the arguments, or shows the help that they ask for. Names of files can be
+/// among what is wrong.
+fn complain_usage(error: &clap::Error) {
+    let text = error.render().to_string();
+    let _ = match visible::escaped(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) => std::io::stderr().write_all(text.as_bytes()),
+    };
 }
 
 fn run(cli: Cli) -> RunResult {

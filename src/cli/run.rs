@@ -14,6 +14,7 @@ pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, repo
     language.usable()?;
     let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
     let to = tensors::form(path, arguments.to)?;
+    tensors::fits_stdout(path, to)?;
     match language.from {
         None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
             document(input, arguments, (path, to), language, reporter)
@@ -68,8 +69,12 @@ fn document(
         Some(Ok(inputs)) => inputs,
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
+    let data = match models::data(&origin, &[&graph]) {
+        Ok(data) => data,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
     let evaluator = Evaluator::with_limits(limits(arguments));
-    match evaluator.run(&graph, &inputs, &*tensors::variables(&origin)) {
+    match evaluator.run(&graph, &inputs, &*tensors::variables(data.as_deref())) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =

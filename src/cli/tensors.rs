@@ -1,17 +1,18 @@
 //! Reading and writing files of tensors, and the data of a model's variables.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::diagnostics::Code;
-use crate::eval::{Folder, Variables};
+use crate::eval::Variables;
+use crate::model::Model;
 use crate::source::Span;
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
 use super::args::RunTo;
 use super::io::{self, Unread};
-use super::models::Origin;
 
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
@@ -59,6 +60,18 @@ pub(crate) fn form(path: Option<&Path>, to: Option<RunTo>) -> Result<RunTo, Fail
     }
 }
 
+/// Refuses bytes that are no text on a terminal.
+///
+/// # Errors
+///
+/// Standard output is one.
+pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
+    if path.is_some() || to == RunTo::Json || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Message("arrays of numpy are no text for a terminal: name a file with -o".to_owned()))
+}
+
 /// Writes named tensors to a file, or to standard output.
 pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
@@ -81,12 +94,10 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunT
     }
 }
 
-/// The data of the variables of an input: files beside the document; none for standard input.
-pub(crate) fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
-    match origin {
-        Origin::Stream => Box::new(BTreeMap::new()),
-        Origin::Document(path) => Box::new(Folder::new(path.parent().unwrap_or(Path::new("")))),
-        Origin::Folder(path) => Box::new(Folder::new(path)),
-        Origin::Archive(model) => Box::new(model.variables()),
+/// The data of the variables of a model; none without one.
+pub(crate) fn variables(model: Option<&Model>) -> Box<dyn Variables + '_> {
+    match model {
+        Some(model) => Box::new(model.variables()),
+        None => Box::new(BTreeMap::new()),
     }
 }

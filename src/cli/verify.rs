@@ -7,7 +7,7 @@ use crate::{Dialect, Document, Graph, Lower, Options};
 
 use super::args::{Language, Verification};
 use super::io::Unread;
-use super::models::Origin;
+use super::models::{self, Origin};
 use super::report::Reporter;
 use super::{Failure, flatten, tensors};
 
@@ -46,11 +46,15 @@ pub(crate) fn verify(
             return Ok(false);
         }
     };
+    let data = match models::data(origin, &[&source, graph]) {
+        Ok(data) => data,
+        Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
+    };
     let evaluator = Evaluator::default().random_variables(seed);
     let found = source
         .random_inputs(&given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
-        .and_then(|inputs| evaluator.compare([&source, graph], &inputs, &*tensors::variables(origin)));
+        .and_then(|inputs| evaluator.compare([&source, graph], &inputs, &*tensors::variables(data.as_deref())));
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);

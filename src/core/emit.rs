@@ -78,14 +78,12 @@ impl Machine {
             _ => self.undeclared_outputs(site),
         };
         let mut operands = site.operands;
-        let mut given = self.given_shape(site, &outputs);
+        let given = self.given_shape(site, &outputs);
         if let Some(shape) = &given {
             if let Some(first) = operands.take() {
                 self.push_operands(first, site.keys.1);
             }
-            if !self.replace_shape(site, shape)? {
-                given = None;
-            }
+            self.replace_shape(site, shape)?;
         }
         let mut common = Common::default();
         self.push_arguments(operands, site.keys.1 as usize, &mut common)?;
@@ -319,31 +317,24 @@ impl Machine {
     }
 
     /// Replaces the shape among the arguments of a site, which are on the stack: the argument of that
-    /// name, or else the only array without a name. What is computed from tensors makes no input, but
-    /// a later value of the same name; then it is left as it is, and the answer is no.
-    fn replace_shape(&mut self, site: &Site, shape: &[i64]) -> Outcome<bool> {
+    /// name, or else the only array without a name.
+    fn replace_shape(&mut self, site: &Site, shape: &[i64]) -> Outcome<()> {
         let keys = self.program.keys_of(site);
-        let first = self.stack.len() - keys.len();
-        let of_tensors = |value: &Value| match value {
-            Value::Array(list) => list.with_tensors(|_| ()).is_some(),
-            value => matches!(value, Value::Tensor(_)),
-        };
-        if self.stack[first..].iter().any(of_tensors) {
-            return Ok(false);
-        }
+        let arguments = self.stack.len() - keys.len()..;
         let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"));
         let unnamed = || {
-            let array = |i: &usize| keys[*i] == Key::Positional && matches!(self.stack[first + i], Value::Array(_));
-            let mut arrays = (0..keys.len()).filter(array);
-            arrays.next().filter(|_| arrays.next().is_none())
+            let is_array = |value: &Value| matches!(value, Value::Array(list) if list.with_tensors(|_| ()).is_none());
+            let arguments = keys.iter().zip(&self.stack[arguments.clone()]).enumerate();
+            let mut arrays = arguments.filter(|(_, (key, value))| **key == Key::Positional && is_array(value));
+            arrays.next().filter(|_| arrays.next().is_none()).map(|(place, _)| place)
         };
         let Some(place) = named.or_else(unnamed) else {
             let name = self.units.text(site.name);
             let message = format!("the shape of this input cannot be replaced: `{name}` has no argument `shape` here");
             return Err(Failure::new(Code::OptionShape, message));
         };
-        self.stack[first + place] = Value::Array(List::of_ints(shape));
-        Ok(true)
+        self.stack[arguments][place] = Value::Array(List::of_ints(shape));
+        Ok(())
     }
 
     /// The kind of a site's operation, added to the graph when it is met first.
