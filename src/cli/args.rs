@@ -1,5 +1,6 @@
 //! The arguments, as `clap` reads them.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -96,8 +97,21 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write the manual page.
-    Man,
+    /// Write a manual page: of the command, or of a subcommand.
+    Man {
+        /// The subcommand.
+        subcommand: Option<String>,
+        /// Write the pages of the command and of all subcommands into this folder.
+        #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
+        folder: Option<PathBuf>,
+    },
+    /// Tell what the last of some words may become; the completion scripts call it.
+    #[command(hide = true, disable_help_flag = true)]
+    Complete {
+        /// The words after the name of the command.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
 }
 
 /// Where the result goes, and as what.

@@ -5,6 +5,7 @@
 
 mod args;
 mod check;
+mod complete;
 mod completions;
 mod explain;
 mod flatten;
@@ -122,7 +123,8 @@ fn run(cli: Cli) -> RunResult {
         }
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),
-        Command::Man => man::run(),
+        Command::Man { subcommand, folder } => man::run(subcommand.as_deref(), folder.as_deref()),
+        Command::Complete { words } => complete::run(&words),
     }
 }
 
