@@ -1,6 +1,6 @@
 //! Options that are given in vain are mistakes: names that the document does not have, lists that
 //! contradict each other, endings that mean nothing.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
 
@@ -22,7 +22,7 @@ fn standard() -> String {
 }
 
 fn refused(text: &str, change: impl FnOnce(&mut Options)) -> Vec<Diagnostic> {
-    let mut found = run(text, &Options::default().with(change)).err().expect("a refusal");
+    let mut found = run(text, &Options::default().with(change)).expect_err("a refusal");
     found.retain(Diagnostic::is_error);
     found
 }

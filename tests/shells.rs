@@ -1,6 +1,6 @@
 //! Completion scripts, run in the shells that are installed, and manual pages.
 #![cfg(all(feature = "cli", unix))]
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -83,12 +83,9 @@ impl File {
     pub(crate) fn beside(target: &Path) -> io::Result<File> {
         let make = |builder: &Builder, folder: &Path| {
             #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt;
-                let mut builder = builder.clone();
-                return builder.permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder);
-            }
-            #[cfg(not(unix))]
+            let mut builder = builder.clone();
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             builder.tempfile_in(folder)
         };
         let (file, _entry) = made(target, make, |file| file.path())?;
