@@ -44,6 +44,8 @@ mod core;
 pub mod diagnostics;
 #[cfg(feature = "eval")]
 pub mod eval;
+#[cfg(feature = "model")]
+mod files;
 pub mod graph;
 pub mod loops;
 #[cfg(feature = "model")]
@@ -104,8 +106,8 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 ///
 /// # Errors
 ///
-/// The errors of the document, with warnings among them. A document with syntax errors is refused; these
-/// errors are in [`Parsed::diagnostics`].
+/// The errors of the document, with warnings among them; of a document with syntax errors also those
+/// of [`Parsed::diagnostics`]. Names in the options that the document does not have are errors, too.
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     nnef::expand::expand(document, options)
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// Each folder or file of `src`, with those that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("room", &[]),
+    ("files", &[]),
     ("source", &["room"]),
     ("diagnostics", &["source"]),
     ("tensor", &["source"]),
@@ -16,13 +17,26 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("core", &["diagnostics", "graph", "room", "source"]),
     ("nnef", &["core", "diagnostics", "graph", "options", "room", "source"]),
     ("eval", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
-    ("model", &["diagnostics", "eval", "graph", "nnef", "source", "tensor"]),
+    ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("picture", &["graph", "source"]),
     ("write", &["graph", "picture", "source"]),
     (
         "cli",
-        &["diagnostics", "eval", "graph", "loops", "model", "nnef", "options", "picture", "source", "tensor", "write"],
+        &[
+            "diagnostics",
+            "eval",
+            "files",
+            "graph",
+            "loops",
+            "model",
+            "nnef",
+            "options",
+            "picture",
+            "source",
+            "tensor",
+            "write",
+        ],
     ),
 ];
 

@@ -14,6 +14,8 @@ const LOOPS: &str = "arises in another notation: tests/loops";
 const MODELS: &str = "arises only with files beside the document: tests/models";
 /// Why codes of scans have no example.
 const SCANS: &str = "arises only under --unroll or --flat, with operations of a vendor: tests/scan.rs";
+/// Why codes of options have no example.
+const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
@@ -100,6 +102,11 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1223", MODELS),
     ("E1224", MODELS),
     ("E1225", MODELS),
+    ("E1301", OPTIONS),
+    ("E1302", OPTIONS),
+    ("E1303", OPTIONS),
+    ("E1304", OPTIONS),
+    ("E1305", OPTIONS),
 ];
 
 /// Codes that always come together with another one.

@@ -1,5 +1,6 @@
 //! The arguments, as `clap` reads them.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -8,6 +9,8 @@ use crate::Lower;
 use crate::write::{NOTATIONS, Notation};
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,8 +97,21 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write the manual page.
-    Man,
+    /// Write a manual page: of the command, or of a subcommand.
+    Man {
+        /// The subcommand.
+        subcommand: Option<String>,
+        /// Write the pages of the command and of all subcommands into this folder.
+        #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
+        folder: Option<PathBuf>,
+    },
+    /// Tell what the last of some words may become; the completion scripts call it.
+    #[command(hide = true, disable_help_flag = true)]
+    Complete {
+        /// The words after the name of the command.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
 }
 
 /// Where the result goes, and as what.
@@ -212,6 +228,41 @@ pub(crate) struct Language {
 }
 
 impl Language {
+    /// Refuses options that contradict each other, or that mean nothing for the input: what is said
+    /// in vain is a mistake.
+    ///
+    /// # Errors
+    ///
+    /// The contradiction.
+    pub(crate) fn usable(&self) -> Result<(), Failure> {
+        let fail = |message: String| Err(Failure::Message(message));
+        if let Some(Lower::Names(names)) = &self.lower
+            && let Some(name) = names.iter().find(|name| self.keep.contains(name))
+        {
+            return fail(format!("--lower and --keep both name `{name}`: it is to be expanded, or to be kept"));
+        }
+        let mut shapes = self.input_shape.iter().enumerate();
+        let twice = shapes.find(|(i, (name, shape))| {
+            self.input_shape[..*i].iter().any(|(other, before)| name == other && shape != before)
+        });
+        if let Some((_, (name, _))) = twice {
+            return fail(format!("--input-shape gives two shapes for `{name}`"));
+        }
+        if self.from != Some(From::Loops) {
+            return Ok(());
+        }
+        let vain = [
+            ("--lower", self.lower.is_some()),
+            ("--keep", !self.keep.is_empty()),
+            ("--fragments", !self.fragments.is_empty()),
+            ("--input-shape", !self.input_shape.is_empty()),
+        ];
+        match vain.iter().find(|(_, given)| *given) {
+            Some((option, _)) => fail(format!("{option} means nothing for networks with loops (--from loops)")),
+            None => Ok(()),
+        }
+    }
+
     /// These options and those given after a subcommand, which win.
     pub(crate) fn merge(mut self, later: Language) -> Language {
         self.keep.extend(later.keep);

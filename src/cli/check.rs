@@ -12,6 +12,7 @@ use super::{Failure, RunResult, Status, flatten, models};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
+    language.usable()?;
     let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
     for input in inputs {

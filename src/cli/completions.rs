@@ -6,10 +6,21 @@ use clap_complete::Shell;
 use super::args::Cli;
 use super::{RunResult, Status, io};
 
+/// The scripts that ask `nnef-flatten complete`: a list of words made beforehand cannot tell an INPUT
+/// from a subcommand.
+const SCRIPTS: &[(Shell, &str)] = &[
+    (Shell::Bash, include_str!("shells/bash.sh")),
+    (Shell::Zsh, include_str!("shells/zsh.sh")),
+    (Shell::Fish, include_str!("shells/fish.fish")),
+];
+
 /// Writes the completion script of a shell.
 pub(crate) fn run(shell: Shell) -> RunResult {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "nnef-flatten", &mut script);
+    match SCRIPTS.iter().find(|(of, _)| *of == shell) {
+        Some((_, text)) => script.extend_from_slice(text.as_bytes()),
+        None => clap_complete::generate(shell, &mut Cli::command(), "nnef-flatten", &mut script),
+    }
     io::write_stdout(&mut |out| out.write_all(&script))?;
     Ok(Status::Done)
 }

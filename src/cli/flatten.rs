@@ -1,13 +1,12 @@
 //! `nnef-flatten INPUT`: the flat graph of a document.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
-use crate::write::{Notation, Writer};
+use crate::write::{NOTATIONS, Notation, Writer};
 use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
@@ -24,8 +23,9 @@ pub(crate) fn run(
     verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
-    let to = notation(output);
     let target = models::target(path(output), output.to)?;
+    let to = notation(output, target.is_some())?;
+    language.usable()?;
     if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
         let message = "result and source map cannot both go to standard output; use -o or name a file";
         return Err(Failure::Message(message.to_owned()));
@@ -36,7 +36,7 @@ pub(crate) fn run(
             Err(unread) => return report_unread(unread, reporter),
         };
         let whole = target.map(Whole::without_data);
-        return finish(&sources, result, output, whole, reporter, |graph, reporter| {
+        return finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
             if output.stats {
                 stats::tell(None, graph, language, false, reporter);
             }
@@ -58,7 +58,7 @@ pub(crate) fn run(
         Ok(whole) => whole,
         Err(unread) => return report_unread(unread, reporter),
     };
-    finish(document.sources(), result, output, whole, reporter, |graph, reporter| {
+    finish(document.sources(), result, (output, to), whole, reporter, |graph, reporter| {
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
@@ -72,12 +72,11 @@ pub(crate) fn run(
 fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
-    output: &args::Output,
+    (output, to): (&args::Output, &Notation),
     whole: Option<Whole>,
     reporter: &mut Reporter,
     verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
 ) -> RunResult {
-    let to = notation(output);
     let (graph, diagnostics) = match result {
         Ok((graph, diagnostics)) => (Some(graph), diagnostics),
         Err(diagnostics) => (None, diagnostics),
@@ -217,10 +216,18 @@ fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stream(path))
 }
 
-/// The notation of the result.
-fn notation(output: &args::Output) -> &'static Notation {
-    let extension = path(output).and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
-    output.to.map_or_else(|| Notation::of_extension(extension), |to| to.0)
+/// The notation of the result: the one that is named, or that of the ending of its file. A model is in
+/// the first one.
+fn notation(output: &args::Output, whole: bool) -> Result<&'static Notation, Failure> {
+    if let Some(to) = output.to {
+        return Ok(to.0);
+    }
+    let first = &NOTATIONS[0];
+    match path(output).filter(|_| !whole) {
+        Some(path) => io::by_ending(path, Notation::of_extension, NOTATIONS.iter().flat_map(|known| known.extensions))
+            .map(|found| found.unwrap_or(first)),
+        None => Ok(first),
+    }
 }
 
 /// Writes the graph or its picture.

@@ -72,7 +72,7 @@ fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) 
     } else if io::is_stream(path) {
         io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?;
     } else if !same {
-        io::write_file(&io::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
+        io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
     }
     Ok(Status::Done)
 }

@@ -1,14 +1,15 @@
 //! Files and streams: reading whole texts, and writing them completely or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic};
+use crate::files;
 use crate::source::{Location, Sources, Span};
-use tempfile::NamedTempFile;
 
 use super::Failure;
+use super::terminal::Visible;
 
 /// Larger inputs are refused.
 const MAX_INPUT: u64 = 2 << 30;
@@ -35,14 +36,9 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The file of an input: the path itself, or the document in a model folder.
-pub(crate) fn document_path(path: &Path) -> PathBuf {
-    if !is_stream(path) && path.is_dir() { path.join("graph.nnef") } else { path.to_owned() }
-}
-
-/// Reads a document from a file, a model folder, or standard input.
+/// Reads a text from a file or from standard input.
 pub(crate) fn read(path: &Path) -> Result<Input, Unread> {
-    let (name, bytes) = read_bytes(&document_path(path))?;
+    let (name, bytes) = read_bytes(path)?;
     text(name, bytes)
 }
 
@@ -115,58 +111,47 @@ pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     Failure::Message(format!("{name}: {reason}"))
 }
 
+/// What the ending of a file's name means; none for a name without an ending.
+///
+/// # Errors
+///
+/// The ending means nothing: guessing a form would surprise.
+pub(crate) fn by_ending<'e, T>(
+    path: &Path,
+    meaning: impl Fn(&str) -> Option<T>,
+    known: impl Iterator<Item = &'e &'e str>,
+) -> Result<Option<T>, Failure> {
+    let Some(ending) = path.extension() else { return Ok(None) };
+    let ending = ending.to_string_lossy();
+    if let Some(found) = meaning(&ending) {
+        return Ok(Some(found));
+    }
+    let known: Vec<String> = known.map(|ending| format!(".{ending}")).collect();
+    let (path, known) = (path.display(), known.join(", "));
+    Err(Failure::Message(format!(
+        "{path}: `.{ending}` is the ending of no notation, those are {known}; --to names one"
+    )))
+}
+
 /// A function that writes a result.
 pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
-/// Writes a result to standard output, locked once and buffered.
+/// Writes a result to standard output, locked once and buffered. On a terminal, characters that would
+/// control it are shown as escapes; a file or a pipe gets the bytes as they are.
 pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let stdout = io::stdout().lock();
+    let stdout: Box<dyn Write> = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };
+    let mut out = BufWriter::with_capacity(1 << 16, stdout);
     let result = content(&mut out).and_then(|()| out.flush());
     // After a failure, dropping the buffer must not try to write the rest.
     let _ = out.into_parts();
     result.map_err(|error| failure("<stdout>", &error))
 }
 
-/// Writes a result to a file, completely or not at all: into a temporary file beside it, which is then
-/// renamed. Devices and pipes are written directly.
+/// Writes a result to a file, completely or not at all.
 pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
-    let fail = |error: io::Error| failure(&path.display().to_string(), &error);
-    // A link is kept: its target is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_file() => replace(&target, Some(metadata.permissions()), content).map_err(fail),
-        Ok(_) => File::options().write(true).open(&target).and_then(|file| fill(file, content)).map_err(fail),
-        Err(_) => replace(&target, None, content).map_err(fail),
-    }
-}
-
-fn replace(target: &Path, permissions: Option<fs::Permissions>, content: Writing) -> io::Result<()> {
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // Gives a better message than the failure to make a temporary file.
-    fs::metadata(folder)?;
-    let file = new_file(folder)?;
-    fill(file.as_file(), content)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
-    }
-    file.persist(target).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// A temporary file with the usual permissions of new files.
-fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".nnef-flatten-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    // A message does not show the name of the temporary file.
-    builder.tempfile_in(folder).map_err(|error| error.kind().into())
+    let written = files::write(path, |error| error, |file| fill(file, content));
+    written.map_err(|error| failure(&path.display().to_string(), &error))
 }
 
 fn fill(file: impl Write, content: Writing) -> io::Result<()> {
@@ -178,37 +163,6 @@ fn fill(file: impl Write, content: Writing) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_failed_write_leaves_the_file_and_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.nnef");
-        write_file(&path, &mut |out| out.write_all(b"one")).unwrap();
-        let failed = write_file(&path, &mut |out| {
-            out.write_all(b"two")?;
-            Err(io::Error::other("no more"))
-        });
-        assert!(matches!(failed, Err(Failure::Message(message)) if message.ends_with("out.nnef: no more")));
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        write_file(&path, &mut |out| out.write_all(b"three")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"three");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_and_permissions_stay() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let (path, link) = (folder.path().join("real"), folder.path().join("link"));
-        fs::write(&path, "one").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        symlink(&path, &link).unwrap();
-        write_file(&link, &mut |out| out.write_all(b"two")).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-    }
 
     #[test]
     fn a_bad_byte_has_a_position() {

@@ -5,10 +5,12 @@
 
 mod args;
 mod check;
+mod complete;
 mod completions;
 mod explain;
 mod flatten;
 mod fmt;
+mod interrupt;
 mod io;
 mod loops;
 mod man;
@@ -18,14 +20,17 @@ mod report;
 mod run;
 mod stats;
 mod tensors;
+mod terminal;
 mod verify;
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use crate::diagnostics::visible;
 use args::{Cli, Command};
 use report::Reporter;
 
@@ -60,11 +65,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            complain_usage(&error);
             return ExitCode::from(if error.use_stderr() { Status::Failed } else { Status::Done } as u8);
         }
     };
-    let status = match run(cli) {
+    interrupt::watch();
+    let result = run(cli);
+    let _settled = interrupt::settle();
+    let status = match result {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Message(message)) => {
@@ -73,6 +81,16 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(status as u8)
+}
+
+/// Says what is wrong with the arguments, or shows the help that they ask for. Names of files can be
+/// among what is wrong.
+fn complain_usage(error: &clap::Error) {
+    let text = error.render().to_string();
+    let _ = match visible::escaped(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) => std::io::stderr().write_all(text.as_bytes()),
+    };
 }
 
 fn run(cli: Cli) -> RunResult {
@@ -105,7 +123,8 @@ fn run(cli: Cli) -> RunResult {
         }
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),
-        Command::Man => man::run(),
+        Command::Man { subcommand, folder } => man::run(subcommand.as_deref(), folder.as_deref()),
+        Command::Complete { words } => complete::run(&words),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diagnostics::Diagnostics;
+use crate::files::parent;
 use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Target, check, rewrite};
 use crate::source::{Location, Span};
 use crate::{Document, Graph};
@@ -46,11 +47,10 @@ const FIRST: u64 = 512;
 /// Opens an input, and reads the text of its graph. Its bytes or its name determine the kind.
 pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     if !io::is_stream(path) && path.is_dir() {
-        let document = io::document_path(path);
-        if fs::metadata(&document).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(Unread::Failure(Failure::Message(format!("{}: not a file", document.display()))));
-        }
-        return Ok(Opened { input: io::read(path)?, origin: Origin::Folder(path.to_owned()) });
+        return Ok(Opened { input: graph_in(path, &document_path(path))?, origin: Origin::Folder(path.to_owned()) });
+    }
+    if is_graph(path) {
+        return Ok(Opened { input: graph_in(parent(path), path)?, origin: Origin::Document(path.to_owned()) });
     }
     let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
@@ -80,6 +80,38 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
     let bytes = io::read_all(&name, size, &mut first.as_slice().chain(stream))?;
     let origin = if file.is_some() { Origin::Document(path.to_owned()) } else { Origin::Stream };
     Ok(Opened { input: io::text(name, bytes)?, origin })
+}
+
+/// Whether a document has the name of a model's graph: it stands for the model in its folder.
+fn is_graph(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == GRAPH)
+}
+
+/// The file of an input: the path itself, or the document in the folder of a model.
+pub(crate) fn document_path(path: &Path) -> PathBuf {
+    if !io::is_stream(path) && path.is_dir() { path.join(GRAPH) } else { path.to_owned() }
+}
+
+/// Reads the text of the graph in a folder, which messages call by this name.
+fn graph_in(folder: &Path, document: &Path) -> Result<Input, Unread> {
+    let name = document.display().to_string();
+    match model::graph_in(folder).map_err(unread)? {
+        Some((mut file, size)) => io::text(name.clone(), io::read_all(&name, size, &mut file)?),
+        // The system says why there is none.
+        None => io::read(document),
+    }
+}
+
+/// The data of the variables of graphs that come from an input: of a model, or files beside the
+/// document; none for standard input.
+pub(crate) fn data(origin: &Origin, graphs: &[&Graph]) -> Result<Option<Rc<Model>>, Unread> {
+    let folder = match origin {
+        Origin::Archive(model) => return Ok(Some(Rc::clone(model))),
+        Origin::Stream => return Ok(None),
+        Origin::Folder(path) => path,
+        Origin::Document(path) => parent(path),
+    };
+    Model::of_variables(folder, graphs).map(|model| Some(Rc::new(model))).map_err(unread)
 }
 
 /// The refusal or failure of a model that was not read.
@@ -157,10 +189,9 @@ impl Whole {
     ) -> Result<Self, Unread> {
         let Ok((graph, found)) = result else { return Ok(Whole::without_data(target)) };
         let folder = match origin {
-            Origin::Document(path) if path.file_name().is_some_and(|name| name == GRAPH) => path.parent(),
+            Origin::Document(path) if is_graph(path) => Some(parent(path)),
             _ => None,
         };
-        let folder = folder.map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
         let model = match folder {
             Some(folder) => whole(&Origin::Folder(folder.to_owned()))?,
             None => whole(origin)?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, render};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, render, visible};
 use crate::source::Sources;
 use anstream::{AutoStream, ColorChoice};
 
@@ -106,15 +106,15 @@ impl Reporter {
     /// Writes a remark for people, such as the result for a file.
     pub(crate) fn remark(&mut self, text: &str) {
         if self.format == MessageFormat::Human && !self.quiet {
-            let _ = writeln!(self.out, "{text}");
+            let _ = writeln!(self.out, "{}", visible::clean(text));
         }
     }
 
     /// Writes requested information in the form that was asked for.
     pub(crate) fn tell(&mut self, text: &str, object: &serde_json::Value) {
         let _ = match self.format {
-            MessageFormat::Human => self.out.write_all(text.as_bytes()),
-            MessageFormat::Json => writeln!(self.out, "{object}"),
+            MessageFormat::Human => self.out.write_all(visible::escaped(text).as_bytes()),
+            MessageFormat::Json => writeln!(self.out, "{}", visible::escaped(&object.to_string())),
         };
     }
 
@@ -135,5 +135,5 @@ impl Reporter {
 
 /// Writes why the run failed.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "nnef-flatten: {message}");
+    let _ = writeln!(io::stderr(), "nnef-flatten: {}", visible::clean(message));
 }

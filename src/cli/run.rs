@@ -11,17 +11,18 @@ use super::{Failure, RunResult, Status, flatten, io, loops, models, tensors};
 
 /// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
+    language.usable()?;
+    let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
+    let to = tensors::form(path, arguments.to)?;
+    tensors::fits_stdout(path, to)?;
     match language.from {
         None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
-            document(input, arguments, language, reporter)
+            document(input, arguments, (path, to), language, reporter)
         }
-        Some(args::From::Loops) if arguments.to.is_some_and(|to| to != args::RunTo::Json) => {
+        Some(args::From::Loops) if to != args::RunTo::Json => {
             Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()))
         }
-        Some(args::From::Loops) => {
-            let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
-            loops::run(input, arguments.inputs.as_deref(), language, path, reporter)
-        }
+        Some(args::From::Loops) => loops::run(input, arguments.inputs.as_deref(), language, path, reporter),
     }
 }
 
@@ -35,7 +36,13 @@ pub(crate) fn limits(arguments: &args::Run) -> Limits {
 }
 
 /// Evaluates a document in one of the dialects of NNEF.
-fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
+fn document(
+    input: &Path,
+    arguments: &args::Run,
+    (path, to): (Option<&Path>, args::RunTo),
+    language: &Language,
+    reporter: &mut Reporter,
+) -> RunResult {
     // The evaluator runs scans; loops of NNEF text have to be expanded.
     let opened = models::open(input).and_then(|opened| {
         let processed = flatten::process_for_use(opened.input, language)?;
@@ -62,14 +69,17 @@ fn document(input: &Path, arguments: &args::Run, language: &Language, reporter: 
         Some(Ok(inputs)) => inputs,
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
+    let data = match models::data(&origin, &[&graph]) {
+        Ok(data) => data,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
     let evaluator = Evaluator::with_limits(limits(arguments));
-    match evaluator.run(&graph, &inputs, &*tensors::variables(&origin)) {
+    match evaluator.run(&graph, &inputs, &*tensors::variables(data.as_deref())) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =
                 evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-            let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
-            tensors::write(&outputs, path, arguments.to).map(|()| Status::Done)
+            tensors::write(&outputs, path, to).map(|()| Status::Done)
         }
         Err(error) => {
             reporter.one(document.sources(), &error.diagnostic(&graph));

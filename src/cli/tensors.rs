@@ -1,18 +1,18 @@
 //! Reading and writing files of tensors, and the data of a model's variables.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::diagnostics::Code;
-use crate::eval::{Folder, Variables};
+use crate::eval::Variables;
+use crate::model::Model;
 use crate::source::Span;
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
 use super::args::RunTo;
 use super::io::{self, Unread};
-use super::models::Origin;
 
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
@@ -39,15 +39,43 @@ pub(crate) fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
     }
 }
 
+/// The endings of files of tensors.
+const ENDINGS: &[(&str, RunTo)] = &[("json", RunTo::Json), ("npz", RunTo::Npz), ("npy", RunTo::Npy)];
+
+/// The form of a file of tensors: the one that is named, or that of its ending.
+///
+/// # Errors
+///
+/// The ending is not known.
+pub(crate) fn form(path: Option<&Path>, to: Option<RunTo>) -> Result<RunTo, Failure> {
+    let meaning =
+        |ending: &str| ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, form)| *form);
+    match (to, path) {
+        (Some(to), _) => Ok(to),
+        (None, Some(path)) => {
+            let found = io::by_ending(path, meaning, ENDINGS.iter().map(|(ending, _)| ending))?;
+            Ok(found.unwrap_or(RunTo::Json))
+        }
+        (None, None) => Ok(RunTo::Json),
+    }
+}
+
+/// Refuses bytes that are no text on a terminal.
+///
+/// # Errors
+///
+/// Standard output is one.
+pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
+    if path.is_some() || to == RunTo::Json || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Message("arrays of numpy are no text for a terminal: name a file with -o".to_owned()))
+}
+
 /// Writes named tensors to a file, or to standard output.
-pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Option<RunTo>) -> Result<(), Failure> {
-    let by_extension = || match path.and_then(Path::extension).and_then(OsStr::to_str) {
-        Some(extension) if extension.eq_ignore_ascii_case("npz") => RunTo::Npz,
-        Some(extension) if extension.eq_ignore_ascii_case("npy") => RunTo::Npy,
-        _ => RunTo::Json,
-    };
+pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
-    let bytes = match (to.unwrap_or_else(by_extension), tensors) {
+    let bytes = match (to, tensors) {
         (RunTo::Json, _) => None,
         (RunTo::Npz, _) => Some(Tensor::to_npz(named()).map_err(|error| Failure::Message(error.0))?),
         (RunTo::Npy, [(_, tensor)]) => Some(tensor.to_npy()),
@@ -66,12 +94,10 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: Opti
     }
 }
 
-/// The data of the variables of an input: files beside the document; none for standard input.
-pub(crate) fn variables(origin: &Origin) -> Box<dyn Variables + '_> {
-    match origin {
-        Origin::Stream => Box::new(BTreeMap::new()),
-        Origin::Document(path) => Box::new(Folder::new(path.parent().unwrap_or(Path::new("")))),
-        Origin::Folder(path) => Box::new(Folder::new(path)),
-        Origin::Archive(model) => Box::new(model.variables()),
+/// The data of the variables of a model; none without one.
+pub(crate) fn variables(model: Option<&Model>) -> Box<dyn Variables + '_> {
+    match model {
+        Some(model) => Box::new(model.variables()),
+        None => Box::new(BTreeMap::new()),
     }
 }

@@ -1,6 +1,7 @@
 //! Emission: operations are added to the graph, and their results get names.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -10,12 +11,13 @@ use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
-use super::unit::{Form, UnitId};
+use super::unit::{Form, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::graph::shapes::Inferred;
 use crate::graph::standard;
-use crate::graph::{self, Common, Graph, Key, Kind, KindId, OriginId, Output, Primitive, TensorId};
+use crate::graph::{self, Common, Extent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId};
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
@@ -75,12 +77,12 @@ impl Machine {
             _ => self.undeclared_outputs(site),
         };
         let mut operands = site.operands;
-        if let Some((place, shape)) = self.given_shape(site, &outputs) {
+        let given = self.given_shape(site, &outputs);
+        if let Some(shape) = &given {
             if let Some(first) = operands.take() {
                 self.push_operands(first, site.keys.1);
             }
-            let first = self.stack.len() - site.keys.1 as usize;
-            self.stack[first + place] = Value::from(&shape);
+            self.replace_shape(site, shape)?;
         }
         self.push_arguments(operands, site.keys.1 as usize)?;
         for output in &outputs {
@@ -94,6 +96,12 @@ impl Machine {
         let operation = self.graph.finish_operation(signature, dtype, source);
         let value = self.value_of(site, &outputs);
         self.infer_shapes(operation);
+        if let Some(shape) = given {
+            // Whatever operation makes the input, its shape is known now.
+            let extent = |extent: &i64| Extent::from(Some(*extent).filter(|extent| *extent > 0));
+            let shape = Shape::new(&shape.iter().map(extent).collect::<SmallVec<[Extent; 4]>>());
+            self.graph.set_shapes(operation, Inferred::Same(Some(shape)));
+        }
         Ok(value)
     }
 
@@ -313,22 +321,43 @@ impl Machine {
         Made::Array((1..).zip(targets).map(tensor).collect())
     }
 
+    /// Whether the operation of a site may make an input: `external`, or an operation of a vendor,
+    /// which has no body.
     fn is_input(&self, site: &Site) -> bool {
-        standard::INPUTS.contains(&self.units.text(site.name))
+        let of_vendor = |unit: &Unit| !unit.standard && !unit.has_body;
+        self.units.text(site.name) == standard::EXTERNAL || site.unit.is_none_or(|unit| of_vendor(self.units.get(unit)))
     }
 
-    /// The shape of an input that the caller replaces: the place of the argument, and the shape.
-    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<(usize, graph::Value)> {
+    /// The shape that the caller gives for the result of a site, if it is that of an input.
+    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<Arc<[i64]>> {
         let input_shapes = &self.settings.input_shapes;
         if input_shapes.is_empty() || !self.is_input(site) {
             return None;
         }
         let [Made::Tensor(tensor)] = &outputs[..] else { return None };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
-        let given = input_shapes.get(&name)?;
+        input_shapes.get(&name).cloned()
+    }
+
+    /// Replaces the shape among the arguments of a site, which are on the stack: the argument of that
+    /// name, or else the only array without a name.
+    fn replace_shape(&mut self, site: &Site, shape: &[i64]) -> Outcome<()> {
         let keys = self.program.keys_of(site);
-        let place = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"))?;
-        Some((place, graph::Value::Integers(given.clone())))
+        let arguments = self.stack.len() - keys.len()..;
+        let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"));
+        let unnamed = || {
+            let is_array = |value: &Value| matches!(value, Value::Array(list) if list.with_tensors(|_| ()).is_none());
+            let arguments = keys.iter().zip(&self.stack[arguments.clone()]).enumerate();
+            let mut arrays = arguments.filter(|(_, (key, value))| **key == Key::Positional && is_array(value));
+            arrays.next().filter(|_| arrays.next().is_none()).map(|(place, _)| place)
+        };
+        let Some(place) = named.or_else(unnamed) else {
+            let name = self.units.text(site.name);
+            let message = format!("the shape of this input cannot be replaced: `{name}` has no argument `shape` here");
+            return Err(Failure::new(Code::OptionShape, message));
+        };
+        self.stack[arguments][place] = Value::Array(List::of_ints(shape));
+        Ok(())
     }
 
     /// The kind of a site's operation, added to the graph when it is met first.

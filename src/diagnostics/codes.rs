@@ -300,6 +300,12 @@ codes! {
     QuantDuplicate        "E1223" G9   error   "quantization of a tensor given twice";
     QuantAlgorithm        "E1224" none liberty "quantization algorithm is not declared";
     QuantArgument         "E1225" none liberty "arguments of a quantization do not fit the algorithm";
+    // Options of a run that do not fit the document.
+    OptionOperation       "E1301" none error   "option names an operation that there is not";
+    OptionInput           "E1302" none error   "option names an input that there is not";
+    OptionConflict        "E1303" none error   "operation is to be expanded and to be kept";
+    OptionShape           "E1304" none error   "shape of an input cannot be replaced";
+    NoGraph               "E1305" none error   "there is no graph to be expanded";
 }
 
 impl Code {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use super::visible::escaped;
 use super::{Diagnostic, Severity};
 use crate::source::{Location, Sources};
 
@@ -54,8 +55,8 @@ fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) 
         "expansion": expansion(sources, diagnostic),
         "elided": diagnostic.elided.map(|(count, before)| json!({ "count": count, "before": before })),
     });
-    serde_json::to_writer(&mut *out, &object)?;
-    out.write_all(b"\n")
+    // Standard error is often a terminal, and JSON need not escape all characters that control one.
+    writeln!(out, "{}", escaped(&object.to_string()))
 }
 
 fn expansion(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Value> {

@@ -9,6 +9,10 @@ pub(crate) mod json;
 pub(crate) mod render;
 pub(crate) mod suggest;
 pub(crate) mod trace;
+pub(crate) mod visible;
+
+use std::error::Error;
+use std::fmt;
 
 use rustc_hash::FxHashMap;
 
@@ -116,6 +120,20 @@ impl Diagnostic {
     }
 }
 
+/// Code, message and help on one line; the place needs the sources, with which
+/// [`Diagnostic::write_human`] shows it.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), visible::clean(&self.message))?;
+        match &self.help {
+            Some(help) => write!(f, "; {}", visible::clean(help)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for Diagnostic {}
+
 /// The most warnings of one code that are kept; the others are counted.
 const WARNINGS_PER_CODE: u32 = 20;
 /// The most errors that are kept; the others are counted.
@@ -211,6 +229,22 @@ impl Diagnostics {
         self.list
     }
 }
+
+/// A line for each diagnostic.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (i, diagnostic) in self.list.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if i > 0 { "\n" } else { "" })?;
+        }
+        match (self.list.is_empty(), self.suppressed) {
+            (false, 0) => Ok(()),
+            (true, 0) => f.write_str("nothing was found wrong"),
+            (_, count) => write!(f, "\n({count} more not shown)"),
+        }
+    }
+}
+
+impl Error for Diagnostics {}
 
 impl IntoIterator for Diagnostics {
     type Item = Diagnostic;

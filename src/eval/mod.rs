@@ -29,7 +29,6 @@ mod conv;
 mod definition;
 mod elementwise;
 mod error;
-mod folder;
 mod matmul;
 mod pool;
 mod reduce;
@@ -58,7 +57,6 @@ pub use budget::Limits;
 pub use call::Call;
 pub(crate) use call::KernelResult;
 pub use error::EvalError;
-pub(crate) use folder::Folder;
 use run::Run;
 pub use verify::Difference;
 

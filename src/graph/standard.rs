@@ -2,8 +2,6 @@
 
 /// Introduces a graph input.
 pub(crate) const EXTERNAL: &str = "external";
-/// Operations that introduce a graph input: that of the standard, and that of tract.
-pub(crate) const INPUTS: &[&str] = &[EXTERNAL, "tract_core_external"];
 /// Introduces a stored tensor.
 pub(crate) const VARIABLE: &str = "variable";
 /// Introduces a tensor of given values.

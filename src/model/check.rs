@@ -38,6 +38,11 @@ fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
     found
 }
 
+/// The labels of the variables of a graph.
+pub(super) fn labels(graph: &Graph) -> impl Iterator<Item = &str> {
+    variables(graph).into_iter().map(|(_, _, label)| label)
+}
+
 /// How many variables a graph has.
 pub(crate) fn count_variables(graph: &Graph) -> usize {
     variables(graph).len()

@@ -1,6 +1,7 @@
 //! Models in folders.
 
-use std::fs::{self, FileType};
+use std::fs::{self, File, FileType};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ModelError;
@@ -56,6 +57,60 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
         added.map_err(|(code, message)| ModelError::refused(code, folder, message))?;
     }
     Ok(index)
+}
+
+/// The file of a name in a folder, by the rules of [`list`]; none if there is none. The other files of
+/// the folder do not matter, so that it need not be that of a model.
+pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, ModelError> {
+    let refuse = |code, message: String| Err(ModelError::refused(code, folder, message));
+    let root = fs::canonicalize(folder).map_err(|error| ModelError::io(folder, error))?;
+    let name = match clean(name) {
+        Ok(name) => name,
+        Err(why) => return refuse(Code::ModelPath, format!("the name `{}` {why}", name.escape_debug())),
+    };
+    let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+    for end in ends {
+        let path = root.join(&name[..end]);
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(ModelError::io(&path, error)),
+        };
+        let kind = metadata.file_type();
+        let file = resolve(folder, &root, &name[..end], path, kind)?;
+        if end < name.len() {
+            continue;
+        }
+        if kind.is_dir() {
+            return refuse(Code::ModelEntry, format!("`{name}` is a folder, not a file"));
+        }
+        if is_hidden(&name) {
+            return refuse(Code::ModelPath, format!("`{name}` begins with a dot, and readers pass over such names"));
+        }
+        let size = fs::metadata(&file).map_err(|error| ModelError::io(&file, error))?.len();
+        return Ok(Some(ModelFile::new(name, size, Place::Disk(file))));
+    }
+    Ok(None)
+}
+
+/// Opens a file of a folder that was found before. What took its place meanwhile is refused: opening
+/// a pipe would wait for its writer.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("this is a device, pipe or socket, not a file"));
+    }
+    Ok(file)
 }
 
 /// The file of an entry, after following links within the model.

@@ -39,6 +39,7 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::Code;
+use crate::graph::Graph;
 use crate::tensor::dat::HEADER_LENGTH;
 use archive::Archive;
 pub use error::ModelError;
@@ -105,6 +106,25 @@ impl Model {
         Ok(Model { name: name.to_owned(), index, archive: Some(archive), limits: limits.clone() })
     }
 
+    /// The data in a folder of the variables of graphs, without any other file.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or is one that no model has.
+    pub(crate) fn of_variables(folder: &Path, graphs: &[&Graph]) -> Result<Self, ModelError> {
+        let mut index = Index::default();
+        for label in graphs.iter().flat_map(|graph| check::labels(graph)) {
+            // Labels that are no names of files are refused when they are looked up.
+            let Ok(name) = path::data_file(label) else { continue };
+            if index.find(&name).is_none()
+                && let Some(file) = folder::find(folder, &name)?
+            {
+                index.add(file).map_err(|(code, message)| ModelError::refused(code, folder, message))?;
+            }
+        }
+        Ok(Model { name: folder.to_owned(), index, archive: None, limits: Limits::default() })
+    }
+
     /// The folder or archive.
     pub(crate) fn name(&self) -> &Path {
         &self.name
@@ -157,7 +177,7 @@ impl Model {
             Place::Kept(bytes) => Ok(Some(bytes.to_vec())),
             Place::Disk(path) => {
                 let mut bytes = Vec::new();
-                let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+                let read = folder::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
                 read.map(|_| Some(bytes)).map_err(|error| ModelError::io(path, error))
             }
             Place::Packed { .. } => Ok(None),
@@ -175,7 +195,7 @@ impl Model {
             Place::Packed { head, .. } => Ok(head.to_vec()),
             Place::Disk(path) => {
                 let mut head = Vec::new();
-                let read = File::open(path).and_then(|file| file.take(HEADER_LENGTH as u64).read_to_end(&mut head));
+                let read = folder::open(path).and_then(|file| file.take(HEADER_LENGTH as u64).read_to_end(&mut head));
                 read.map(|_| head).map_err(|error| ModelError::io(path, error))
             }
         }
@@ -197,7 +217,7 @@ impl Model {
         }
         for file in self.index.files().iter().filter(|file| wanted(file)) {
             let Place::Disk(path) = &file.place else { continue };
-            let mut content = File::open(path).map_err(|error| ModelError::io(path, error))?;
+            let mut content = folder::open(path).map_err(|error| ModelError::io(path, error))?;
             each(file, &mut content)?;
         }
         Ok(())
@@ -207,6 +227,18 @@ impl Model {
     pub(crate) fn is_compressed(&self) -> bool {
         self.archive.as_ref().is_some_and(Archive::is_compressed)
     }
+}
+
+/// The text of the graph in a folder: the open file and its size; none if there is none.
+///
+/// # Errors
+///
+/// It cannot be read, or is no file of a model.
+pub(crate) fn graph_in(folder: &Path) -> Result<Option<(File, u64)>, ModelError> {
+    let Some(file) = folder::find(folder, GRAPH)? else { return Ok(None) };
+    let Place::Disk(path) = &file.place else { return Ok(None) };
+    let open = folder::open(path).map_err(|error| ModelError::io(path, error))?;
+    Ok(Some((open, file.size())))
 }
 
 /// Copies a stream into an anonymous temporary file, so that it can be read twice.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::index::Place;
-use super::{Model, path};
+use super::{Model, folder, path};
 use crate::eval::Variables;
 use crate::tensor::dat::read_from;
 use crate::tensor::{DType, Tensor, TensorError};
@@ -43,7 +43,7 @@ impl Variables for ModelVariables<'_> {
         let Some(file) = self.model.file(&name) else { return Ok(None) };
         let read = |content: &mut dyn Read| read_from(content, file.size(), of);
         let tensor = match &file.place {
-            Place::Disk(path) => read(&mut File::open(path).map_err(fail)?),
+            Place::Disk(path) => read(&mut folder::open(path).map_err(fail)?),
             Place::Kept(bytes) => read(&mut &bytes[..]),
             Place::Packed { offset, .. } => {
                 let Some(mut unpacked) = self.unpacked().map_err(fail)? else { return Ok(None) };

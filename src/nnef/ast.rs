@@ -340,6 +340,11 @@ impl Ast {
         (0..self.len()).map(ExprId::at)
     }
 
+    /// All calls in the order of their nodes.
+    pub(crate) fn calls(&self) -> impl std::iter::Iterator<Item = Call> {
+        self.exprs().filter_map(|id| if let Expr::Call(call) = self.expr(id) { Some(self.call(call)) } else { None })
+    }
+
     /// Adds an expression.
     #[inline]
     pub(crate) fn push(&mut self, expr: Expr, span: Span) -> ExprId {

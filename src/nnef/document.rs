@@ -34,7 +34,8 @@ pub struct Document {
     names: Arc<Names>,
     modules: Vec<Arc<Module>>,
     dialect: Dialect,
-    broken: bool,
+    /// What was found when it was read, if it has holes where the text could not be read.
+    broken: Option<Arc<Diagnostics>>,
 }
 
 /// What [`parse`](crate::parse) gives.
@@ -81,7 +82,7 @@ impl Document {
                 names.intern(name);
             }
             let sources = Sources::new();
-            let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: false };
+            let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: None };
             library.read(standard.name, standard.text, ModuleKind::Library, &mut Diagnostics::default());
             library
         };
@@ -100,7 +101,7 @@ impl Document {
             document.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
         }
         document.read(name, text, kind, &mut diagnostics);
-        document.broken = diagnostics.has_errors();
+        document.broken = diagnostics.has_errors().then(|| Arc::new(diagnostics.clone()));
         Parsed { document, diagnostics }
     }
 
@@ -137,9 +138,9 @@ impl Document {
         &self.names
     }
 
-    /// Whether it has holes where the text could not be read.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken
+    /// What was found when it was read, if it has holes where the text could not be read.
+    pub(crate) fn broken(&self) -> Option<&Diagnostics> {
+        self.broken.as_deref()
     }
 
     /// The names, to be kept by what outlives the document.

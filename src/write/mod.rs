@@ -7,7 +7,8 @@
 //! use nnef_flatten::write::Notation;
 //!
 //! assert_eq!(Notation::named("json").map(|notation| notation.extensions), Some(&["json"][..]));
-//! assert_eq!(Notation::of_extension("txt").name, "nnef");
+//! assert_eq!(Notation::of_extension("htm").map(|notation| notation.name), Some("html"));
+//! assert!(Notation::of_extension("txt").is_none());
 //! ```
 
 mod json;
@@ -49,7 +50,7 @@ pub(crate) enum Writer {
     Picture(fn(&Picture, &mut dyn Write) -> io::Result<()>),
 }
 
-/// All notations. The first one is used for files with an unknown extension.
+/// All notations. The first one is used where neither a name nor an extension says which.
 pub static NOTATIONS: &[Notation] = &[
     Notation {
         name: "nnef",
@@ -104,10 +105,10 @@ impl Notation {
         NOTATIONS.iter().find(|notation| notation.name == name)
     }
 
-    /// The notation of files with an extension; the first one if no notation has the extension.
-    pub fn of_extension(extension: &str) -> &'static Notation {
+    /// The notation of files with an extension, if one has it.
+    pub fn of_extension(extension: &str) -> Option<&'static Notation> {
         let has = |notation: &&Notation| notation.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
-        NOTATIONS.iter().find(has).unwrap_or(&NOTATIONS[0])
+        NOTATIONS.iter().find(has)
     }
 }
 

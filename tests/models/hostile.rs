@@ -187,3 +187,108 @@ fn links_out_of_a_folder_are_refused() {
     assert!(std::fs::symlink_metadata(fixture.path("out/w.dat")).unwrap().is_file());
     assert_eq!(std::fs::read(fixture.path("out/w.dat")).unwrap(), numbers(&[2.0, -1.0]));
 }
+
+/// What is wrong with the data file `w.dat` of a model, and how it is made.
+#[cfg(unix)]
+type Fault<'f> = (&'f str, &'f dyn Fn(&Fixture));
+
+#[cfg(unix)]
+fn pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+/// Data are looked up in one way, whatever a command does with them, and none is replaced by random
+/// numbers.
+#[cfg(unix)]
+#[test]
+fn data_of_a_folder_are_files_within_it() {
+    use std::os::unix::fs::symlink;
+    let faults: &[Fault] = &[
+        ("E1202", &|fixture| symlink("../secret.dat", fixture.path("m/w.dat")).unwrap()),
+        ("E1202", &|fixture| symlink(fixture.path("secret.dat"), fixture.path("m/w.dat")).unwrap()),
+        ("E1203", &|fixture| symlink("part", fixture.path("m/w.dat")).unwrap()),
+        ("E1203", &|fixture| pipe(&fixture.path("m/w.dat"))),
+        ("E1203", &|fixture| std::fs::create_dir(fixture.path("m/w.dat")).unwrap()),
+        ("E1202", &|fixture| {
+            std::fs::rename(fixture.path("m/part"), fixture.path("elsewhere")).unwrap();
+            symlink("../elsewhere", fixture.path("m/part")).unwrap();
+        }),
+    ];
+    for (i, (code, fault)) in faults.iter().enumerate() {
+        let fixture = Fixture::model();
+        fixture.write("secret.dat", numbers(&[1.0, 2.0]));
+        fixture.write("x.json", "{\"x\": [1, 1]}");
+        std::fs::remove_file(fixture.path("m/w.dat")).unwrap();
+        fault(&fixture);
+        for input in ["m", "m/", "m/graph.nnef"] {
+            for command in ["run --inputs x.json", "--verify"] {
+                let run = fixture.run(&format!("{command} {input} --message-format json"));
+                let codes = run.codes().into_iter().filter(|found| found.starts_with("E12")).collect::<Vec<_>>();
+                assert_eq!((run.status(), codes), (1, vec![code.to_string()]), "{i} {command} {input}: {}", run.err());
+                assert_eq!(run.out(), "", "{i} {command} {input}");
+            }
+        }
+    }
+    let run = Fixture::model();
+    run.write("x.json", "{\"x\": [1, 1]}");
+    run.run("-q run --inputs x.json m/graph.nnef").done();
+    run.run("--verify m").done();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_graph_of_a_folder_is_a_file_within_it() {
+    use std::os::unix::fs::symlink;
+    let faults: &[Fault] = &[
+        ("E1202", &|fixture| symlink("../secret.nnef", fixture.path("m/graph.nnef")).unwrap()),
+        ("E1203", &|fixture| pipe(&fixture.path("m/graph.nnef"))),
+    ];
+    for (code, fault) in faults {
+        let fixture = Fixture::model();
+        fixture.write("secret.nnef", GRAPH);
+        std::fs::remove_file(fixture.path("m/graph.nnef")).unwrap();
+        fault(&fixture);
+        for input in ["m", "m/graph.nnef"] {
+            for command in ["", "check", "run", "--verify", "fmt", "fmt --check", "-o out/"] {
+                let run = fixture.run(&format!("{command} {input} --message-format json"));
+                assert_eq!(
+                    (run.status(), run.codes()),
+                    (1, vec![code.to_string()]),
+                    "{command} {input}: {}",
+                    run.err()
+                );
+            }
+        }
+        fixture.has_only(&["m", "secret.nnef"]);
+        assert_eq!(fixture.read("secret.nnef"), GRAPH);
+    }
+    // Links within the model are followed, and a link to a whole model is.
+    let fixture = Fixture::model();
+    std::fs::rename(fixture.path("m/graph.nnef"), fixture.path("m/net.txt")).unwrap();
+    symlink("net.txt", fixture.path("m/graph.nnef")).unwrap();
+    symlink("m", fixture.path("link")).unwrap();
+    for input in ["m", "m/graph.nnef", "link", "link/graph.nnef"] {
+        fixture.run(&format!("-q --verify {input}")).done();
+    }
+}
+
+/// Data that cannot be read are no reason for other data.
+#[test]
+fn unreadable_data_are_not_made_up() {
+    for content in [&b"no tensor"[..], b"", &numbers(&[1.0, 2.0])[..130]] {
+        let fixture = Fixture::model();
+        fixture.write("m/w.dat", content);
+        let run = fixture.run("--verify m --message-format json");
+        assert_eq!((run.status(), run.codes().pop().as_deref()), (1, Some("E0823")), "{}", run.err());
+    }
+    // A name that begins with a dot is passed over by readers of models, so it holds no data.
+    let fixture = Fixture::model();
+    fixture.write("m/graph.nnef", GRAPH.replace("label = 'w'", "label = '.w'"));
+    fixture.write("m/.w.dat", numbers(&[2.0, -1.0]));
+    for input in ["m", "m/graph.nnef"] {
+        let run = fixture.run(&format!("-q --verify {input}"));
+        assert_eq!(run.status(), 1);
+        assert!(run.err().contains("begins with a dot"), "{}", run.err());
+    }
+}

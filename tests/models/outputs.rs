@@ -134,3 +134,87 @@ fn refused_documents_write_nothing() {
     assert!(before == files(&fixture.path("out")));
     fixture.has_only(&["m", "out"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_to_nothing_is_no_output() {
+    let fixture = Fixture::model();
+    for name in ["flat.nnef", "flat.json", "flat.tar", "flat.tgz", "flat"] {
+        std::os::unix::fs::symlink("nowhere", fixture.path(name)).unwrap();
+        let slash = if name == "flat" { "/" } else { "" };
+        let run = fixture.run(&format!("-q m -o {name}{slash}"));
+        assert_eq!(run.status(), 2, "{name}");
+        assert!(run.err().contains("a link that leads to nothing"), "{name}: {}", run.err());
+        assert!(fs::symlink_metadata(fixture.path(name)).unwrap().is_symlink() && !fixture.path("nowhere").exists());
+        fs::remove_file(fixture.path(name)).unwrap();
+    }
+    fixture.has_only(&["m"]);
+}
+
+/// A reader that looks again and again while a folder is replaced always finds one.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[test]
+fn a_folder_is_there_while_it_is_replaced() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let fixture = Fixture::model();
+    fixture.run("-q m -o out/").done();
+    let (graph, done) = (fixture.path("out/graph.nnef"), AtomicBool::new(false));
+    let missed = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut missed = 0;
+            while !done.load(Ordering::Relaxed) {
+                missed += usize::from(fs::metadata(&graph).is_err());
+            }
+            missed
+        });
+        let model = Model::open(&fixture.path("m"), &Limits::default()).unwrap();
+        for _ in 0..200 {
+            let mut text = |out: &mut dyn std::io::Write| out.write_all(GRAPH.as_bytes());
+            Target::Folder(fixture.path("out")).write(&mut Content::new(&mut text).with_files(&model)).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert_eq!(missed, 0);
+    fixture.has_only(&["m", "out"]);
+}
+
+/// Signals end a run by themselves, and nothing temporary stays.
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_nothing_behind() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    let fixture = Fixture::model();
+    // A gigabyte that takes no space, and takes a while to compress or copy.
+    let count = 1 << 28;
+    fixture.write(
+        "m/graph.nnef",
+        GRAPH.replace("variable(shape = [2], label = 'w')", &format!("variable(shape = [{count}], label = 'w')")),
+    );
+    fixture.write("m/w.dat", super::dat_header(&[count], count * 4, 32, (0, 0)));
+    fs::File::options().write(true).open(fixture.path("m/w.dat")).unwrap().set_len(128 + u64::from(count) * 4).unwrap();
+    let temporary = |fixture: &Fixture| {
+        let names = fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(".nnef-flatten-")).count()
+    };
+    for (name, number) in [("INT", 2), ("TERM", 15)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+            .args(["-q", "--lower", "none", "m", "-o", "out.tgz"])
+            .current_dir(fixture.folder.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while temporary(&fixture) == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "the run ended before it was interrupted");
+            std::thread::yield_now();
+        }
+        let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(number), "{:?}", output.status);
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+        fixture.has_only(&["m"]);
+    }
+}

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use crate::diagnostics::visible::is_directional;
 use crate::source::{FileId, Location, SourceFile, Sources};
 
 /// Lines of more bytes are cut down to the surroundings of the place.
@@ -157,23 +158,6 @@ fn harmless(c: char) -> char {
     }
 }
 
-fn is_directional(c: char) -> bool {
-    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-}
-
-/// A message, name or path as it may be shown, on one line.
-pub(super) fn clean(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => clean.push(' '),
-            c if c.is_control() || is_directional(c) => clean.extend(c.escape_default()),
-            c => clean.push(c),
-        }
-    }
-    clean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +195,5 @@ mod tests {
     #[test]
     fn nothing_harmful_is_shown() {
         assert_eq!(piece("a\u{1b}[31m\u{202e}b", 0, 1).0, "a?[31m\u{fffd}b");
-        assert_eq!(clean("a\n\u{1b}[0m\u{202e}"), "a \\u{1b}[0m\\u{202e}");
     }
 }

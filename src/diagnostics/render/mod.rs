@@ -5,9 +5,10 @@ mod report;
 
 use std::io::{self, Write};
 
+use super::visible::clean;
 use super::{Diagnostic, Severity, TraceFrame};
 use crate::source::{Location, Sources};
-use excerpt::{Piece, clean};
+use excerpt::Piece;
 
 /// At most this many calls of a trace are shown.
 const MAX_FRAMES: usize = 12;

@@ -1,6 +1,6 @@
 //! Writing models into archives.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use tar::{Builder, EntryType, Header};
 
 use super::super::error::ModelError;
 use super::super::{GRAPH, QUANT};
-use super::{Content, copy, parent};
+use super::{Content, copy};
+use crate::files::{self, parent};
 
 /// The time of all entries, so that the same model gives the same bytes: 1980, the earliest time that
 /// all programs can represent.
@@ -18,36 +19,9 @@ const TIME: u64 = 315_532_800;
 /// The level of compression: weights hardly compress at any level.
 const EFFORT: u32 = 3;
 
-/// Writes a model into an archive: into a temporary file beside it, which then takes its name.
-/// Devices and pipes are written directly.
+/// Writes a model into an archive.
 pub(crate) fn write(path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {
-    let fail = |error| ModelError::io(path, error);
-    // A link is kept: its target is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let permissions = match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
-        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
-        Ok(_) => {
-            let file = File::options().write(true).open(&target).map_err(fail)?;
-            return fill(file, path, compressed, content);
-        }
-        Err(_) => None,
-    };
-    fs::metadata(parent(&target)).map_err(fail)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".nnef-flatten-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(parent(&target)).map_err(|error| fail(error.kind().into()))?;
-    fill(file.as_file(), path, compressed, content)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(fail)?;
-    }
-    file.persist(&target).map_err(|error| fail(error.error))?;
-    Ok(())
+    files::write(path, |error| ModelError::io(path, error), |file| fill(file, path, compressed, content))
 }
 
 fn fill(file: impl Write, path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {

@@ -2,48 +2,22 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
+use std::path::Path;
 
 use super::super::error::ModelError;
 use super::super::{DATA, GRAPH, QUANT};
-use super::{Content, copy, parent, real};
+use super::{Content, copy};
+use crate::files::{self, real, temporary};
 
-/// A temporary folder beside the target, with the new files, and the old ones while they are
-/// replaced.
-struct Stage {
-    folder: TempDir,
-}
-
-impl Stage {
-    fn beside(target: &Path) -> io::Result<Self> {
-        // Gives a better message than the failure to make a folder.
-        fs::metadata(parent(target))?;
-        let made = tempfile::Builder::new().prefix(".nnef-flatten-").tempdir_in(parent(target));
-        let folder = made.map_err(|error| io::Error::from(error.kind()))?;
-        fs::create_dir(folder.path().join("new"))?;
-        Ok(Stage { folder })
-    }
-
-    fn new_files(&self) -> PathBuf {
-        self.folder.path().join("new")
-    }
-
-    /// Replaces the target by the new files.
-    fn finish(self, target: &Path) -> io::Result<()> {
-        let (new, old) = (self.new_files(), self.folder.path().join("old"));
-        let replaces = target.exists();
-        if replaces {
-            fs::set_permissions(&new, fs::metadata(target)?.permissions())?;
-            fs::rename(target, &old)?;
+/// Makes the folders in a file's name, within a folder. That one is not made again where it is gone.
+fn make_folders(within: &Path, file: &str) -> io::Result<()> {
+    for (at, _) in file.match_indices('/') {
+        match fs::create_dir(within.join(&file[..at])) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
         }
-        let moved = fs::rename(&new, target);
-        if moved.is_err() && replaces {
-            fs::rename(&old, target)?;
-        }
-        moved
     }
+    Ok(())
 }
 
 /// Writes a model into a folder.
@@ -51,8 +25,9 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
     let fail = |error| ModelError::io(path, error);
     let target = real(path).map_err(fail)?;
     replaceable(path, &target, content)?;
-    let stage = Stage::beside(&target).map_err(fail)?;
-    let files = stage.new_files();
+    let stage = temporary::Folder::beside(&target).map_err(fail)?;
+    let files = stage.path().join("new");
+    fs::create_dir(&files).map_err(fail)?;
     let mut text = || -> io::Result<()> {
         let mut graph = BufWriter::with_capacity(1 << 16, File::create_new(files.join(GRAPH))?);
         (content.graph)(&mut graph)?;
@@ -69,9 +44,7 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
         model.each(wanted, |file, bytes| {
             let to = files.join(file.path());
             let fail = |error| ModelError::io(&path.join(file.path()), error);
-            if let Some(folder) = to.parent() {
-                fs::create_dir_all(folder).map_err(fail)?;
-            }
+            make_folders(&files, file.path()).map_err(fail)?;
             // A hard link needs no copy; where none can be made, the bytes are copied.
             if file.on_disk().is_some_and(|from| fs::hard_link(from, &to).is_ok()) {
                 progress(file.size());
@@ -81,7 +54,18 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
             copy(bytes, &mut out, file.size(), &mut progress).map_err(fail)
         })?;
     }
-    stage.finish(&target).map_err(fail)
+    finish(&files, &target, &stage.path().join("old")).map_err(fail)
+}
+
+/// Replaces the target by the new files.
+fn finish(new: &Path, target: &Path, old: &Path) -> io::Result<()> {
+    files::sync(new)?;
+    if let Ok(replaced) = fs::metadata(target) {
+        fs::set_permissions(new, replaced.permissions())?;
+    }
+    files::replace_folder(new, target, old)?;
+    files::sync_folder(files::parent(target));
+    Ok(())
 }
 
 /// Refuses a target with files that would be lost: all but those of a model, and those that the new

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ModelError;
 use super::{GRAPH, Model, ModelFile, QUANT, has_archive_name, path};
+use crate::files::real;
 
 /// The path and the form in which a model is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,25 +147,6 @@ fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
         return Ok(());
     };
     Err(ModelError::Target(format!("{}: the output {relation}; choose another place", target.display())))
-}
-
-/// The path without links; its last part need not be there yet.
-fn real(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let name = path.file_name().ok_or(error)?;
-            Ok(fs::canonicalize(parent(path))?.join(name))
-        }
-        other => other,
-    }
-}
-
-/// The folder that a path is in.
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 /// How much is copied between two tellings of progress.

@@ -28,8 +28,6 @@ pub(super) struct Expander {
 
 /// What the options say about runs of a document.
 fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settings {
-    let names = checked.document.names();
-    let shape = |(name, shape): &(String, Vec<i64>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
     Settings {
         strict: options.strict,
         draft: checked.document.dialect() == Dialect::Draft,
@@ -40,7 +38,7 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
         max_depth: options.max_depth,
         max_ops: options.max_ops,
         kept: lowering.kept.clone(),
-        input_shapes: options.input_shapes.iter().filter_map(shape).collect(),
+        input_shapes: FxHashMap::default(),
     }
 }
 
@@ -71,6 +69,9 @@ impl Expander {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
+        let names = checked.document.names();
+        let shape = |(name, shape): &(String, Vec<i64>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
+        expander.machine.settings.input_shapes = options.input_shapes.iter().filter_map(shape).collect();
         expander.machine.start(checked.document.main().file, Vec::new());
         expander
     }

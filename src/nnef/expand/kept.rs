@@ -15,7 +15,7 @@ use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, KindId, OriginId, Output, prune};
-use crate::nnef::ast::{Ast, Expr, ExprId, Fragment, Ident};
+use crate::nnef::ast::{Ast, Fragment, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Type};
@@ -89,11 +89,7 @@ struct Keeper<'a, 'd> {
 
 /// The calls of a module: where they start, and what they call, in the order of the text.
 fn calls(ast: &Ast) -> Vec<(u32, Name)> {
-    let call = |id: ExprId| match ast.expr(id) {
-        Expr::Call(call) => Some((ast.span(id).start, ast.call(call).name.name)),
-        _ => None,
-    };
-    let mut calls: Vec<(u32, Name)> = ast.exprs().filter_map(call).collect();
+    let mut calls: Vec<(u32, Name)> = ast.calls().map(|call| (call.name.span.start, call.name.name)).collect();
     calls.sort_unstable();
     calls
 }

@@ -3,6 +3,7 @@
 mod datatypes;
 mod expander;
 mod kept;
+mod named;
 mod rules;
 
 use std::rc::Rc;
@@ -31,12 +32,13 @@ pub struct Expansion {
 
 /// Checks and expands a document.
 pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
-    let Some(graph) = document.main().graphs.first().filter(|_| !document.is_broken()) else {
-        return Err(check::check(document, options).1);
+    let Some(graph) = document.main().graphs.first().filter(|_| document.broken().is_none()) else {
+        return Err(why_not(document, options));
     };
     let mut more = migrate::always_expanded(document, options);
     loop {
         let (checked, mut diagnostics, expanded) = statements(document, graph, options, &more);
+        named::check(&checked, graph, options, &mut diagnostics);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
@@ -56,6 +58,17 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
         }
         return Err(diagnostics);
     }
+}
+
+/// Why a document cannot be expanded that has holes or no graph.
+fn why_not(document: &Document, options: &Options) -> Diagnostics {
+    let mut diagnostics = document.broken().cloned().unwrap_or_else(|| Diagnostics::new(options.strict));
+    diagnostics.extend(check::check(document, options).1);
+    if !diagnostics.has_errors() {
+        let at = Location { file: document.main().file, ..Location::default() };
+        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to be expanded"));
+    }
+    diagnostics
 }
 
 /// Why an expansion stopped, and what was found before.

@@ -1,0 +1,55 @@
+//! Texts as they may be shown on a terminal: characters that control it are written as escapes.
+
+use std::borrow::Cow;
+
+/// Whether a character changes the order in which others are shown, or breaks lines in some programs.
+pub(crate) fn is_directional(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// Whether a character does something to a terminal instead of being shown. Ends of lines and
+/// tabulators do no harm.
+pub(crate) fn is_harmful(c: char) -> bool {
+    !matches!(c, '\n' | '\t') && (c.is_control() || is_directional(c))
+}
+
+/// A message, name or path as it may be shown, on one line.
+pub(crate) fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => clean.push(' '),
+            c if is_harmful(c) => clean.extend(c.escape_default()),
+            c => clean.push(c),
+        }
+    }
+    clean
+}
+
+/// A text of several lines in which each harmful character is written as four hexadecimal digits,
+/// `\u001b`. JSON means the same character by that, so JSON stays what it was.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if is_harmful(c) => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_controls_a_terminal_is_escaped() {
+        assert_eq!(clean("a\n\u{1b}[0m\u{202e}"), "a \\u{1b}[0m\\u{202e}");
+        assert_eq!(escaped("a\n\t\u{1b}[0m\u{9b}\u{7f}\ré"), "a\n\t\\u001b[0m\\u009b\\u007f\\u000dé");
+        assert!(matches!(escaped("é\n\t"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,103 @@
+//! Names in the options: what a run is told about operations and inputs concerns some that there are.
+
+use rustc_hash::FxHashSet;
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::graph::Dialect;
+use crate::graph::standard::EXTERNAL;
+use crate::nnef::ast::{Ast, Expr, GraphDecl};
+use crate::nnef::check::Checked;
+use crate::nnef::document::ModuleId;
+use crate::options::{Lower, Options};
+use crate::source::Location;
+use crate::source::names::Name;
+
+/// The words that `--lower` takes instead of names.
+const LEVELS: [&str; 3] = ["custom", "all", "none"];
+
+/// Checks the names in the options against a document and its graph.
+pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, diagnostics: &mut Diagnostics) {
+    let lower: &[String] = match &options.lower {
+        Lower::Names(names) => names,
+        _ => &[],
+    };
+    let operations: Vec<&str> = lower.iter().chain(&options.keep).map(String::as_str).collect();
+    let declared = |name: &str| {
+        let name = checked.document.names().get(name);
+        name.is_some_and(|name| checked.find(checked.document.main_id(), name).is_some())
+    };
+    let input = |name: &str| graph.params.iter().any(|param| checked.text(param.name) == name);
+    let plain =
+        operations.iter().all(|name| declared(name)) && options.input_shapes.iter().all(|(name, _)| input(name));
+    let used = if plain { Used::default() } else { Used::of(checked, graph) };
+    let file = checked.document.main().file;
+    let mut report = |code: Code, at: Location, message: String, help: &dyn Fn() -> Option<String>| {
+        // Suggestions for what is only counted would be lost.
+        let help = if diagnostics.only_counts(code) { None } else { help() };
+        diagnostics.report(Diagnostic::new(code, at, message).help_if(help));
+    };
+    let start = Location { file, ..Location::default() };
+    for name in lower.iter().filter(|name| options.keep.contains(name)) {
+        report(Code::OptionConflict, start, format!("`{name}` is to be expanded and to be kept"), &|| None);
+    }
+    for name in operations.into_iter().filter(|name| !declared(name) && !used.calls(checked, name)) {
+        let message = format!("the options name `{name}`, and there is no such operation");
+        let declared = || checked.fragment_ids().map(|id| checked.fragment(id).name);
+        let all = || declared().chain(used.called.iter().copied()).map(|name| checked.text(name));
+        let known = || suggest::did_you_mean(name, all().chain(LEVELS));
+        report(Code::OptionOperation, start, message, &known);
+    }
+    for (name, _) in options.input_shapes.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
+        let names = || graph.params.iter().map(|param| checked.text(param.name));
+        let inputs: Vec<&str> = names().take(8).collect();
+        let more = if graph.params.len() > inputs.len() { ", …" } else { "" };
+        let message = format!("the options give a shape for `{name}`, and the graph has no such input");
+        let at = Location::new(file, graph.name.span);
+        report(Code::OptionInput, at, message, &|| {
+            let all = || format!("its inputs are {}{more}", inputs.join(", "));
+            suggest::did_you_mean(name, names()).or_else(|| (!inputs.is_empty()).then(all))
+        });
+    }
+}
+
+/// What a document calls and makes, declared or not.
+#[derive(Default)]
+struct Used {
+    /// The operations that are called.
+    called: FxHashSet<Name>,
+    /// The results of `external`: the draft knows inputs that are no parameters of the graph.
+    externals: FxHashSet<Name>,
+}
+
+impl Used {
+    fn of(checked: &Checked, graph: &GraphDecl) -> Used {
+        let mut used = Used::default();
+        for id in checked.document.module_ids().filter(|id| *id != ModuleId::STANDARD) {
+            used.add_calls(&checked.document.module(id).ast);
+        }
+        let draft = checked.document.dialect() == Dialect::Draft;
+        let ast = &checked.document.main().ast;
+        for statement in graph.body.assignments.iter().filter(|_| draft) {
+            if let Expr::Call(call) = ast.expr(statement.value)
+                && checked.text(ast.call(call).name.name) == EXTERNAL
+            {
+                ast.each_target(statement.target, |_, name| {
+                    used.externals.insert(name);
+                });
+            }
+        }
+        used
+    }
+
+    fn add_calls(&mut self, ast: &Ast) {
+        self.called.extend(ast.calls().map(|call| call.name.name));
+    }
+
+    fn calls(&self, checked: &Checked, name: &str) -> bool {
+        checked.document.names().get(name).is_some_and(|name| self.called.contains(&name))
+    }
+
+    fn makes(&self, checked: &Checked, name: &str) -> bool {
+        checked.document.names().get(name).is_some_and(|name| self.externals.contains(&name))
+    }
+}

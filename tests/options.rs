@@ -1,0 +1,250 @@
+//! Options that are given in vain are mistakes: names that the document does not have, lists that
+//! contradict each other, endings that mean nothing.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod common;
+
+use std::error::Error;
+
+use common::{HEADER, error_codes, flat_text, run};
+use nnef_flatten::{Diagnostic, Lower, Options, expand, parse, parse_library};
+
+fn document(body: &str) -> String {
+    format!(
+        "{HEADER}extension tract_registry tract_core;\nextension tract_symbol B;\n\
+         fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = x + x; }}\n\
+         graph G( image ) -> ( y )\n{{\n{body}\n    y = vendor_last(twice(image));\n}}\n"
+    )
+}
+
+fn standard() -> String {
+    document("    image = external(shape = [2,3]);")
+}
+
+fn refused(text: &str, change: impl FnOnce(&mut Options)) -> Vec<Diagnostic> {
+    let mut found = run(text, &Options::default().with(change)).expect_err("a refusal");
+    found.retain(Diagnostic::is_error);
+    found
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn operations_in_options_exist() {
+    for wrong in ["twise", "image", "external_", "vendor_first"] {
+        for lower in [false, true] {
+            let found = refused(&standard(), |o| match lower {
+                true => o.lower = Lower::Names(names(&["relu", wrong])),
+                false => o.keep = names(&["twice", wrong]),
+            });
+            assert_eq!(error_codes(&found), ["E1301"], "{wrong}");
+            assert!(found[0].message.contains(&format!("`{wrong}`")), "{}", found[0].message);
+        }
+    }
+    let help = |wrong: &str| refused(&standard(), |o| o.keep = names(&[wrong]))[0].help.clone().unwrap_or_default();
+    assert_eq!(help("twise"), "did you mean `twice`?");
+    assert_eq!(help("max_pol"), "did you mean `max_pool`?");
+    assert_eq!(help("vendor_lost"), "did you mean `vendor_last`?");
+    // Declared by the standard, by the document, or only called.
+    for right in ["max_pool", "relu", "twice", "vendor_last"] {
+        assert!(run(&standard(), &Options::default().with(|o| o.keep = names(&[right]))).is_ok(), "{right}");
+        let lower = Lower::Names(names(&[right]));
+        assert!(run(&standard(), &Options::default().with(|o| o.lower = lower)).is_ok(), "{right}");
+    }
+}
+
+#[test]
+fn an_operation_is_expanded_or_kept() {
+    let found = refused(&standard(), |o| (o.lower, o.keep) = (Lower::Names(names(&["twice"])), names(&["twice"])));
+    assert_eq!(error_codes(&found), ["E1303"]);
+    let both = Options::default().with(|o| (o.lower, o.keep) = (Lower::All, names(&["twice"])));
+    assert!(flat_text(&run(&standard(), &both).unwrap().graph).contains("twice(image)"));
+}
+
+#[test]
+fn inputs_in_options_exist() {
+    let shapes = |name: &str| vec![(name.to_owned(), vec![4, 5])];
+    let found = refused(&standard(), |o| o.input_shapes = shapes("imaeg"));
+    assert_eq!(error_codes(&found), ["E1302"]);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean `image`?"));
+    let found = refused(&standard(), |o| o.input_shapes = shapes("y"));
+    assert_eq!((error_codes(&found), found[0].help.as_deref()), (vec!["E1302"], Some("its inputs are image")));
+    // They are reported beside the mistakes of the document.
+    let found = refused(&document("    image = external(shape = [0]);"), |o| {
+        o.input_shapes = shapes("z");
+        o.keep = names(&["none_such"]);
+    });
+    assert_eq!(error_codes(&found), ["E1301", "E1302"]);
+}
+
+/// The shape that the input has in the end, and the statement that makes it.
+fn given(input: &str, libraries: &[&str]) -> (Option<Vec<i64>>, String) {
+    let options = Options::default().with(|o| {
+        o.input_shapes = vec![("image".to_owned(), vec![4, 5])];
+        o.libraries = libraries.iter().map(|text| ("ops.nnef".to_owned(), (*text).to_owned())).collect();
+    });
+    let expansion = run(&document(&format!("    image = {input};")), &options)
+        .unwrap_or_else(|found| panic!("{input}: {}", common::tell(&found)));
+    let graph = expansion.graph;
+    let image = graph.tensors_of(&graph.operations()[0]).next().unwrap();
+    let line = flat_text(&graph).lines().find(|line| line.starts_with("    image = ")).unwrap().trim().to_owned();
+    (graph.shape(image).and_then(|shape| shape.known()), line)
+}
+
+#[test]
+fn shapes_of_all_kinds_of_inputs_are_replaced() {
+    let tract = include_str!("../examples/vendor/tract.nnef");
+    let external = "fragment external<?=scalar>( shape: integer[] ) -> ( output: tensor<?> );";
+    let vendor = "fragment vendor_input( shape: integer[], label: string ) -> ( output: tensor<scalar> );";
+    for (input, libraries) in [
+        ("external(shape = [2,3])", &[][..]),
+        ("external<scalar>([2,3])", &[]),
+        ("external<scalar>(shape = [2,3])", &[external]),
+        ("external(shape = [2,3])", &[external]),
+        ("external(shape = [2,3])", &[tract]),
+        ("tract_core_external(shape = [2,3], datum_type = 'F32')", &[]),
+        ("tract_core_external(shape = [B,3], datum_type = 'F32')", &[]),
+        ("tract_core_external('F32', [2,3])", &[]),
+        ("tract_core_external('F32', [B,3])", &[tract]),
+        ("tract_core_external(shape = [2,3], datum_type = 'F32')", &[tract]),
+        ("vendor_input(shape = [2,3])", &[]),
+        ("vendor_input(shape = [2,3], label = 'x')", &[vendor]),
+    ] {
+        let (shape, line) = given(input, libraries);
+        assert_eq!(shape, Some(vec![4, 5]), "{input}: {line}");
+        assert!(line.contains("[4, 5]") && !line.contains("3]"), "{input}: {line}");
+    }
+}
+
+#[test]
+fn a_shape_that_is_not_in_the_document_cannot_be_replaced() {
+    for input in ["vendor_input(label = 'x')", "vendor_input([1], [2,3])"] {
+        let text = document(&format!("    image = {input};"));
+        let found = refused(&text, |o| o.input_shapes = vec![("image".to_owned(), vec![4, 5])]);
+        assert_eq!(error_codes(&found), ["E1304"], "{input}");
+    }
+    // What is computed from tensors is no shape to be replaced, whatever it is called.
+    let text = standard().replace("    y =", "    image = vendor_step(image, [image]);\n    y =");
+    let found = refused(&text, |o| o.input_shapes = vec![("image".to_owned(), vec![4, 5])]);
+    assert_eq!(error_codes(&found), ["E1304"]);
+}
+
+#[test]
+fn a_refusal_says_why() {
+    let options = Options::default();
+    for text in ["", "version 1.0; graph", "version 1.0;\ngraph G( x ) -> ( y ) { x = external(shape = [1]); y = ; }"] {
+        let parsed = parse("broken", text.to_owned(), &options);
+        assert!(parsed.diagnostics.has_errors(), "{text}");
+        let found = expand(&parsed.document, &options).unwrap_err();
+        assert!(found.has_errors() && !found.is_empty(), "{text}");
+        let first = parsed.diagnostics.iter().next().unwrap();
+        assert!(found.iter().any(|diagnostic| diagnostic == first), "{text}: {found}");
+    }
+    let library = parse_library("ops", "fragment f( x: tensor<> ) -> ( y: tensor<scalar> );".to_owned(), &options);
+    assert!(!library.diagnostics.has_errors());
+    let found = expand(&library.document, &options).unwrap_err();
+    assert!(found.iter().any(|diagnostic| diagnostic.code.as_str() == "E1305"), "{found}");
+}
+
+#[test]
+fn errors_of_the_library_pass_through_a_question_mark() {
+    fn flatten(text: &str) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        let options = Options::default();
+        let parsed = parse("document", text.to_owned(), &options);
+        Ok(expand(&parsed.document, &options)?.graph.operations().len())
+    }
+    assert_eq!(flatten(&standard()).unwrap(), 3);
+    let told = flatten(&standard().replace("external(", "externa(").replace("twice(image)", "twise(imag\u{1b})"));
+    let told = told.unwrap_err().to_string();
+    assert!(told.lines().all(|line| line.starts_with('E')) && !told.contains('\u{1b}'), "{told}");
+    let mut found = refused(&standard(), |o| o.keep = names(&["twise"]));
+    let told = found.remove(0).to_string();
+    assert_eq!(told, "E1301: the options name `twise`, and there is no such operation; did you mean `twice`?");
+    fn is_error(_: &(impl Error + Send + Sync + 'static)) {}
+    is_error(&nnef_flatten::Diagnostics::default());
+    #[cfg(feature = "eval")]
+    {
+        is_error(&nnef_flatten::eval::EvalError::new(nnef_flatten::diagnostics::Code::EvalValue, "no"));
+        is_error(&nnef_flatten::tensor::Tensor::scalars(&[2], vec![0.0]).unwrap_err());
+    }
+    #[cfg(feature = "model")]
+    is_error(&nnef_flatten::model::ModelError::Target(String::new()));
+}
+
+#[cfg(feature = "cli")]
+mod command {
+    use super::standard;
+    use std::io::Write;
+    use std::path::Path;
+    use std::process::{Command, Output, Stdio};
+
+    fn run(folder: &Path, args: &str, stdin: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+        command.args(args.split_whitespace()).current_dir(folder).env("NO_COLOR", "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    fn outcome(folder: &Path, args: &str, stdin: &str) -> (i32, String) {
+        let output = run(folder, args, stdin);
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    #[test]
+    fn names_that_there_are_not_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for (args, code, help) in [
+            ("--keep twise -", "E1301", "did you mean `twice`?"),
+            ("--lower twise -", "E1301", "did you mean `twice`?"),
+            ("--lower al -", "E1301", "did you mean `all`?"),
+            ("--input-shape imago=1,2 -", "E1302", "did you mean `image`?"),
+            ("check --input-shape imago=1,2 -", "E1302", "did you mean `image`?"),
+            ("run --keep twise -", "E1301", "did you mean `twice`?"),
+        ] {
+            let (status, err) = outcome(folder.path(), args, &standard());
+            assert!(status == 1 && err.contains(code) && err.contains(help), "{args}: {status} {err}");
+        }
+    }
+
+    #[test]
+    fn contradictions_are_wrong_usage() {
+        let folder = tempfile::tempdir().unwrap();
+        for (args, why) in [
+            ("--lower twice,relu --keep twice -", "--lower and --keep both name `twice`"),
+            ("check --lower twice --keep twice -", "--lower and --keep both name `twice`"),
+            ("--keep twice run --lower twice -", "--lower and --keep both name `twice`"),
+            ("--input-shape image=1 --input-shape image=2 -", "two shapes for `image`"),
+            ("--from loops --keep twice -", "--keep means nothing"),
+            ("run --from loops --input-shape x=1 -", "--input-shape means nothing"),
+            ("check --from loops --lower all -", "--lower means nothing"),
+        ] {
+            let (status, err) = outcome(folder.path(), args, &standard());
+            assert!(status == 2 && err.contains(why), "{args}: {status} {err}");
+        }
+    }
+
+    #[test]
+    fn endings_that_mean_nothing_are_wrong_usage() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["flat.txt", "flat.nnfe", "model.zip", "model.tar.bz2"] {
+            let (status, err) = outcome(folder.path(), &format!("- -o {name}"), &standard());
+            assert!(status == 2 && err.contains("is the ending of no notation"), "{name}: {status} {err}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        for args in ["- -o flat.txt --to nnef", "- -o flat", "- -o flat.NNEF", "- -o flat.gv", "- -o .flat"] {
+            let (status, err) = outcome(folder.path(), &format!("-q {args}"), &standard());
+            assert_eq!(status, 0, "{args}: {err}");
+        }
+        let net = include_str!("../examples/loops/fibonacci.json");
+        for args in ["run - -o y.txt", "run --from loops - -o y.npz", "run --from loops - -o y.txt"] {
+            let (status, err) = outcome(folder.path(), args, net);
+            assert_eq!(status, 2, "{args}: {err}");
+        }
+        let (status, err) = outcome(folder.path(), "run --from loops - -o y.json", net);
+        assert_eq!(status, 0, "{err}");
+    }
+}
