@@ -21,7 +21,8 @@ fn load_end(text: &[u8], at: usize) -> u64 {
 /// The first bytes of a word, at most all, with zeros behind them.
 #[inline]
 pub(crate) fn first(word: u64, len: usize) -> u64 {
-    if len >= WORD { word } else { word & ((1 << (8 * len)) - 1) }
+    // Shifted by all bits, there would be no number.
+    word & u64::MAX.checked_shr(u64::BITS - 8 * len.min(WORD) as u32).unwrap_or(0)
 }
 
 /// Every byte of a word.

@@ -116,7 +116,9 @@ impl BodyCheck<'_, '_> {
             self.push(self.finding(Code::UnknownOperation, span, message).help_if(help));
         }
         let args = self.ast.arguments(call);
-        self.named_after_positional(args);
+        if args.have_names() {
+            self.named_after_positional(args);
+        }
         let mut given = FxHashSet::default();
         for arg in args.iter() {
             self.expr(arg.value);
@@ -149,9 +151,6 @@ impl BodyCheck<'_, '_> {
 
     /// A4
     fn named_after_positional(&mut self, args: Arguments) {
-        if !args.have_names() {
-            return;
-        }
         let mut named = args.iter().skip_while(|arg| arg.name.is_none());
         let Some(first) = named.next().and_then(|arg| arg.name) else { return };
         if let Some(arg) = named.find(|arg| arg.name.is_none()) {
@@ -222,7 +221,9 @@ impl BodyCheck<'_, '_> {
         table.resize(first + count, None);
         let (mut misplaced, mut filled) = (0, 0);
         let mut positions = None;
-        self.named_after_positional(args);
+        if args.have_names() {
+            self.named_after_positional(args);
+        }
         let mut next = 0..;
         for arg in args.iter() {
             let Some(ident) = arg.name else {
