@@ -17,7 +17,9 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
 use crate::graph::standard;
-use crate::graph::{self, Common, Extent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId};
+use crate::graph::{
+    self, Common, Extent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, SignatureId, TensorId,
+};
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
@@ -109,7 +111,9 @@ impl Machine {
     pub(super) fn emit_with(&mut self, site: &Site, arguments: &[(Key, graph::Value)]) -> Outcome<Value> {
         self.check_operations()?;
         let keys: SmallVec<[Key; 8]> = arguments.iter().map(|(key, _)| *key).collect();
-        let emission = self.emission(site, &keys);
+        let kind = self.kind(site);
+        let signature = self.graph.signature(kind, &keys, 1);
+        let emission = self.emission(site, kind, signature);
         let mut common = Common::default();
         for (_, value) in arguments {
             self.graph.push_operand(value.clone(), &mut common);
@@ -147,19 +151,22 @@ impl Machine {
         ((under(emission.dtype.0, self.frame().dtype), emission.dtype.1), source)
     }
 
-    /// Finds out what the operations of a site have in common, and remembers it.
+    /// Finds out what the operations of a site have in common, and remembers it where they can be
+    /// several: statements of a graph run once.
     #[inline(never)]
     fn reach(&mut self, index: u32) -> Emission {
         let site = self.program.sites[index as usize];
-        let keys: SmallVec<[Key; 8]> = self.program.keys_of(&site).into();
-        let emission = self.emission(&site, &keys);
-        *self.sites.reached(index, self.program.sites.len()) = Reached::Emits(emission);
+        let kind = self.kind(&site);
+        let signature = self.graph.signature(kind, self.program.keys_of(&site), 1);
+        let emission = self.emission(&site, kind, signature);
+        if self.frames.len() > 1 || !self.iterations.is_empty() {
+            *self.sites.reached(index, self.program.sites.len()) = Reached::Emits(emission);
+        }
         emission
     }
 
-    /// What operations of a site with arguments for these parameters have in common.
-    fn emission(&mut self, site: &Site, keys: &[Key]) -> Emission {
-        let kind = self.kind(site);
+    /// What operations of a site have in common that are of this kind and with this signature.
+    fn emission(&mut self, site: &Site, kind: KindId, signature: SignatureId) -> Emission {
         // The shape of an input may be replaced, which depends on its name.
         let replaced = !self.settings.input_shapes.is_empty() && self.is_input(site);
         let single = site.unit.and_then(|unit| {
@@ -175,7 +182,7 @@ impl Machine {
         let by_item = self.shapes.is_by_item(&self.graph, kind) && single.is_some();
         Emission {
             kind,
-            signature: self.graph.signature(kind, keys, 1),
+            signature,
             by_item,
             single,
             file: self.file_of(self.frames.last().and_then(|frame| frame.unit)),

@@ -21,6 +21,13 @@ pub(super) struct Iterations {
     pub(super) loops: Vec<LoopRun>,
 }
 
+impl Iterations {
+    /// Whether no scan or loop is running.
+    pub(super) fn is_empty(&self) -> bool {
+        self.scans.is_empty() && self.loops.is_empty()
+    }
+}
+
 /// Trips over arrays of one length; a count or a bound can set their number.
 #[derive(Debug)]
 pub(super) struct Iteration {

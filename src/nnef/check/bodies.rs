@@ -88,7 +88,7 @@ impl<'d> Checker<'d> {
         checked.bodies[id.index()] = Some(BodyInfo { slots, results: checked.result_slots.len() as u32 });
         checked.slot_names.extend(state.slots.iter().map(|slot| slot.name));
         checked.result_slots.extend(results);
-        state.clear();
+        state.clear(fragment.results.iter().map(|result| result.name.name));
         self.spare = state;
     }
 }
@@ -126,7 +126,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
         let slot = self.state.slots.len() as u32;
-        room::push(&mut self.state.slots, Slot { name: ident.name, ty, span: ident.span });
+        room::push(&mut self.state.slots, Slot { name: ident.name, ty, start: ident.span.start });
         self.state.scope.insert(ident.name, slot);
         slot
     }
@@ -150,7 +150,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     /// Where a local is defined.
     pub(super) fn at_slot(&self, slot: u32) -> Location {
-        self.at(self.state.slots[slot as usize].span)
+        let Slot { name, start, .. } = self.state.slots[slot as usize];
+        self.at(Span { start, end: start + self.checked().text(name).len() as u32 })
     }
 
     pub(super) fn describe(&self, ty: Type) -> String {
@@ -412,7 +413,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let help = match checked.find(self.module, name) {
             Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
             None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => None,
-            None => did_you_mean(text, self.state.scope.names().map(|name| checked.text(name))),
+            None => did_you_mean(text, self.state.names().map(|name| checked.text(name))),
         };
         self.push(self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined")).help_if(help));
     }

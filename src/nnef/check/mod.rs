@@ -94,8 +94,8 @@ pub(crate) struct Slot {
     pub(crate) name: Name,
     /// Its type.
     pub(crate) ty: Type,
-    /// Where it is defined.
-    pub(crate) span: Span,
+    /// Where its name stands where it is defined.
+    pub(crate) start: u32,
 }
 
 /// The locals of a fragment's body, in tables that all bodies share: there are as many of these as

@@ -1,22 +1,20 @@
 //! What names mean in the body that is being checked.
 
-use super::state::ROOM;
 use crate::source::names::Name;
 
 /// The numbers of names, as those of slots and fragments: a table over all names of the run, so that a look-up is
-/// an index. It is emptied after each body by what that body entered, not by its size.
+/// an index. It is emptied after each body by the names of that body, not by its size.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// Each number and one more; 0 for a name without one. Room that is never written to is not
     /// touched, then.
     slots: Vec<u32>,
-    entered: Vec<Name>,
 }
 
 impl Scope {
     /// An empty scope for so many names.
     pub(super) fn new(names: usize) -> Self {
-        Scope { slots: vec![0; names], entered: Vec::new() }
+        Scope { slots: vec![0; names] }
     }
 
     /// The number of a name.
@@ -30,7 +28,6 @@ impl Scope {
             self.slots.resize(name.index() + 1, 0);
         }
         self.slots[name.index()] = slot + 1;
-        self.entered.push(name);
     }
 
     /// Takes the number of a name away.
@@ -38,20 +35,5 @@ impl Scope {
         if let Some(entry) = self.slots.get_mut(name.index()) {
             *entry = 0;
         }
-    }
-
-    /// The names that have numbers.
-    pub(super) fn names(&self) -> impl Iterator<Item = Name> {
-        self.entered.iter().copied().filter(|&name| self.get(name).is_some())
-    }
-
-    /// Takes all names out.
-    pub(super) fn clear(&mut self) {
-        for name in self.entered.drain(..) {
-            if let Some(entry) = self.slots.get_mut(name.index()) {
-                *entry = 0;
-            }
-        }
-        self.entered.shrink_to(ROOM);
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum Place<'c> {
 }
 
 /// The most locals for which room is kept from one body to the next.
-pub(super) const ROOM: usize = 1 << 10;
+const ROOM: usize = 1 << 10;
 
 /// What is known of a body between its statements. Those of the graph are checked some at a time.
 #[derive(Default)]
@@ -37,10 +37,15 @@ impl BodyState {
         BodyState { scope: Scope::new(names), declared: Scope::new(names), ..BodyState::default() }
     }
 
-    /// Forgets the body, but keeps room for the next one.
-    pub(super) fn clear(&mut self) {
-        self.scope.clear();
-        self.declared.clear();
+    /// The names of the locals that are known now.
+    pub(super) fn names(&self) -> impl Iterator<Item = Name> {
+        self.slots.iter().map(|slot| slot.name).filter(|&name| self.scope.get(name).is_some())
+    }
+
+    /// Forgets the body of a fragment with these results, but keeps room for the next one.
+    pub(super) fn clear(&mut self, results: impl Iterator<Item = Name>) {
+        self.slots.iter().for_each(|slot| self.scope.remove(slot.name));
+        results.for_each(|name| self.declared.remove(name));
         self.slots.clear();
         self.slots.shrink_to(ROOM);
         self.assigned_anywhere = None;
