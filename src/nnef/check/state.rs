@@ -32,9 +32,9 @@ pub(super) struct BodyState {
 }
 
 impl BodyState {
-    /// That of any body, for so many names.
+    /// That of any body, for so many names. Few of them are declared, most of these before others.
     pub(super) fn new(names: usize) -> Self {
-        BodyState { scope: Scope::new(names), declared: Scope::new(names), ..BodyState::default() }
+        BodyState { scope: Scope::new(names), ..BodyState::default() }
     }
 
     /// The names of the locals that are known now.
