@@ -97,6 +97,18 @@ fn arguments_go_to_the_parameters_that_their_names_say() {
     assert_eq!(lines[5], "f = softmax(d, axes = [3]);");
 }
 
+/// An argument by position takes the place of the one by name before it: another one is missing then.
+#[test]
+fn what_is_missing_is_told_whatever_else_is_wrong() {
+    let found = findings(
+        "a = add(x = x, w); b = add(x, x = w); c = add(x, z = w); d = add(x, y = w, y = w);",
+        &Options::default(),
+    );
+    let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
+    let wanted = ["E0404", "E0410", "E0403", "E0407", "E0405", "E0410", "E0406"];
+    assert_eq!(codes, wanted, "{found:?}");
+}
+
 #[test]
 fn operands_keep_their_types() {
     // The same operation on scalars, tensors and both, in turns.

@@ -219,7 +219,7 @@ impl BodyCheck<'_, '_> {
         let table = &mut self.tables().bound;
         let first = table.len();
         table.resize(first + count, None);
-        let (mut misplaced, mut filled) = (0, 0);
+        let mut misplaced = 0;
         let mut positions = None;
         if args.have_names() {
             self.named_after_positional(args);
@@ -230,7 +230,6 @@ impl BodyCheck<'_, '_> {
                 let position = next.next().unwrap_or_default();
                 if self.positional(callee, position, arg.value) {
                     self.tables().bound[first + position] = Some(arg.value);
-                    filled += 1;
                 }
                 continue;
             };
@@ -254,9 +253,8 @@ impl BodyCheck<'_, '_> {
                 self.report(Code::NamedTensor, ident.span, message);
             }
             self.tables().bound[first + param] = Some(arg.value);
-            filled += 1;
         }
-        if filled < count {
+        if self.tables().bound[first..first + count].contains(&None) {
             self.missing(callee, first, misplaced);
         }
         first as u32
