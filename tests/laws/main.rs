@@ -11,6 +11,7 @@ mod flattening;
 mod loops;
 mod meaning;
 mod model;
+mod mutated;
 mod real;
 mod scans;
 mod tape;

@@ -1,4 +1,5 @@
-//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7).
+//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), and what its text could not
+//! say (A1, I4).
 
 use std::borrow::Cow;
 
@@ -18,7 +19,7 @@ type Rule = for<'a> fn(&mut Check<'a>, &'a Operation);
 
 /// The rules by operation.
 const RULES: &[(&str, &[Rule])] = &[
-    (EXTERNAL, &[extents]),
+    (EXTERNAL, &[extents, input]),
     (VARIABLE, &[extents, label, shared_label]),
     (CONSTANT, &[extents, constant_length]),
     (UPDATE, &[update]),
@@ -55,6 +56,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
     for operation in &graph.operations {
         by_kind[graph.kind_id(operation).index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
     }
+    undeclared(&mut check);
 }
 
 impl<'a> Check<'a> {
@@ -81,6 +83,39 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let Some(shape) = check.shape(operation) else { return };
     if let Some(extent) = shape.iter().find(|&&extent| extent < i64::from(!open)) {
         check.report(operation, Code::BadExtent, format!("extent {extent} in shape {shape:?} is not positive"));
+    }
+}
+
+/// I4: what is external is an input. Of a name that is assigned twice the last tensor is the input.
+fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+    let graph = check.graph;
+    let tensor = graph.tensors_of(operation).next();
+    if let Some(tensor) = tensor.filter(|tensor| !check.draft && !graph.inputs.contains(tensor)) {
+        let name = graph.tensor_name(tensor);
+        check.report(operation, Code::ExternalNotInput, format!("`{name}` is external but no input of the graph"));
+    }
+}
+
+/// A1: no tensor has the name of an operation that nobody declares, which would be a call of the tensor.
+fn undeclared(check: &mut Check) {
+    let graph = check.graph;
+    let mut names: FxHashSet<Name> = graph.kinds.iter().filter(|kind| !kind.declared).map(|kind| kind.name).collect();
+    if names.is_empty() {
+        return;
+    }
+    let tensors = graph.tensors.iter().filter_map(|tensor| graph.names.user_name(tensor.name));
+    let tensors: FxHashSet<Name> = tensors.filter(|name| names.contains(name)).collect();
+    names.retain(|name| tensors.contains(name));
+    for operation in &graph.operations {
+        let kind = graph.kind(operation);
+        if !kind.declared && names.remove(&kind.name) {
+            let name = graph.text_of(kind.name);
+            check.report(
+                operation,
+                Code::CallsLocalName,
+                format!("`{name}` is a tensor of the graph and no operation"),
+            );
+        }
     }
 }
 
