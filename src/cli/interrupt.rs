@@ -3,9 +3,16 @@
 
 use crate::files::temporary::{self, Held};
 
-/// Waits for signals, in a thread of its own.
+/// Waits for signals from now on, in a thread of its own. Only what makes files needs that: until then
+/// signals end the process as they always do, and a thread takes addresses that may be few.
 #[cfg(unix)]
 pub(super) fn watch() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(start);
+}
+
+#[cfg(unix)]
+fn start() {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 

@@ -8,8 +8,8 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
 use crate::source::{Location, Sources, Span};
 
-use super::Failure;
 use super::terminal::Visible;
+use super::{Failure, interrupt};
 
 /// Larger inputs are refused.
 const MAX_INPUT: u64 = 2 << 30;
@@ -150,6 +150,7 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
 
 /// Writes a result to a file, completely or not at all.
 pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
+    interrupt::watch();
     let written = files::write(path, |error| error, |file| fill(file, content));
     written.map_err(|error| failure(&path.display().to_string(), &error))
 }

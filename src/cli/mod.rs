@@ -69,7 +69,6 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { Status::Failed } else { Status::Done } as u8);
         }
     };
-    interrupt::watch();
     let result = run(cli);
     let _settled = interrupt::settle();
     let status = match result {

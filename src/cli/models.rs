@@ -12,11 +12,11 @@ use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Targe
 use crate::source::{Location, Span};
 use crate::{Document, Graph};
 
-use super::Failure;
 use super::args::To;
 use super::io::{self, Input, Unread};
 use super::progress::Progress;
 use super::report::Reporter;
+use super::{Failure, interrupt};
 
 /// A graph with warnings, or the errors.
 pub(crate) type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
@@ -227,6 +227,7 @@ impl Whole {
         let mut progress = Progress::new(reporter.interactive(), content.size());
         let mut add = |bytes| progress.add(bytes);
         let mut content = Content { progress: Some(&mut add), ..content };
+        interrupt::watch();
         self.target.write(&mut content).map_err(failed)
     }
 }
@@ -236,5 +237,6 @@ pub(crate) fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
     let quant = model.quant().map_err(failed)?;
     let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
     let mut content = Content { quant: quant.as_deref(), hidden: true, ..Content::new(&mut graph).with_files(model) };
+    interrupt::watch();
     rewrite(model, &mut content).map_err(failed)
 }

@@ -35,7 +35,9 @@ impl Archive {
         let compressed = start().map_err(|error| ModelError::io(name, error))?;
         let archive = Archive { file, compressed };
         let mut index = Index::default();
-        archive.read(name, limits, |entries| list(entries, limits, &mut index))?;
+        let packed = compressed.then(|| archive.file.metadata().map(|data| data.len())).transpose();
+        let packed = packed.map_err(|error| ModelError::io(name, error))?;
+        archive.read(name, limits, |entries| list(entries, limits, packed, &mut index))?;
         Ok((archive, index))
     }
 
@@ -135,8 +137,14 @@ fn run_all<T>(
     Ok(result)
 }
 
-/// Lists entries, and keeps the texts and the headers of data files.
-fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Result<(), EntryError> {
+/// Lists entries, and keeps the texts and the headers of data files. A compressed archive has `packed`
+/// bytes.
+fn list(
+    entries: &mut dyn EntryStream,
+    limits: &Limits,
+    packed: Option<u64>,
+    index: &mut Index,
+) -> Result<(), EntryError> {
     let mut seen = 0;
     while let Some(entry) = entries.next_entry()? {
         seen += 1;
@@ -156,6 +164,10 @@ fn list(entries: &mut dyn EntryStream, limits: &Limits, index: &mut Index) -> Re
         if text && entry.size > keep {
             let message = format!("{} has {} bytes, at most {keep} are read", entry.path, entry.size);
             return Err(EntryError::Refused(Code::TooLarge, message));
+        }
+        let allowed = packed.map_or(u64::MAX, |packed| limits.text.max(packed.saturating_mul(limits.ratio)));
+        if text && entry.size > allowed {
+            return Err(EntryError::Refused(Code::ModelLimit, BOMB.to_string()));
         }
         let mut bytes = Vec::new();
         entries.content().take(keep).read_to_end(&mut bytes)?;

@@ -13,6 +13,9 @@ pub struct Limits {
     pub graph: u64,
     /// The longest `graph.quant`, in bytes.
     pub quant: u64,
+    /// A text in a compressed archive may always have this many bytes; one that is longer, up to
+    /// [`Limits::ratio`] times the size of the archive. Texts are held in memory.
+    pub text: u64,
     /// A compressed archive may always decompress to this many bytes.
     pub unpacked: u64,
     /// It may decompress to more, up to this many times its size. Weights hardly compress; an archive
@@ -22,6 +25,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { entries: 200_000, names: 64 << 20, graph: 2 << 30, quant: 64 << 20, unpacked: 8 << 30, ratio: 200 }
+        Limits {
+            entries: 200_000,
+            names: 64 << 20,
+            graph: 2 << 30,
+            quant: 64 << 20,
+            text: 64 << 20,
+            unpacked: 8 << 30,
+            ratio: 200,
+        }
     }
 }

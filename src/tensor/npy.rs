@@ -45,7 +45,19 @@ impl Tensor {
     }
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
+/// The bytes of a file that are enough to tell its length.
+pub(super) const HEAD: u64 = MAX_HEADER as u64 + 12;
+
+/// Refuses the first bytes of a file, [`HEAD`] of them if there are so many, whose header does not
+/// describe so many bytes in all.
+pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> {
+    let (header, data) = split(head)?;
+    let before = head.len() - data.len();
+    header.check_data(length.saturating_sub(before as u64))
+}
+
+/// The header of a file, and the bytes behind it.
+fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are no array of numpy") };
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -57,15 +69,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
         return fail("the array of numpy ends within its header");
     }
     let (text, data) = rest.split_at(length);
-    let header = Header::parse(&String::from_utf8_lossy(text))?;
-    let needed = volume(&header.shape).and_then(|count| count.checked_mul(header.width));
+    Ok((Header::parse(&String::from_utf8_lossy(text))?, data))
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
+    let (header, data) = split(bytes)?;
     // The length is checked before anything is allocated.
-    if needed.is_none_or(|needed| needed != data.len()) {
-        let (shape, width, length) = (&header.shape, header.width, data.len());
-        return fail(format!(
-            "shape {shape:?} with {width} bytes an item does not fit the {length} bytes of the array"
-        ));
-    }
+    header.check_data(data.len() as u64)?;
     let items = data.chunks_exact(header.width);
     match header.kind {
         b'f' => header.tensor::<f64>(items.map(|item| header.float(item)).collect()),
@@ -109,6 +119,16 @@ impl Header {
             return fail("the header of the numpy array has no valid shape");
         };
         Ok(Header { kind, width, big_endian: order == b'>', fortran: fortran.starts_with("True"), shape })
+    }
+
+    /// Refuses a number of bytes of data that the items do not take.
+    fn check_data(&self, length: u64) -> Result<(), TensorError> {
+        let needed = volume(&self.shape).and_then(|count| count.checked_mul(self.width));
+        if needed.is_some_and(|needed| needed as u64 == length) {
+            return Ok(());
+        }
+        let (shape, width) = (&self.shape, self.width);
+        fail(format!("shape {shape:?} with {width} bytes an item does not fit the {length} bytes of the array"))
     }
 
     /// A tensor of the items, from either order of axes.

@@ -42,11 +42,16 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
     let mut tensors = Vec::new();
     let mut left = MAX_INFLATED;
     for i in 0..archive.len() {
-        let member = archive.by_index(i).map_err(|error| broken(&error))?;
+        let mut member = archive.by_index(i).map_err(|error| broken(&error))?;
         let name = member.name().map_err(|error| broken(&error))?.trim_end_matches(".npy").to_string();
-        let mut content = Vec::new();
+        let (size, mut content) = (member.size(), Vec::new());
+        member.by_ref().take(npy::HEAD).read_to_end(&mut content).map_err(|error| broken(&error))?;
+        // Before all of it is inflated: a small archive can hold gigabytes of zeros.
+        let misfit = |error| TensorError::new(format!("member `{name}`: {error}"));
+        npy::check_length(&content, size).map_err(misfit)?;
         // The size that the archive states may be wrong, so memory is allocated as bytes are read.
-        member.take(left + 1).read_to_end(&mut content).map_err(|error| broken(&error))?;
+        let bound = size.min(left).saturating_sub(content.len() as u64) + 1;
+        member.take(bound).read_to_end(&mut content).map_err(|error| broken(&error))?;
         let Some(rest) = left.checked_sub(content.len() as u64) else {
             return Err(TensorError::new(format!("the archive holds more than {} GiB", MAX_INFLATED >> 30)));
         };
@@ -84,6 +89,20 @@ mod tests {
         assert!(is_npz(&bytes));
         assert_eq!(bytes, write([("a", &a), ("b", &b)]).unwrap());
         assert_eq!(read(&bytes).unwrap(), [("a".to_string(), a), ("b".to_string(), b)]);
+    }
+
+    /// An archive that says of a member what is not true: it is not inflated.
+    #[test]
+    fn a_member_that_is_longer_than_its_array_is_refused() {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        writer.start_file("x.npy", options).unwrap();
+        writer.write_all(&npy::write(&Tensor::number(1.0))).unwrap();
+        (0..64).for_each(|_| writer.write_all(&[0; 1 << 20]).unwrap());
+        let bytes = writer.finish().unwrap().into_inner();
+        assert!(bytes.len() < 1 << 20);
+        let message = read(&bytes).unwrap_err().0;
+        assert!(message.starts_with("member `x`: shape [] with 4 bytes an item does not fit"), "{message}");
     }
 
     #[test]

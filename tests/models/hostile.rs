@@ -70,6 +70,13 @@ fn archives_that_unpack_to_too_much_are_refused() {
     (limits.names, limits.quant, limits.graph) = (500, 10, 10_000);
     let bomb = gzip(&Archive::default().file("w.dat", vec![0; 4 << 20]).end());
     assert_eq!(refusal(&bomb, &limits).unwrap().0, "E1205");
+    // A text is held in memory, so it is bounded by itself.
+    let mut texts = Limits::default();
+    (texts.text, texts.ratio) = (1 << 20, 100);
+    let text = |length: usize| Archive::default().file("graph.nnef", vec![b'@'; length]).end();
+    assert_eq!(refusal(&gzip(&text(2 << 20)), &texts).unwrap().0, "E1205");
+    assert!(refusal(&gzip(&text(1 << 20)), &texts).is_none_or(|(code, _)| code != "E1205"));
+    assert!(refusal(&text(2 << 20), &texts).is_none_or(|(code, _)| code != "E1205"));
     // Zeros behind the last entry count, too.
     let mut tail = Archive::default().file("w.dat", "x").end();
     tail.resize(4 << 20, 0);
