@@ -57,7 +57,7 @@ fn the_draft_keeps_its_syntax() {
     assert_eq!(once.matches('#').count(), blocks);
 }
 
-/// A statement of thousands of nodes keeps its tree, which is moved when there are statements before it.
+/// Statements of thousands of nodes among short ones.
 #[test]
 fn long_statements_are_laid_out_alike_wherever_they_stand() {
     let head = "version 1.0;\nextension KHR_enable_fragment_definitions;\nextension KHR_enable_operator_expressions;\n\

@@ -165,7 +165,7 @@ fn list(
             let message = format!("{} has {} bytes, at most {keep} are read", entry.path, entry.size);
             return Err(EntryError::Refused(Code::TooLarge, message));
         }
-        let allowed = packed.map_or(u64::MAX, |packed| limits.text.max(packed.saturating_mul(limits.ratio)));
+        let allowed = packed.map_or(u64::MAX, |packed| limits.inflated(limits.text, packed));
         if text && entry.size > allowed {
             return Err(EntryError::Refused(Code::ModelLimit, BOMB.to_string()));
         }

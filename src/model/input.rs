@@ -96,7 +96,7 @@ impl Read for Packed<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.decoder.read(buffer)?;
         self.position += count as u64;
-        let allowed = self.limits.unpacked.max(self.packed.get().saturating_mul(self.limits.ratio));
+        let allowed = self.limits.inflated(self.limits.unpacked, self.packed.get());
         if self.position > allowed {
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, BOMB));
         }

@@ -56,7 +56,7 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
             return Err(TensorError::new(format!("the archive holds more than {} GiB", MAX_INFLATED >> 30)));
         };
         left = rest;
-        let tensor = npy::read(&content).map_err(|error| TensorError::new(format!("member `{name}`: {error}")))?;
+        let tensor = npy::read(&content).map_err(misfit)?;
         tensors.push((name, tensor));
     }
     Ok(tensors)

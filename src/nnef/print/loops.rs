@@ -1,19 +1,20 @@
 //! Loops: their clauses on one line, a body in braces with a statement on each line.
 
 use super::module::{INDENT, Writer};
-use crate::nnef::ast::{Ast, Expr, ExprId, LoopId, TypeSpecId};
+use crate::nnef::ast::{Expr, ExprId, LoopId, TypeSpecId};
 use crate::source::names::Name;
 
 impl Writer<'_> {
     /// Prints a loop whose statement is indented so deep.
-    pub(super) fn looping(&mut self, ast: &Ast, id: LoopId, depth: usize) {
+    pub(super) fn looping(&mut self, id: LoopId, depth: usize) {
+        let ast = &self.module.ast;
         let of = ast.loops[id.index()];
         for (i, recurrence) in ast.recurrences[of.recurrences.range()].iter().enumerate() {
             self.word(if i == 0 { "with " } else { ", " });
             self.name(recurrence.name.name);
             recurrence.ty.into_iter().for_each(|ty| self.spec(ty));
             self.word(" = ");
-            self.printer(ast).expr(recurrence.initial, 0);
+            self.printer().expr(recurrence.initial, 0);
         }
         let mut space = if of.recurrences.len > 0 { " " } else { "" };
         for (i, iterator) in ast.iterators[of.iterators.range()].iter().enumerate() {
@@ -21,12 +22,12 @@ impl Writer<'_> {
             self.word(if i == 0 { "for " } else { "" });
             self.name(iterator.name.name);
             self.word(" : ");
-            self.printer(ast).expr(iterator.iterable, 0);
+            self.printer().expr(iterator.iterable, 0);
             space = " ";
         }
         if of.before.is_some() {
             self.word(space);
-            self.condition(ast, "while ", of.before);
+            self.condition("while ", of.before);
             space = " ";
         }
         self.word(space);
@@ -37,43 +38,44 @@ impl Writer<'_> {
                 self.name(index.name);
                 self.word(if of.count.is_some() { " -> " } else { " ->" });
             }
-            self.condition(ast, "", of.count);
+            self.condition("", of.count);
             self.word(")");
         }
         self.word(" ");
-        self.loop_body(ast, id, depth);
-        self.condition(ast, " while ", of.after);
+        self.loop_body(id, depth);
+        self.condition(" while ", of.after);
     }
 
     /// An expression that may be there, behind a word.
-    fn condition(&mut self, ast: &Ast, word: &str, of: Option<ExprId>) {
+    fn condition(&mut self, word: &str, of: Option<ExprId>) {
         if let Some(of) = of {
             self.word(word);
-            self.printer(ast).expr(of, 0);
+            self.printer().expr(of, 0);
         }
     }
 
-    fn loop_body(&mut self, ast: &Ast, id: LoopId, depth: usize) {
+    fn loop_body(&mut self, id: LoopId, depth: usize) {
+        let ast = &self.module.ast;
         let of = ast.loops[id.index()];
         if !of.block {
-            return ast.items(of.results).iter().for_each(|&result| self.printer(ast).expr(result, 0));
+            return ast.items(of.results).iter().for_each(|&result| self.printer().expr(result, 0));
         }
         self.word("{\n");
         for (target, value) in ast.loop_statements(&of) {
             self.word(&INDENT.repeat(depth + 1));
-            self.target(ast, target);
+            self.target(target);
             self.word(" = ");
             match ast.expr(value) {
                 // As deep as bodies of loops nest, which is bounded.
-                Expr::Loop(inner) => self.looping(ast, inner, depth + 1),
-                _ => self.printer(ast).expr(value, 0),
+                Expr::Loop(inner) => self.looping(inner, depth + 1),
+                _ => self.printer().expr(value, 0),
             }
             self.word(";\n");
         }
         self.word(&INDENT.repeat(depth + 1));
         for (i, &result) in ast.items(of.results).iter().enumerate() {
             self.word(if i == 0 { "yield " } else { ", " });
-            self.printer(ast).expr(result, 0);
+            self.printer().expr(result, 0);
         }
         self.word(";\n");
         self.word(&INDENT.repeat(depth));
@@ -88,10 +90,9 @@ impl Writer<'_> {
         self.out.push_str(self.names.text(name));
     }
 
-    /// `: type`. Types are those of the module, whatever tree the statement has.
+    /// `: type`
     fn spec(&mut self, ty: TypeSpecId) {
         self.out.push_str(": ");
-        let ast = &self.module.ast;
-        self.printer(ast).spec(ty);
+        self.printer().spec(ty);
     }
 }

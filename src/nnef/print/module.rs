@@ -2,9 +2,7 @@
 
 use super::{ListLayout, Printer};
 use crate::graph::Dialect;
-use crate::nnef::ast::{
-    Assignment, Ast, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Item, Module, Param,
-};
+use crate::nnef::ast::{Assignment, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Item, Module, Param};
 use crate::nnef::dialect::Rules;
 use crate::source::Span;
 use crate::source::names::Names;
@@ -133,8 +131,8 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    pub(super) fn printer<'p>(&'p mut self, ast: &'p Ast) -> Printer<'p> {
-        Printer { ast, names: self.names, rules: self.rules, out: &mut self.out }
+    pub(super) fn printer(&mut self) -> Printer<'_> {
+        Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
     /// `extension A B;`: identifiers separated by one space, other text as it is.
@@ -175,7 +173,7 @@ impl Writer<'_> {
             head.push_str("<?");
             if let Some(default) = default {
                 head.push_str(" = ");
-                head.push_str(self.printer(&self.module.ast).word(default.text()));
+                head.push_str(self.printer().word(default.text()));
             }
             head.push('>');
         }
@@ -188,7 +186,7 @@ impl Writer<'_> {
         let close = if fragment.body.is_some() { "" } else { ";" };
         self.head(head, params, results, close);
         match &fragment.body {
-            Some(body) => self.body(body.span, |writer| writer.assignments(&writer.module.ast, &body.assignments)),
+            Some(body) => self.body(body.span, |writer| writer.assignments(&body.assignments)),
             None => self.trail(fragment.span.end),
         }
     }
@@ -210,7 +208,7 @@ impl Writer<'_> {
         let (params, results) = (texts(&graph.params), texts(&graph.results));
         self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
         let body = &graph.body;
-        self.body(body.span, |writer| writer.assignments(&writer.module.ast, &body.assignments));
+        self.body(body.span, |writer| writer.assignments(&body.assignments));
     }
 
     /// `name( a, b ) -> ( c )`, on one line if it fits.
@@ -243,45 +241,48 @@ impl Writer<'_> {
     }
 
     /// Prints statements, whose nodes are those of a tree.
-    fn assignments(&mut self, ast: &Ast, assignments: &[Assignment]) {
-        assignments.iter().for_each(|assignment| self.assignment(ast, assignment));
+    fn assignments(&mut self, assignments: &[Assignment]) {
+        assignments.iter().for_each(|assignment| self.assignment(assignment));
     }
 
-    fn assignment(&mut self, ast: &Ast, assignment: &Assignment) {
+    fn assignment(&mut self, assignment: &Assignment) {
+        let ast = &self.module.ast;
         self.lead(assignment.span.end, assignment.span.start, INDENT, false);
         let line = self.out.len() - INDENT.len();
-        self.target(ast, assignment.target);
+        self.target(assignment.target);
         self.out.push_str(" = ");
         if let Expr::Loop(id) = ast.expr(assignment.value) {
-            self.looping(ast, id, 1);
+            self.looping(id, 1);
             self.out.push(';');
             return self.trail(assignment.span.end);
         }
         let value = self.out.len();
         let semicolon = if self.rules.semicolons { ";" } else { "" };
-        self.printer(ast).expr(assignment.value, 0);
+        self.printer().expr(assignment.value, 0);
         self.out.push_str(semicolon);
-        if self.out.len() - line > WIDTH && self.breaks(ast, assignment.value) {
+        if self.out.len() - line > WIDTH && self.breaks(assignment.value) {
             self.out.truncate(value);
-            self.printer(ast).list(assignment.value, BROKEN);
+            self.printer().list(assignment.value, BROKEN);
             self.out.push_str(semicolon);
         }
         self.trail(assignment.span.end);
     }
 
     /// A left side; the outermost tuple goes without parentheses.
-    pub(super) fn target(&mut self, ast: &Ast, id: ExprId) {
-        let Expr::Tuple(range) = ast.expr(id) else { return self.printer(ast).expr(id, 0) };
+    pub(super) fn target(&mut self, id: ExprId) {
+        let ast = &self.module.ast;
+        let Expr::Tuple(range) = ast.expr(id) else { return self.printer().expr(id, 0) };
         for (index, item) in ast.items(range).iter().enumerate() {
-            let mut printer = self.printer(ast);
+            let mut printer = self.printer();
             printer.separate(index);
             printer.expr(*item, 0);
         }
     }
 
     /// Whether a value is a list that gains from being broken; packed arrays stay on a line.
-    fn breaks(&mut self, ast: &Ast, id: ExprId) -> bool {
+    fn breaks(&mut self, id: ExprId) -> bool {
+        let ast = &self.module.ast;
         let list = matches!(ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));
-        list && self.printer(ast).count(id) > 0
+        list && self.printer().count(id) > 0
     }
 }
