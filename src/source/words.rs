@@ -3,6 +3,10 @@
 /// The bytes of a word.
 pub(crate) const WORD: usize = 8;
 
+/// The bits of so many bytes at the start of a word.
+const FIRST: [u64; WORD + 1] =
+    [0, 0xFF, 0xFFFF, 0xFF_FFFF, 0xFFFF_FFFF, 0xFF_FFFF_FFFF, 0xFFFF_FFFF_FFFF, 0xFF_FFFF_FFFF_FFFF, u64::MAX];
+
 /// The word at a place; behind the end of the text there are zeros.
 #[inline]
 pub(crate) fn load(text: &[u8], at: usize) -> u64 {
@@ -21,8 +25,7 @@ fn load_end(text: &[u8], at: usize) -> u64 {
 /// The first bytes of a word, at most all, with zeros behind them.
 #[inline]
 pub(crate) fn first(word: u64, len: usize) -> u64 {
-    // Shifted by all bits, there would be no number.
-    word & u64::MAX.checked_shr(u64::BITS - 8 * len.min(WORD) as u32).unwrap_or(0)
+    word & FIRST[len.min(WORD)]
 }
 
 /// Every byte of a word.

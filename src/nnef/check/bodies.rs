@@ -27,6 +27,8 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) ast: &'c Ast,
     pub(super) place: Place<'c>,
     pub(super) state: BodyState,
+    /// The side tables of the tree, taken from the checker for as long as the body is checked.
+    pub(super) tables: ModuleInfo,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
     /// The names of the body of a loop so far, in one.
@@ -73,7 +75,8 @@ impl<'d> Checker<'d> {
         let Some(body) = &fragment.body else { return };
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
         let (ast, state) = (self.ast(module), std::mem::take(&mut self.spare));
-        let mut check = BodyCheck::new(self, module, Place::Fragment(id, body), ast, state);
+        let tables = std::mem::take(&mut self.checked.modules[module.index()]);
+        let mut check = BodyCheck::new(self, (module, ast), Place::Fragment(id, body), state, tables);
         for (i, param) in fragment.params.iter().enumerate() {
             let ty = check.checked().fragment(id).params[i].ty;
             check.add_slot(param.name, ty);
@@ -82,8 +85,9 @@ impl<'d> Checker<'d> {
         results.clone().zip(0..).for_each(|(result, i)| check.state.declared.insert(result.name, i));
         body.assignments.iter().for_each(|assignment| check.assignment(assignment));
         let results: Vec<_> = results.map(|result| check.finish(result, Code::ResultUnassigned, "result")).collect();
-        let mut state = check.state;
+        let (mut state, tables) = (check.state, check.tables);
         let checked = &mut self.checked;
+        checked.modules[module.index()] = tables;
         let slots = (checked.slot_names.len() as u32, state.slots.len() as u32);
         checked.bodies[id.index()] = Some(BodyInfo { slots, results: checked.result_slots.len() as u32 });
         checked.slot_names.extend(state.slots.iter().map(|slot| slot.name));
@@ -96,12 +100,12 @@ impl<'d> Checker<'d> {
 impl<'c, 'd> BodyCheck<'c, 'd> {
     pub(super) fn new(
         checker: &'c mut Checker<'d>,
-        module: ModuleId,
+        (module, ast): (ModuleId, &'c Ast),
         place: Place<'c>,
-        ast: &'c Ast,
         state: BodyState,
+        tables: ModuleInfo,
     ) -> Self {
-        BodyCheck { checker, module, ast, place, state, new_symbols: false, loop_locals: None }
+        BodyCheck { checker, module, ast, place, state, tables, new_symbols: false, loop_locals: None }
     }
 
     pub(super) fn checked(&self) -> &Checked<'d> {
@@ -114,14 +118,6 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     pub(super) fn in_graph(&self) -> bool {
         matches!(self.place, Place::Graph(_))
-    }
-
-    /// The side tables of the tree.
-    pub(super) fn tables(&mut self) -> &mut ModuleInfo {
-        match self.place {
-            Place::Graph(_) => &mut self.checker.checked.statements,
-            Place::Fragment(..) => &mut self.checker.checked.modules[self.module.index()],
-        }
     }
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
@@ -171,11 +167,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn set_type(&mut self, id: ExprId, ty: Type) {
-        self.tables().nodes[id].ty = ty;
+        self.tables.nodes[id].ty = ty;
     }
 
     pub(super) fn set_ref(&mut self, id: ExprId, referent: Ref) {
-        self.tables().nodes[id].referent = referent;
+        self.tables.nodes[id].referent = referent;
     }
 
     pub(super) fn fit(&self, formal: Type, actual: Type) -> Fit {

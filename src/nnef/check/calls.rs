@@ -135,18 +135,14 @@ impl BodyCheck<'_, '_> {
     }
 
     fn set_call(&mut self, id: ExprId, info: CallInfo) {
-        let tables = self.tables();
+        let tables = &mut self.tables;
         tables.nodes[id].referent = Ref::Call(tables.calls.len() as u32);
         tables.calls.push(info);
     }
 
     /// The argument of a call for a parameter, by the first entry in [`ModuleInfo::bound`](super::ModuleInfo::bound).
     pub(super) fn bound(&self, first: u32, param: usize) -> Option<ExprId> {
-        let tables = match self.place {
-            Place::Graph(_) => &self.checked().statements,
-            Place::Fragment(..) => &self.checked().modules[self.module.index()],
-        };
-        tables.bound[first as usize + param]
+        self.tables.bound[first as usize + param]
     }
 
     /// A4
@@ -216,7 +212,7 @@ impl BodyCheck<'_, '_> {
     fn bind(&mut self, callee: Callee) -> u32 {
         let args = self.ast.arguments(callee.call);
         let count = callee.info.params.len();
-        let table = &mut self.tables().bound;
+        let table = &mut self.tables.bound;
         let first = table.len();
         table.resize(first + count, None);
         let mut misplaced = 0;
@@ -229,7 +225,7 @@ impl BodyCheck<'_, '_> {
             let Some(ident) = arg.name else {
                 let position = next.next().unwrap_or_default();
                 if self.positional(callee, position, arg.value) {
-                    self.tables().bound[first + position] = Some(arg.value);
+                    self.tables.bound[first + position] = Some(arg.value);
                 }
                 continue;
             };
@@ -252,9 +248,9 @@ impl BodyCheck<'_, '_> {
                 let message = format!("tensor `{}` should be given by position", self.text(ident.name));
                 self.report(Code::NamedTensor, ident.span, message);
             }
-            self.tables().bound[first + param] = Some(arg.value);
+            self.tables.bound[first + param] = Some(arg.value);
         }
-        if self.tables().bound[first..first + count].contains(&None) {
+        if self.tables.bound[first..first + count].contains(&None) {
             self.missing(callee, first, misplaced);
         }
         first as u32
@@ -307,7 +303,7 @@ impl BodyCheck<'_, '_> {
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
     fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
-        let bound = self.tables().bound[first..].to_vec();
+        let bound = self.tables.bound[first..].to_vec();
         let checked = self.checked();
         let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
         if missing.clone().count() <= misplaced {

@@ -79,7 +79,7 @@ impl BodyCheck<'_, '_> {
             Expr::Name(name) => match self.state.scope.get(name) {
                 Some(slot) => {
                     let ty = self.state.slots[slot as usize].ty;
-                    self.tables().nodes[id] = NodeInfo { ty, referent: Ref::Slot(slot) };
+                    self.tables.nodes[id] = NodeInfo { ty, referent: Ref::Slot(slot) };
                     return ty;
                 }
                 None => self.other_name(id, name),

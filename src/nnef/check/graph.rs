@@ -11,9 +11,11 @@ impl<'d> Checker<'d> {
     fn in_graph<T>(&mut self, graph: &GraphDecl, check: impl FnOnce(&mut BodyCheck<'_, 'd>) -> T) -> T {
         let main = self.checked.document.main_id();
         let (ast, state) = (self.ast(main), std::mem::take(&mut self.graph));
-        let mut body = BodyCheck::new(self, main, Place::Graph(graph), ast, state);
+        let tables = std::mem::take(&mut self.checked.statements);
+        let mut body = BodyCheck::new(self, (main, ast), Place::Graph(graph), state, tables);
         let found = check(&mut body);
-        self.graph = body.state;
+        let (state, tables) = (body.state, body.tables);
+        (self.graph, self.checked.statements) = (state, tables);
         found
     }
 

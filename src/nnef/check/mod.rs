@@ -25,7 +25,6 @@ pub(crate) use tables::{CallInfo, ModuleInfo, NodeInfo, NodeTable, Ref};
 
 use rustc_hash::FxHashSet;
 use scope::Scope;
-use smallvec::SmallVec;
 use state::BodyState;
 
 use super::ast::{Ast, ExprId, Generic};
@@ -73,9 +72,9 @@ pub(crate) struct FragmentInfo {
     /// Its name.
     pub(crate) name: Name,
     /// Its parameters.
-    pub(crate) params: SmallVec<[ParamInfo; 1]>,
+    pub(crate) params: Vec<ParamInfo>,
     /// Its results.
-    pub(crate) results: SmallVec<[ResultInfo; 1]>,
+    pub(crate) results: Vec<ResultInfo>,
     /// Whether it is generic.
     pub(crate) generic: Generic,
     /// Whether it has a body.
