@@ -21,6 +21,7 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 mod unroll;
+mod window;
 
 pub use network::Network;
 use network::{LoopId, Type};
