@@ -1,7 +1,8 @@
 //! Five hundred inputs made to take time or memory, the same in each run: every call ends with exit
-//! status 0 or 1 within two seconds of processor time and one gigabyte.
+//! status 0 or 1 within two seconds of processor time and one gigabyte of memory.
 //!
-//! The system limits each call. A build for debugging is some times slower, and gets more time.
+//! The system ends a call that takes longer; the memory in use is looked up all the while. A build for
+//! debugging is some times slower, and gets more time.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -10,17 +11,20 @@ mod common;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use common::{HEADER, Random};
 use nnef_flatten::tensor::Tensor;
 
 /// Seconds of processor time.
 const SECONDS: u32 = if cfg!(debug_assertions) { 10 } else { 2 };
-/// Addresses in KiB: a gigabyte, and what allocators and stacks reserve but do not use.
-const ADDRESSES: u32 = (1 << 20) + (1 << 18);
+/// Memory in use, in KiB.
+const MEMORY: u64 = 1 << 20;
+/// Addresses in KiB: tables reserve more than they use.
+const ADDRESSES: u32 = 4 << 20;
 const INPUTS: usize = 500;
 
 /// An input: the ending of its file, its bytes, and the calls on it.
@@ -31,6 +35,13 @@ struct Input {
 }
 
 const TEXT_CALLS: &[&[&str]] = &[&["-q"], &["check"], &["-q", "--lower", "all", "--to", "json"], &["fmt", "--check"]];
+/// For expansions that go on up to their limits.
+const HEAVY_CALLS: &[&[&str]] = &[
+    &["-q"],
+    &["-q", "--lower", "all", "--limits", "untrusted"],
+    &["check", "--limits", "untrusted"],
+    &["-q", "--to", "json", "--limits", "untrusted"],
+];
 const RUN_CALLS: &[&[&str]] =
     &[&["-q", "--verify", "--limits", "untrusted"], &["check"], &["run", "--limits", "untrusted"]];
 const MODEL_CALLS: &[&[&str]] = &[&["check"], &["-q"], &["run", "--limits", "untrusted"]];
@@ -153,7 +164,7 @@ fn calls(random: &mut Random) -> Input {
             "fragment f{i}( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) {{ y = {call}; }}"
         );
     }
-    text(document(&fragments, &format!("y = f{depth}(x, 1);")))
+    Input { calls: HEAVY_CALLS, ..text(document(&fragments, &format!("y = f{depth}(x, 1);"))) }
 }
 
 /// Recursion that does not end, or hardly ever, with values that grow.
@@ -169,7 +180,7 @@ fn recursion(random: &mut Random) -> Input {
          {{ {extra} m = n{uses}; y = {} if {ends} && m != -1 else x; }}",
         call.replace('A', grown)
     );
-    text(document(&fragment, "y = f(x, 1, [1, 2]);"))
+    Input { calls: HEAVY_CALLS, ..text(document(&fragment, "y = f(x, 1, [1, 2]);")) }
 }
 
 /// Comprehensions in comprehensions over long arrays.
@@ -183,7 +194,10 @@ fn comprehensions(random: &mut Random) -> Input {
     });
     let made = made.replacen("yield i]", "yield 1]", 1);
     let body = format!("a = {made}; y = relu(x) if length_of(a) > 0 else x;");
-    text(document(&format!("fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} }}"), "y = f(x);"))
+    Input {
+        calls: HEAVY_CALLS,
+        ..text(document(&format!("fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {body} }}"), "y = f(x);"))
+    }
 }
 
 /// Shapes and attributes that are far too large, for the evaluator.
@@ -346,6 +360,29 @@ fn arrays(random: &mut Random) -> Input {
 const MAKERS: &[fn(&mut Random) -> Input] =
     &[words, nested, calls, recursion, comprehensions, shapes, names, mutants, archives, networks, arrays];
 
+/// Runs a command; what it says, and the most memory that it has in use, in KiB.
+fn measured(command: &mut Command) -> (Output, u64) {
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let (ended, peak) = (AtomicBool::new(false), AtomicU64::new(0));
+    let watch = || {
+        while !ended.load(Ordering::Relaxed) {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let used = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let used = used.and_then(|used| used.trim().trim_end_matches(" kB").parse().ok());
+            peak.fetch_max(used.unwrap_or(0), Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(2));
+        }
+    };
+    let output = thread::scope(|scope| {
+        scope.spawn(watch);
+        let output = child.wait_with_output().unwrap();
+        ended.store(true, Ordering::Relaxed);
+        output
+    });
+    (output, peak.into_inner())
+}
+
 /// Calls the command on an input; what is wrong with how it ends.
 fn attack(folder: &Path, i: usize) -> Option<String> {
     let mut random = Random::new(0xADDE + i as u64);
@@ -364,8 +401,11 @@ fn attack(folder: &Path, i: usize) -> Option<String> {
             command.arg(argument)
         };
     }
-    let output = command.arg(&path).output().unwrap();
+    let (output, peak) = measured(command.arg(&path));
     std::fs::remove_file(&path).unwrap();
+    if peak > MEMORY {
+        return Some(format!("input {i}, {call:?}: {} MiB", peak >> 10));
+    }
     match output.status.code() {
         Some(0) => None,
         Some(1) if !output.stderr.is_empty() || call[0] == "fmt" => None,

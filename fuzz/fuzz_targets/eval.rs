@@ -21,7 +21,7 @@ fn small_inputs(graph: &Graph) -> Result<Vec<(String, nnef_flatten::tensor::Tens
         let shape = graph.shape(*input).and_then(|shape| shape.known()).ok_or(())?;
         shape.iter().try_fold(1i64, |items, extent| items.checked_mul(*extent)).ok_or(())
     };
-    for input in &graph.inputs {
+    for input in graph.inputs() {
         if items(input)? > 1 << 16 {
             return Err(());
         }
