@@ -45,6 +45,12 @@ pub struct Options {
     pub max_ops: u64,
     /// The most calls that may be open at once.
     pub max_depth: u64,
+    /// The most items of an array, and characters of a string, that an expansion makes.
+    pub max_length: usize,
+    /// The most bytes of values, open calls and names that an expansion holds at a time.
+    pub max_memory: u64,
+    /// The longest text that is read, in bytes.
+    pub max_text: u64,
     /// Further files of declarations: name for messages, and text.
     pub libraries: Vec<(String, String)>,
     /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
@@ -76,6 +82,9 @@ impl Default for Options {
             keep_unused: false,
             max_ops: 10_000_000,
             max_depth: 1 << 20,
+            max_length: 10_000_000,
+            max_memory: 768 << 20,
+            max_text: 2 << 30,
             libraries: Vec::new(),
             migrate: false,
             input_shapes: Vec::new(),
@@ -90,6 +99,30 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The limits for documents of strangers, as a service reads them; everything else is as usual. A
+    /// document takes a second or two and some hundred megabytes at most.
+    ///
+    /// ```
+    /// use nnef_flatten::{Options, expand, parse};
+    ///
+    /// let options = Options::untrusted();
+    /// let text = "version 1.0;\n#".to_string() + &"a".repeat(100 << 20);
+    /// let parsed = parse("upload", text, &options);
+    /// assert!(parsed.diagnostics.has_errors());
+    /// ```
+    pub fn untrusted() -> Options {
+        Options {
+            max_ops: 200_000,
+            max_depth: 10_000,
+            max_length: 1_000_000,
+            max_memory: 128 << 20,
+            max_text: 8 << 20,
+            max_steps: 4_000_000,
+            max_bytes: 128 << 20,
+            ..Options::default()
+        }
+    }
+
     /// The options after a change.
     pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Options {
         change(&mut self);

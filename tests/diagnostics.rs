@@ -107,6 +107,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1303", OPTIONS),
     ("E1304", OPTIONS),
     ("E1305", OPTIONS),
+    ("E1306", OPTIONS),
 ];
 
 /// Codes that always come together with another one.

@@ -248,3 +248,30 @@ mod command {
         assert_eq!(status, 0, "{err}");
     }
 }
+
+/// Networks with loops have no fragments and no externals.
+#[test]
+fn options_on_documents_mean_nothing_for_networks_with_loops() {
+    use nnef_flatten::loops::Network;
+    use nnef_flatten::source::Sources;
+    use nnef_flatten::tensor::{Data, Tensor};
+    let text = r#"{"inputs": {"x": {"dtype": "float32", "shape": [2]}},
+        "layers": [{"op": "add", "name": "y", "inputs": ["x", "x"]}], "outputs": ["y"]}"#
+        .to_owned();
+    let (net, found) = Network::read("net.json", text, &mut Sources::new(), false);
+    assert!(!found.has_errors(), "{found}");
+    let net = net.unwrap();
+    let inputs = || [("x".to_owned(), Tensor::new(&[2], Data::Float32(vec![1.0, 2.0])).unwrap())];
+    assert!(net.unroll(&Options::default()).is_ok());
+    for change in [
+        (|o: &mut Options| o.lower = Lower::None) as fn(&mut Options),
+        |o| o.keep = names(&["relu"]),
+        |o| o.libraries = vec![("a".to_owned(), String::new())],
+        |o| o.input_shapes = vec![("x".to_owned(), vec![3])],
+    ] {
+        let options = Options::default().with(change);
+        let codes = |found: nnef_flatten::Diagnostics| error_codes(&found.into_iter().collect::<Vec<_>>());
+        assert_eq!(codes(net.unroll(&options).unwrap_err()), ["E1306"]);
+        assert_eq!(codes(net.evaluate(inputs(), &options).unwrap_err()), ["E1306"]);
+    }
+}

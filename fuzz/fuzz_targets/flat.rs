@@ -1,24 +1,11 @@
-//! What flattens is flat: flattening it again gives the same text, and its graph is well formed.
+//! Any text: what flattens is flat, with all options. Flattening it again gives the same text and graph.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nnef_flatten::{Options, expand, parse};
+use nnef_flatten_fuzz::mutants::again;
+use nnef_flatten_fuzz::{bounded, chosen};
 
-fn flatten(text: String) -> Option<String> {
-    let options = Options::default().with(|o| { o.max_ops = 20_000; o.max_depth = 2_000; });
-    let parsed = parse("fuzz", text, &options);
-    if parsed.diagnostics.has_errors() {
-        return None;
-    }
-    let graph = expand(&parsed.document, &options).ok()?.graph;
-    assert_eq!(graph.verify(), Vec::<String>::new());
-    let mut flat = Vec::new();
-    graph.write_nnef(&mut flat).ok()?;
-    String::from_utf8(flat).ok()
-}
-
-fuzz_target!(|bytes: &[u8]| {
-    if let Some(flat) = flatten(String::from_utf8_lossy(bytes).into_owned()) {
-        assert_eq!(flatten(flat.clone()).as_ref(), Some(&flat));
-    }
-});
+fuzz_target!(|bytes: &[u8]| bounded(|| {
+    let (options, text) = chosen(bytes);
+    again(&String::from_utf8_lossy(text), &options).expect("the same again");
+}));

@@ -1,11 +1,21 @@
-//! Any bytes: reading and expanding them ends without a panic.
+//! Any bytes: reading, checking, formatting and expanding them ends without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nnef_flatten::{Lower, Options, expand, parse};
+use nnef_flatten::{Lower, check, expand, parse};
+use nnef_flatten_fuzz::{bounded, small};
 
-fuzz_target!(|bytes: &[u8]| {
-    let options = Options::default().with(|o| { o.lower = Lower::All; o.max_ops = 20_000; o.max_depth = 2_000; });
+fuzz_target!(|bytes: &[u8]| bounded(|| {
+    let options = small().with(|o| {
+        o.lower = Lower::All;
+        o.unroll = true;
+    });
     let parsed = parse("fuzz", String::from_utf8_lossy(bytes).into_owned(), &options);
-    let _ = expand(&parsed.document, &options);
-});
+    let _ = (check(&parsed.document, &options), expand(&parsed.document, &options));
+    if !parsed.diagnostics.has_errors() {
+        let once = parsed.document.format();
+        let again = parse("formatted", once.clone(), &options);
+        assert!(!again.diagnostics.has_errors(), "{once}");
+        assert_eq!(again.document.format(), once);
+    }
+}));

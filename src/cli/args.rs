@@ -11,6 +11,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::Failure;
+use super::limits::Limits;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,6 +85,9 @@ pub(crate) enum Command {
         /// The notation of the input [default: auto].
         #[arg(long, value_name = "NOTATION")]
         from: Option<From>,
+        /// What an input may take.
+        #[command(flatten)]
+        limits: Limits,
     },
     /// Evaluate a document on given inputs.
     Run(Run),
@@ -164,12 +168,6 @@ pub(crate) struct Run {
     /// The form of the outputs [default: by the extension of PATH, else json].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<RunTo>,
-    /// The most tensor items at a time [default: 536870912].
-    #[arg(long, value_name = "N")]
-    pub(crate) max_items: Option<u64>,
-    /// The most elementary steps [default: 200000000000].
-    #[arg(long, value_name = "N")]
-    pub(crate) max_work: Option<u64>,
     /// How documents are read and expanded.
     #[command(flatten)]
     pub(crate) language: Language,
@@ -219,12 +217,9 @@ pub(crate) struct Language {
     /// Refuse whatever would stay a loop.
     #[arg(long)]
     pub(crate) flat: bool,
-    /// The most operations that may be emitted [default: 10000000].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_ops: Option<u64>,
-    /// The deepest that calls may be nested [default: 1048576].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_depth: Option<u64>,
+    /// What an input may take.
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
 impl Language {
@@ -276,9 +271,10 @@ impl Language {
             unroll: later.unroll || self.unroll,
             max_trips: later.max_trips.or(self.max_trips),
             flat: later.flat || self.flat,
-            max_ops: later.max_ops.or(self.max_ops),
-            max_depth: later.max_depth.or(self.max_depth),
-            ..self
+            limits: self.limits.merge(later.limits),
+            keep: self.keep,
+            fragments: self.fragments,
+            input_shape: self.input_shape,
         }
     }
 }

@@ -32,10 +32,10 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
         let read = super::loops::check(input, language);
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
     }
-    let processed = models::open(input).and_then(|opened| {
+    let processed = models::open(input, &language.limits).and_then(|opened| {
         let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;
         if let Ok((graph, found)) = &mut result
-            && let Some(model) = models::whole(&opened.origin)?
+            && let Some(model) = models::whole(&opened.origin, &language.limits)?
         {
             models::examine(&model, &mut document, graph, found)?;
         }

@@ -46,7 +46,7 @@ pub(crate) fn run(
             }
         });
     }
-    let opened = models::open(input).and_then(|opened| {
+    let opened = models::open(input, &language.limits).and_then(|opened| {
         let processed = process(opened.input, language, to.dialect == Some(Dialect::V1))?;
         Ok((opened.origin, processed))
     });
@@ -54,7 +54,10 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
-    let whole = match target.map(|target| Whole::new(target, &origin, &mut document, &mut result)).transpose() {
+    let whole = match target
+        .map(|target| Whole::new(target, &origin, &mut document, &mut result, &language.limits))
+        .transpose()
+    {
         Ok(whole) => whole,
         Err(unread) => return report_unread(unread, reporter),
     };
@@ -171,19 +174,13 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         unroll: language.unroll,
         max_trips: language.max_trips,
         flat: language.flat,
-        ..Options::default()
+        ..language.limits.options()
     };
     if let Some(lower) = &language.lower {
         options.lower = lower.clone();
     }
-    if let Some(max_ops) = language.max_ops {
-        options.max_ops = max_ops;
-    }
-    if let Some(max_depth) = language.max_depth {
-        options.max_depth = max_depth;
-    }
     for path in &language.fragments {
-        let library = io::read(path)?;
+        let library = io::read(path, options.max_text)?;
         options.libraries.push((library.name, library.text));
     }
     Ok(options)

@@ -6,16 +6,22 @@ use crate::Options;
 
 use super::args::From;
 use super::io::{self, Unread};
+use super::limits::Limits;
 use super::models::{self, Opened, Origin};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten};
 
 /// Formats every input; under `check` only names those that would change.
-pub(crate) fn run(inputs: &[PathBuf], check: bool, from: Option<From>, reporter: &mut Reporter) -> RunResult {
-    let options = Options { dialect: flatten::dialect(from), ..Options::default() };
+pub(crate) fn run(
+    inputs: &[PathBuf],
+    check: bool,
+    (from, limits): (Option<From>, &Limits),
+    reporter: &mut Reporter,
+) -> RunResult {
+    let options = Options { dialect: flatten::dialect(from), ..limits.options() };
     let mut status = Status::Done;
     for input in inputs {
-        let outcome = match format(input, check, &options, reporter) {
+        let outcome = match format(input, check, (&options, limits), reporter) {
             Err(Failure::Message(message)) => {
                 reporter.complain(&message);
                 Status::Failed
@@ -34,8 +40,8 @@ fn is_library(text: &str) -> bool {
     code.is_some_and(|line| line.starts_with("fragment"))
 }
 
-fn format(path: &Path, check: bool, options: &Options, reporter: &mut Reporter) -> RunResult {
-    let Opened { input, origin } = match models::open(path) {
+fn format(path: &Path, check: bool, (options, limits): (&Options, &Limits), reporter: &mut Reporter) -> RunResult {
+    let Opened { input, origin } = match models::open(path, limits) {
         Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),
         Err(Unread::Refused(refused)) => {

@@ -11,8 +11,8 @@ use crate::source::{Location, Sources, Span};
 use super::terminal::Visible;
 use super::{Failure, interrupt};
 
-/// Larger inputs are refused.
-const MAX_INPUT: u64 = 2 << 30;
+/// How many bytes a message shows behind one that is not UTF-8.
+const SHOWN: usize = 200;
 
 /// A text that was read.
 pub(crate) struct Input {
@@ -36,9 +36,9 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Reads a text from a file or from standard input.
-pub(crate) fn read(path: &Path) -> Result<Input, Unread> {
-    let (name, bytes) = read_bytes(path)?;
+/// Reads a text of so many bytes at most from a file or from standard input.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Input, Unread> {
+    let (name, bytes) = read_bytes(path, limit)?;
     text(name, bytes)
 }
 
@@ -46,57 +46,64 @@ pub(crate) fn read(path: &Path) -> Result<Input, Unread> {
 pub(crate) fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Input { name, text }),
-        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.as_bytes())),
+        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.into_bytes())),
     }
 }
 
-/// Reads a file or standard input: the name for messages, and the bytes.
-pub(crate) fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Unread> {
+/// Reads a file or standard input, of so many bytes at most: the name for messages, and the bytes.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Unread> {
     let stream = is_stream(path);
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
     let bytes = if stream {
-        read_all(&name, 0, &mut io::stdin().lock())?
+        read_all(&name, (0, limit), &mut io::stdin().lock())?
     } else {
         let mut file = File::open(path).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
-        read_all(&name, size, &mut file)?
+        read_all(&name, (size, limit), &mut file)?
     };
     Ok((name, bytes))
 }
 
-/// Reads a stream to its end, which is expected after `size` bytes.
-pub(crate) fn read_all(name: &str, size: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
+/// Reads a stream to its end, which is expected after `size` bytes, and refuses more than `limit`.
+pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    if size <= MAX_INPUT {
+    if size <= limit {
         bytes.reserve(size as usize);
-        let read = stream.take(MAX_INPUT + 1).read_to_end(&mut bytes);
+        let read = stream.take(limit.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Unread::Failure(failure(name, &error)))?;
     }
-    if size.max(bytes.len() as u64) > MAX_INPUT {
-        return Err(too_large(name.to_owned()));
+    if size.max(bytes.len() as u64) > limit {
+        return Err(refuse(name.to_owned(), String::new(), |at| Diagnostic::too_large(at, limit)));
     }
     Ok(bytes)
 }
 
-fn too_large(name: String) -> Unread {
-    refused(name, "", Span::default(), Code::TooLarge, "the text is larger than 2 GiB".to_owned())
-}
-
-fn not_utf8(name: String, at: usize, bytes: &[u8]) -> Unread {
-    let text = String::from_utf8_lossy(bytes);
+/// Refuses bytes that are no text; the message shows no more of them than the line of the first wrong one.
+fn not_utf8(name: String, at: usize, mut bytes: Vec<u8>) -> Unread {
     let byte = bytes.get(at).copied().unwrap_or_default();
-    let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
+    let rest = &bytes[at.min(bytes.len())..];
+    let shown = rest.iter().take(SHOWN).take_while(|byte| **byte != b'\n').count();
+    let rest = String::from_utf8_lossy(&rest[..shown]).into_owned();
+    bytes.truncate(at);
+    let text = String::from_utf8(bytes).unwrap_or_default() + &rest;
     // In the lossy text the replacement character has this position.
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
-    refused(name, &text, Span::new(at as u32, end as u32), Code::NotUtf8, message)
+    let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
+    let span = Span::new(at as u32, end as u32);
+    refuse(name, text, |file| Diagnostic::new(Code::NotUtf8, Location { span, ..file }, message))
 }
 
 /// A file that is refused, at a place of its text.
 pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
+    refuse(name, text.to_owned(), |file| Diagnostic::new(code, Location { span, ..file }, message))
+}
+
+/// A file that is refused; the diagnostic is made for the start of the file.
+pub(crate) fn refuse(name: String, text: String, diagnostic: impl FnOnce(Location) -> Diagnostic) -> Unread {
     let mut sources = Sources::new();
-    let file = sources.add(name, text.to_string());
-    Unread::Refused(Box::new((sources, Diagnostic::new(code, Location::new(file, span), message))))
+    let file = sources.add(name, text);
+    Unread::Refused(Box::new((sources, diagnostic(Location { file, ..Location::default() }))))
 }
 
 /// The message on a failed operation on a named file.
@@ -167,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_bad_byte_has_a_position() {
-        let Unread::Refused(refused) = not_utf8("t".into(), 4, b"a\n\xc3\xa9\xffb") else { panic!() };
+        let Unread::Refused(refused) = not_utf8("t".into(), 4, b"a\n\xc3\xa9\xffb".to_vec()) else { panic!() };
         let (sources, diagnostic) = *refused;
         let position = sources.start(diagnostic.at);
         assert_eq!((position.line, position.column), (2, 2));

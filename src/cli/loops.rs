@@ -18,21 +18,17 @@ use super::{Failure, RunResult, Status, flatten, tensors};
 
 /// Reads a network.
 fn read(input: &Path, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
-    let input = io::read(input)?;
+    let input = io::read(input, language.limits.text())?;
     Ok(Network::read(&input.name, input.text, sources, language.strict))
 }
 
 /// The options of the library.
 fn options(language: &Language) -> Options {
-    let defaults = Options::default();
     Options {
         strict: language.strict,
         unroll: language.unroll,
         max_trips: language.max_trips,
-        max_ops: language.max_ops.unwrap_or(defaults.max_ops),
-        // The limit of steps grows with that of operations, as for other notations.
-        max_steps: language.max_ops.map_or(defaults.max_steps, |ops| ops.saturating_mul(20)),
-        ..defaults
+        ..language.limits.options()
     }
 }
 
@@ -71,12 +67,13 @@ pub(crate) fn verify(
     sources: &Sources,
     reporter: &mut Reporter,
 ) -> Result<bool, Failure> {
-    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    let given = match verification.inputs.as_deref().map(|path| tensors::read(path, &names)).transpose() {
+    let read = |path| tensors::read(path, graph, &language.limits);
+    let given = match verification.inputs.as_deref().map(read).transpose() {
         Ok(given) => given.unwrap_or_default(),
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
-    match compare(net, graph, &given, verification.seed.unwrap_or(0), &options(language)) {
+    let seed = verification.seed.unwrap_or(0);
+    match compare(net, graph, (&given, seed), language) {
         Ok(told) => {
             reporter.remark(&told);
             Ok(true)
@@ -93,9 +90,8 @@ pub(crate) fn verify(
 fn compare(
     net: &Network,
     graph: &Graph,
-    given: &[(String, Tensor)],
-    seed: u64,
-    options: &Options,
+    (given, seed): (&[(String, Tensor)], u64),
+    language: &Language,
 ) -> Result<String, Diagnostics> {
     let refuse = |diagnostic: Diagnostic| {
         let mut found = Diagnostics::default();
@@ -113,7 +109,10 @@ fn compare(
         rounded.push((name.clone(), value.clone()));
         inputs.push((name, value));
     }
-    let flat = Evaluator::default().run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
+    let flat = Evaluator::with_limits(language.limits.evaluation())
+        .run(graph, &rounded, &BTreeMap::new())
+        .map_err(of_graph)?
+        .outputs;
     // Where data decide the number of trips, the output after those of the network says whether the
     // trip limit sufficed.
     if let Some((name, finished)) = flat.get(net.outputs.len())
@@ -121,7 +120,7 @@ fn compare(
     {
         return Ok(format!("not verified: on these inputs the trips do not suffice (`{name}` does not hold)"));
     }
-    let outputs = net.evaluate(inputs, options)?.outputs;
+    let outputs = net.evaluate(inputs, &options(language))?.outputs;
     let (mut items, mut largest) = (0, 0.0_f64);
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
         let wanted = value.clone().widened();
@@ -160,7 +159,7 @@ pub(crate) fn run(
     };
     let mut values = None;
     if let Some(net) = net.filter(|_| !diagnostics.has_errors()) {
-        let given = match inputs.map(io::read).transpose() {
+        let given = match inputs.map(|path| io::read(path, language.limits.text())).transpose() {
             Ok(given) => given,
             Err(unread) => return flatten::report_unread(unread, reporter),
         };

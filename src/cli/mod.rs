@@ -12,6 +12,7 @@ mod flatten;
 mod fmt;
 mod interrupt;
 mod io;
+mod limits;
 mod loops;
 mod man;
 mod models;
@@ -109,8 +110,11 @@ fn run(cli: Cli) -> RunResult {
             Some(inputs) => check::run(&inputs, &cli.language.merge(language), &mut reporter),
             None => show_help(Some("check")),
         },
-        Command::Fmt { inputs, check, from } => match inputs_or_stdin(inputs) {
-            Some(inputs) => fmt::run(&inputs, check, from.or(cli.language.from), &mut reporter),
+        Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
+            Some(inputs) => {
+                let limits = cli.language.limits.merge(limits);
+                fmt::run(&inputs, check, (from.or(cli.language.from), &limits), &mut reporter)
+            }
             None => show_help(Some("fmt")),
         },
         Command::Run(arguments) => {

@@ -8,12 +8,13 @@ use std::rc::Rc;
 
 use crate::diagnostics::Diagnostics;
 use crate::files::parent;
-use crate::model::{self, Content, GRAPH, Limits, Model, ModelError, QUANT, Target, check, rewrite};
+use crate::model::{self, Content, GRAPH, Model, ModelError, QUANT, Target, check, rewrite};
 use crate::source::{Location, Span};
 use crate::{Document, Graph};
 
 use super::args::To;
 use super::io::{self, Input, Unread};
+use super::limits::Limits;
 use super::progress::Progress;
 use super::report::Reporter;
 use super::{Failure, interrupt};
@@ -45,12 +46,15 @@ pub(crate) struct Opened {
 const FIRST: u64 = 512;
 
 /// Opens an input, and reads the text of its graph. Its bytes or its name determine the kind.
-pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
+pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Opened, Unread> {
     if !io::is_stream(path) && path.is_dir() {
-        return Ok(Opened { input: graph_in(path, &document_path(path))?, origin: Origin::Folder(path.to_owned()) });
+        return Ok(Opened {
+            input: graph_in(path, &document_path(path), limits)?,
+            origin: Origin::Folder(path.to_owned()),
+        });
     }
     if is_graph(path) {
-        return Ok(Opened { input: graph_in(parent(path), path)?, origin: Origin::Document(path.to_owned()) });
+        return Ok(Opened { input: graph_in(parent(path), path, limits)?, origin: Origin::Document(path.to_owned()) });
     }
     let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
@@ -69,7 +73,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
             // A stream has to be read twice: for the list of its files, and for their bytes.
             None => model::spool(&mut first.as_slice().chain(stream)).map_err(fail)?,
         };
-        let model = Model::from_file(Path::new(&name), archive, &Limits::default()).map_err(unread)?;
+        let model = Model::from_file(Path::new(&name), archive, &limits.model()).map_err(unread)?;
         let graph = model.graph().map_err(unread)?;
         return Ok(Opened {
             input: io::text(format!("{name}/{GRAPH}"), graph)?,
@@ -77,7 +81,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Unread> {
         });
     }
     let size = file.as_ref().map_or(0, fs::Metadata::len);
-    let bytes = io::read_all(&name, size, &mut first.as_slice().chain(stream))?;
+    let bytes = io::read_all(&name, (size, limits.text()), &mut first.as_slice().chain(stream))?;
     let origin = if file.is_some() { Origin::Document(path.to_owned()) } else { Origin::Stream };
     Ok(Opened { input: io::text(name, bytes)?, origin })
 }
@@ -93,25 +97,25 @@ pub(crate) fn document_path(path: &Path) -> PathBuf {
 }
 
 /// Reads the text of the graph in a folder, which messages call by this name.
-fn graph_in(folder: &Path, document: &Path) -> Result<Input, Unread> {
+fn graph_in(folder: &Path, document: &Path, limits: &Limits) -> Result<Input, Unread> {
     let name = document.display().to_string();
     match model::graph_in(folder).map_err(unread)? {
-        Some((mut file, size)) => io::text(name.clone(), io::read_all(&name, size, &mut file)?),
+        Some((mut file, size)) => io::text(name.clone(), io::read_all(&name, (size, limits.text()), &mut file)?),
         // The system says why there is none.
-        None => io::read(document),
+        None => io::read(document, limits.text()),
     }
 }
 
 /// The data of the variables of graphs that come from an input: of a model, or files beside the
 /// document; none for standard input.
-pub(crate) fn data(origin: &Origin, graphs: &[&Graph]) -> Result<Option<Rc<Model>>, Unread> {
+pub(crate) fn data(origin: &Origin, graphs: &[&Graph], limits: &Limits) -> Result<Option<Rc<Model>>, Unread> {
     let folder = match origin {
         Origin::Archive(model) => return Ok(Some(Rc::clone(model))),
         Origin::Stream => return Ok(None),
         Origin::Folder(path) => path,
         Origin::Document(path) => parent(path),
     };
-    Model::of_variables(folder, graphs).map(|model| Some(Rc::new(model))).map_err(unread)
+    Model::of_variables(folder, graphs, &limits.model()).map(|model| Some(Rc::new(model))).map_err(unread)
 }
 
 /// The refusal or failure of a model that was not read.
@@ -131,8 +135,8 @@ fn failed(error: ModelError) -> Failure {
 }
 
 /// The model that an input is, if it is one.
-pub(crate) fn whole(origin: &Origin) -> Result<Option<Rc<Model>>, Unread> {
-    let open = |path: &Path| Model::open(path, &Limits::default()).map(|model| Some(Rc::new(model))).map_err(unread);
+pub(crate) fn whole(origin: &Origin, limits: &Limits) -> Result<Option<Rc<Model>>, Unread> {
+    let open = |path: &Path| Model::open(path, &limits.model()).map(|model| Some(Rc::new(model))).map_err(unread);
     match origin {
         Origin::Archive(model) => Ok(Some(Rc::clone(model))),
         Origin::Folder(path) => open(path),
@@ -186,6 +190,7 @@ impl Whole {
         origin: &Origin,
         document: &mut Document,
         result: &mut Expanded,
+        limits: &Limits,
     ) -> Result<Self, Unread> {
         let Ok((graph, found)) = result else { return Ok(Whole::without_data(target)) };
         let folder = match origin {
@@ -193,8 +198,8 @@ impl Whole {
             _ => None,
         };
         let model = match folder {
-            Some(folder) => whole(&Origin::Folder(folder.to_owned()))?,
-            None => whole(origin)?,
+            Some(folder) => whole(&Origin::Folder(folder.to_owned()), limits)?,
+            None => whole(origin, limits)?,
         };
         let quant = match &model {
             Some(model) => examine(model, document, graph, found)?,

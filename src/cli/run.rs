@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::eval::{Evaluator, Limits};
+use crate::eval::Evaluator;
 use crate::tensor::Tensor;
 
 use super::args::{self, Language};
@@ -26,15 +26,6 @@ pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, repo
     }
 }
 
-/// The limits that arguments set.
-pub(crate) fn limits(arguments: &args::Run) -> Limits {
-    let default = Limits::default();
-    Limits {
-        max_items: arguments.max_items.unwrap_or(default.max_items),
-        max_work: arguments.max_work.unwrap_or(default.max_work),
-    }
-}
-
 /// Evaluates a document in one of the dialects of NNEF.
 fn document(
     input: &Path,
@@ -44,7 +35,7 @@ fn document(
     reporter: &mut Reporter,
 ) -> RunResult {
     // The evaluator runs scans; loops of NNEF text have to be expanded.
-    let opened = models::open(input).and_then(|opened| {
+    let opened = models::open(input, &language.limits).and_then(|opened| {
         let processed = flatten::process_for_use(opened.input, language)?;
         Ok((opened.origin, processed))
     });
@@ -63,17 +54,16 @@ fn document(
             return Ok(Status::Refused);
         }
     };
-    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &names)) {
+    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
-    let data = match models::data(&origin, &[&graph]) {
+    let data = match models::data(&origin, &[&graph], &language.limits) {
         Ok(data) => data,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let evaluator = Evaluator::with_limits(limits(arguments));
+    let evaluator = Evaluator::with_limits(language.limits.evaluation());
     match evaluator.run(&graph, &inputs, &*tensors::variables(data.as_deref())) {
         Ok(evaluation) => {
             reporter.summary();

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use crate::diagnostics::Code;
-use crate::eval::Variables;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::eval::{Boundary, EvalError, Variables};
+use crate::graph::Graph;
 use crate::model::Model;
 use crate::source::Span;
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
@@ -13,28 +14,39 @@ use crate::tensor::{Tensor, TensorError, json, npy, npz};
 use super::Failure;
 use super::args::RunTo;
 use super::io::{self, Unread};
+use super::limits::Limits;
 
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
 
-/// Reads named tensors. The bytes determine the format; an array without a name gets the single name
-/// of `names`.
-pub(crate) fn read(path: &Path, names: &[String]) -> Result<Named, Unread> {
-    let (file, bytes) = io::read_bytes(path)?;
-    let refuse = |error: TensorError| io::refused(file.clone(), "", Span::default(), Code::TensorFile, error.0);
+/// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is for
+/// the only input. Members of an archive that are for no input are not read.
+pub(crate) fn read(path: &Path, graph: &Graph, limits: &Limits) -> Result<Named, Unread> {
+    let (longest, most) = (limits.text(), limits.arrays());
+    let (file, bytes) = io::read_bytes(path, longest.max(most))?;
+    let refuse = |code: Code, message: String| io::refused(file.clone(), "", Span::default(), code, message);
+    let unfit = |error: TensorError| refuse(Code::TensorFile, error.0);
     if npz::is_npz(&bytes) {
-        return Tensor::from_npz(&bytes).map_err(refuse);
+        let boundary = Boundary::new(graph);
+        let read = npz::read_some(&bytes, most, &mut |name| Ok::<_, EvalError>(boundary.input(name)?.is_some()));
+        return read.map_err(|error| match error.code {
+            Code::EvalInput => refuse(error.code, error.message),
+            _ => refuse(Code::TensorFile, error.message),
+        });
     }
     if !npy::is_npy(&bytes) {
+        if bytes.len() as u64 > longest {
+            return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
+        }
         let text = String::from_utf8_lossy(&bytes);
         let misfit = |(at, message)| io::refused(file.clone(), &text, at, Code::TensorFile, message);
         return json::read(&text).map_err(misfit);
     }
-    match names {
-        [name] => Ok(vec![(name.clone(), Tensor::from_npy(&bytes).map_err(refuse)?)]),
-        names => {
-            let message = format!("the file has one array, and the graph {} inputs: use .npz or JSON", names.len());
-            Err(io::refused(file, "", Span::default(), Code::TensorFile, message))
+    match graph.inputs[..] {
+        [input] => Ok(vec![(graph.tensor_name(input), Tensor::from_npy(&bytes).map_err(unfit)?)]),
+        ref inputs => {
+            let message = format!("the file has one array, and the graph {} inputs: use .npz or JSON", inputs.len());
+            Err(refuse(Code::TensorFile, message))
         }
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn verify(
 ) -> Result<bool, Failure> {
     let seed = verification.seed.unwrap_or(0);
     let read = || -> Result<_, Unread> {
-        let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-        let given = verification.inputs.as_deref().map(|path| tensors::read(path, &names)).transpose()?;
+        let read = |path| tensors::read(path, graph, &language.limits);
+        let given = verification.inputs.as_deref().map(read).transpose()?;
         Ok((flatten::options(language)?, given.unwrap_or_default()))
     };
     let (options, given) = match read() {
@@ -46,11 +46,11 @@ pub(crate) fn verify(
             return Ok(false);
         }
     };
-    let data = match models::data(origin, &[&source, graph]) {
+    let data = match models::data(origin, &[&source, graph], &language.limits) {
         Ok(data) => data,
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
-    let evaluator = Evaluator::default().random_variables(seed);
+    let evaluator = Evaluator::with_limits(language.limits.evaluation()).random_variables(seed);
     let found = source
         .random_inputs(&given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))

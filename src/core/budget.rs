@@ -5,10 +5,6 @@ use std::rc::Rc;
 
 use crate::diagnostics::Code;
 
-/// The most items of an array or string.
-const MAX_LENGTH: usize = 10_000_000;
-/// The most bytes of live values, open calls and names.
-const MAX_BYTES: u64 = 768 << 20;
 /// How many instructions are allowed in any case, for each operation that may be emitted.
 const FUEL_PER_OPERATION: u64 = 8;
 /// How many more are allowed for each operation that is emitted.
@@ -52,21 +48,27 @@ impl Failure {
 /// What an evaluation gives.
 pub(crate) type Outcome<T> = Result<T, Box<Failure>>;
 
+/// The limits of an expansion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    /// The most operations.
+    pub(crate) max_ops: u64,
+    /// The most open calls.
+    pub(crate) max_depth: u64,
+    /// The most items of an array or string.
+    pub(crate) max_length: usize,
+    /// The most bytes of live values, open calls and names.
+    pub(crate) max_memory: u64,
+}
+
 /// The limits of an expansion, and what it took so far.
 #[derive(Debug)]
 pub(crate) struct Budget {
     /// Counts live cells.
     pub(crate) meter: Rc<Meter>,
-    /// The most items of a list.
-    max_len: usize,
-    /// The most bytes of all that is alive.
-    max_bytes: u64,
+    limits: Limits,
     /// The most cells that may be made or compared.
     max_work: u64,
-    /// The most open calls.
-    max_depth: u64,
-    /// The most operations.
-    max_ops: u64,
     /// The instructions that are left.
     pub(super) fuel: u64,
 }
@@ -81,33 +83,37 @@ pub(super) struct OpenCalls {
 }
 
 impl Budget {
-    /// For so many operations, and calls nested so deep.
-    pub(super) fn new(max_ops: u64, max_depth: u64) -> Self {
+    /// For an expansion within limits.
+    pub(super) fn new(limits: Limits) -> Self {
         Budget {
             meter: Rc::new(Meter::default()),
-            max_len: MAX_LENGTH,
-            max_bytes: MAX_BYTES,
-            max_work: max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
-            max_depth,
-            max_ops,
-            fuel: max_ops.saturating_mul(FUEL_PER_OPERATION),
+            limits,
+            max_work: limits.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
+            fuel: limits.max_ops.saturating_mul(FUEL_PER_OPERATION),
         }
     }
 
     /// Without limits, for the literals of declarations: the parser bounds these.
     pub(crate) fn unlimited() -> Self {
-        Budget { max_len: usize::MAX, max_bytes: u64::MAX, ..Budget::new(u64::MAX, u64::MAX) }
+        let (most, max_length) = (u64::MAX, usize::MAX);
+        Budget::new(Limits { max_ops: most, max_depth: most, max_length, max_memory: most })
+    }
+
+    /// The most items of an array or string.
+    pub(super) fn max_length(&self) -> usize {
+        self.limits.max_length
     }
 
     /// Refuses a list that would be too long, or one that no memory is left for.
     pub(crate) fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
-        if len > self.max_len {
-            let message = format!("an array or string of {len} items is more than the limit of {}", self.max_len);
-            return Err(Failure::new(Code::LengthBudget, message));
+        if len > self.limits.max_length {
+            let limit = self.limits.max_length;
+            let message = format!("an array or string of {len} items is more than the limit of {limit}");
+            return Err(Failure::new(Code::LengthBudget, message).help("raise the limit with --max-length"));
         }
-        if self.meter.live().saturating_add(bytes) > self.max_bytes {
-            let message = format!("arrays and strings take more than {} MB while expanding", self.max_bytes >> 20);
-            return Err(Failure::new(Code::MemoryBudget, message));
+        if self.meter.live().saturating_add(bytes) > self.limits.max_memory {
+            let limit = self.limits.max_memory >> 20;
+            return Err(out_of_memory(format!("arrays and strings take more than {limit} MB while expanding")));
         }
         self.check_work()
     }
@@ -141,8 +147,8 @@ impl Budget {
     /// Refuses calls nested too deep, or open calls that no memory is left for.
     #[inline]
     pub(super) fn check_calls(&self, open: OpenCalls) -> Outcome<()> {
-        let fits = self.meter.live().saturating_add(open.bytes) <= self.max_bytes;
-        if open.frames as u64 <= self.max_depth && open.slots < MAX_SLOTS && fits {
+        let fits = self.meter.live().saturating_add(open.bytes) <= self.limits.max_memory;
+        if open.frames as u64 <= self.limits.max_depth && open.slots < MAX_SLOTS && fits {
             return Ok(());
         }
         Err(self.too_deep(open, fits))
@@ -155,22 +161,24 @@ impl Budget {
             let message = format!("calls are nested deeper than {depth}: the recursion does not seem to end");
             return Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth");
         }
-        let message = format!(
-            "{depth} open calls, their locals and names take more than {} MB while expanding",
-            self.max_bytes >> 20
-        );
-        Failure::new(Code::MemoryBudget, message)
+        let limit = self.limits.max_memory >> 20;
+        out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} MB while expanding"))
     }
 
     /// Refuses another operation beside so many.
     #[inline]
     pub(super) fn check_operations(&self, operations: usize) -> Outcome<()> {
-        if (operations as u64) < self.max_ops {
+        if (operations as u64) < self.limits.max_ops {
             return Ok(());
         }
-        let message = format!("the flat graph has more than {} operations", self.max_ops);
+        let message = format!("the flat graph has more than {} operations", self.limits.max_ops);
         Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
     }
+}
+
+#[cold]
+fn out_of_memory(message: String) -> Box<Failure> {
+    Failure::new(Code::MemoryBudget, message).help("raise the limit with --max-memory")
 }
 
 #[cold]

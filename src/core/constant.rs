@@ -7,12 +7,9 @@ use super::value::Value;
 use crate::graph;
 use crate::graph::Primitive;
 
-/// The most items of a constant tensor; nested arrays can share their parts, and so have any
-/// number of items.
-const MAX_ITEMS: usize = 10_000_000;
-
 /// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
-/// arrays of anything but numbers and logicals.
+/// arrays of anything but numbers and logicals. Arrays can share their parts, and so have any number of
+/// items: more than an array may have are refused.
 pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
@@ -24,7 +21,7 @@ pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64
             if *extent.get_or_insert(list.len()) != list.len() {
                 return Ok(None);
             }
-            if below.len() + list.len() > MAX_ITEMS {
+            if below.len() + list.len() > budget.max_length() {
                 return Ok(None);
             }
             budget.spend(list.len() + 1)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::budget::{Budget, Failure, OpenCalls, Outcome};
+use super::budget::{Budget, Failure, Limits, OpenCalls, Outcome};
 use super::frame::{Calls, Frame, Origin};
 use super::iteration::Iterations;
 use super::program::{Body, Instr, Program};
@@ -36,10 +36,8 @@ pub(crate) struct Settings {
     pub(crate) flat: bool,
     /// The most trips of a loop that ends by a condition.
     pub(crate) max_trips: Option<u64>,
-    /// The most open calls.
-    pub(crate) max_depth: u64,
-    /// The most operations.
-    pub(crate) max_ops: u64,
+    /// What the expansion may take.
+    pub(crate) limits: Limits,
     /// Units that are not expanded whatever refers to them.
     pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
@@ -86,7 +84,7 @@ impl Machine {
             iterations: Iterations::default(),
             sites: Sites::new(count),
             shapes: Shapes::new(settings.draft, settings.strict),
-            budget: Budget::new(settings.max_ops, settings.max_depth),
+            budget: Budget::new(settings.limits),
             settings,
         }
     }

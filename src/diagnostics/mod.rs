@@ -90,6 +90,12 @@ impl Diagnostic {
         }
     }
 
+    /// The refusal of a text of more bytes than are read.
+    pub(crate) fn too_large(at: Location, limit: u64) -> Self {
+        let message = format!("the text has more than {limit} bytes");
+        Diagnostic::new(Code::TooLarge, at, message).help("raise the limit with --max-text")
+    }
+
     /// Adds the text of the label at the place.
     pub(crate) fn label(mut self, message: impl Into<String>) -> Self {
         self.label = Some(message.into());

@@ -21,6 +21,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// The limits for graphs of strangers, as a service evaluates them.
+    pub fn untrusted() -> Self {
+        Limits { max_items: 1 << 24, max_work: 100_000_000 }
+    }
+}
+
 /// The use that an evaluation has made of its limits.
 #[derive(Debug)]
 pub(crate) struct Budget(Usage);

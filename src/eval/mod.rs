@@ -22,6 +22,7 @@
 
 mod arrange;
 mod array;
+mod boundary;
 mod broadcast;
 mod budget;
 mod call;
@@ -52,6 +53,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use boundary::Boundary;
 pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
@@ -60,7 +62,6 @@ pub use error::EvalError;
 use run::Run;
 pub use verify::Difference;
 
-use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
@@ -172,17 +173,12 @@ impl Evaluator {
 /// Finds the graph inputs that tensors are for. Tensors with the name of an output are ignored:
 /// recordings hold inputs and outputs.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
-    let names: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    let fail = |message: String| Err(EvalError::new(Code::EvalInput, message));
+    let boundary = Boundary::new(graph);
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
-        let Some(i) = names.iter().position(|input| input == name) else {
-            if graph.outputs.iter().any(|output| graph.tensor_name(*output) == *name) {
-                continue;
-            }
-            return fail(format!("the graph has no input `{name}`; its inputs are {}", names.join(", ")));
-        };
-        bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
+        if let Some(i) = boundary.input(name)? {
+            bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
+        }
     }
     Ok(bound)
 }

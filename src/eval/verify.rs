@@ -1,10 +1,11 @@
 //! Comparison of the outputs of two graphs.
 
 use super::sources::source_type;
-use super::{EvalError, Evaluator, Variables};
+use super::{Boundary, EvalError, Evaluator, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Tensor, TensorError};
+use rustc_hash::FxHashSet;
 
 /// Random numbers that depend on the seed only, not on the machine (splitmix64).
 #[derive(Clone, Debug)]
@@ -58,9 +59,10 @@ impl Graph {
     /// The shape of an input that is not given is not known.
     pub fn random_inputs(&self, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
         let mut inputs = given.to_vec();
+        let given: FxHashSet<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
         for (i, input) in self.inputs.iter().enumerate() {
             let name = self.tensor_name(*input);
-            if inputs.iter().any(|(given, _)| *given == name) {
+            if given.contains(name.as_str()) {
                 continue;
             }
             let operation = self.tensors[input.index()].producer;
@@ -141,8 +143,9 @@ impl Evaluator {
         };
         // Names can change when a document is migrated, so inputs are matched by position.
         let [source, flat] = graphs;
+        let boundary = Boundary::new(source);
         let name_in_flat = |name: &String| {
-            let place = source.inputs.iter().position(|input| source.tensor_name(*input) == *name);
+            let place = boundary.input(name).ok().flatten();
             place.and_then(|i| flat.inputs.get(i)).map_or_else(|| name.clone(), |input| flat.tensor_name(*input))
         };
         let first = run(source, inputs)?;

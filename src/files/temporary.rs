@@ -15,7 +15,8 @@ use super::parent;
 /// How the names begin.
 const PREFIX: &str = ".nnef-flatten-";
 
-/// The names of all that is there now.
+/// The names of all that is there now, in this process: a signal comes to the process, not to the run
+/// that makes something, and whoever waits for it has to know what to remove.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Keeps an interruption waiting, and everything that makes something temporary.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::network::{Network, TensorId};
@@ -103,10 +103,11 @@ impl<'n> Emitter<'n> {
             constants: FxHashMap::default(),
             max_ops,
         };
+        let outputs = net.outputs.iter().map(|output| output.tensor);
+        let boundary: FxHashSet<TensorId> = net.inputs.iter().copied().chain(outputs).collect();
         for (i, info) in net.tensors.iter().enumerate() {
             let spelled = identifier(&info.name);
-            let outer = net.inputs.contains(&TensorId::at(i)) || net.outputs.iter().any(|o| o.tensor.index() == i);
-            if spelled != info.name && outer {
+            if spelled != info.name && boundary.contains(&TensorId::at(i)) {
                 let message = format!("`{}` is no name of NNEF 1.0; it becomes `{spelled}`", info.name);
                 diagnostics.report(Diagnostic::new(Code::RespelledName, net.location(info.at), message));
             }

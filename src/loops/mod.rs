@@ -21,16 +21,17 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 mod unroll;
+mod window;
 
 pub use network::Network;
 use network::{LoopId, Type};
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::source::Sources;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{Sources, Span};
 use crate::tensor::Tensor;
-use crate::{Expansion, Options};
+use crate::{Expansion, Lower, Options};
 use infer::Types;
 use plan::Plan;
 use rules::Context;
@@ -101,7 +102,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The rules that it breaks, inputs that are missing or of another type, or what cannot be computed.
+    /// The rules that it breaks, options that mean nothing for it, inputs that are missing or of another type, or what cannot be computed.
     pub fn evaluate(
         &self,
         inputs: impl IntoIterator<Item = (String, Tensor)>,
@@ -112,6 +113,7 @@ impl Network {
         start.iter().for_each(|(input, value)| bound[input.index()] = Some(Type::of(value)));
         let (context, mut found) = check(self, &bound, options.strict);
         wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
+        refuse_vain(self, options, &mut found);
         let (plan, types, diagnostics) = plan((context, found))?;
         let start = start.into_iter().map(|(input, value)| (input, Sym::Known(value))).collect();
         match (Runnable { net: self, plan: &plan, types: &types, options }).evaluate(start) {
@@ -124,14 +126,30 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The rules that the network breaks, or why it cannot be flat.
+    /// The rules that the network breaks, options that mean nothing for it, or why it cannot be flat.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
-        let (plan, types, mut diagnostics) = plan(check(self, &[], options.strict))?;
+        let (context, mut found) = check(self, &[], options.strict);
+        refuse_vain(self, options, &mut found);
+        let (plan, types, mut diagnostics) = plan((context, found))?;
         match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {
             Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
             Ok(_) => Err(diagnostics),
             Err(failures) => Err(report(self, failures, diagnostics)),
         }
+    }
+}
+
+/// Refuses options that are about documents: what is said in vain is a mistake.
+fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) {
+    let given = [
+        ("lower", options.lower != Lower::Custom),
+        ("keep", !options.keep.is_empty()),
+        ("libraries", !options.libraries.is_empty()),
+        ("input_shapes", !options.input_shapes.is_empty()),
+    ];
+    for (name, _) in given.iter().filter(|(_, given)| *given) {
+        let message = format!("`Options::{name}` means nothing for networks with loops");
+        diagnostics.report(Diagnostic::new(Code::OptionOfDocuments, net.location(Span::default()), message));
     }
 }
 

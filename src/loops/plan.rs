@@ -12,41 +12,7 @@ use rustc_hash::FxHashSet;
 use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
 use super::order::{Item, Order};
 use super::scope::Scopes;
-
-/// The elements of a sequence that are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// The first one is this long before the end; none: it is element 0.
-    first: Option<u32>,
-    /// The last one is this long before the end.
-    last: u32,
-}
-
-impl Window {
-    /// All elements but the one after the last trip.
-    const TRIPS: Window = Window { first: None, last: 1 };
-    /// Those too.
-    const ALL: Window = Window { first: None, last: 0 };
-    /// The element after the last trip.
-    const END: Window = Window { first: Some(0), last: 0 };
-
-    /// Whether an element is in it; of a number of trips that is not known all are.
-    pub(crate) fn covers(self, i: u64, trips: Option<u64>) -> bool {
-        let Some(n) = trips else { return true };
-        i + u64::from(self.last) <= n && self.first.is_none_or(|first| i + u64::from(first) >= n)
-    }
-
-    fn join(self, other: Window) -> Window {
-        let first = self.first.zip(other.first).map(|(a, b)| a.max(b));
-        Window { first, last: self.last.min(other.last) }
-    }
-
-    /// What a recurrence asks for. Behind more recurrences than there are, the way came back to
-    /// where it was, and so goes on to the beginning.
-    fn earlier(self, recurrences: u32) -> Window {
-        Window { first: self.first.map(|first| first + 1).filter(|&first| first <= recurrences), last: self.last + 1 }
-    }
-}
+use super::window::{self, Window};
 
 /// An item with the trips it is computed in.
 #[derive(Clone, Debug)]
@@ -149,7 +115,12 @@ impl Plan {
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
         planner.spread(None, kept.iter().map(|&output| (output, Window::ALL)).collect());
         let top = planner.steps(None, &kept);
-        let loops = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
+        let mut loops: Vec<LoopPlan> = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
+        for tensor in (0..net.tensors.len()).map(TensorId::at) {
+            if let Some(of) = scopes.home(tensor).filter(|of| !loops[of.index()].outputs.is_empty()) {
+                loops[of.index()].interior.push(tensor);
+            }
+        }
         let depth = |i| scopes.home(TensorId::at(i)).map_or(0, |of| scopes.depth(of) + 1);
         Plan { top, loops, depths: (0..net.tensors.len()).map(depth).collect() }
     }
@@ -250,41 +221,36 @@ impl Planner<'_> {
         let all = self.steps(Some(of), &kept);
         let is_tested = |step: &Step| matches!(step.item, Item::Layer(layer) if tested.contains(&layer));
         (plan.test, plan.body) = all.into_iter().partition(is_tested);
-        let home = |i: &TensorId| self.scopes.home(*i) == Some(of);
-        plan.interior = (0..self.net.tensors.len()).map(TensorId::at).filter(home).collect();
         plan
     }
 
     /// Finds the windows of what is inside a loop, or outside of all.
-    fn spread(&mut self, of: Option<LoopId>, mut waiting: Vec<(TensorId, Window)>) {
-        let recurrence = |id: &&LayerId| matches!(self.net.layer(**id).kind, LayerKind::Recurrence { .. });
-        let layers = of.map_or(&[][..], |of| &self.net.loops[of.index()].layers);
-        let recurrences = layers.iter().filter(recurrence).count() as u32;
-        while let Some((tensor, asked)) = waiting.pop() {
-            if self.scopes.home(tensor) != of {
-                continue;
+    fn spread(&mut self, of: Option<LoopId>, asked: Vec<(TensorId, Window)>) {
+        // Loops have numbers after those of tensors.
+        let loops = self.net.tensors.len();
+        let inside = |tensor: &TensorId| self.scopes.home(*tensor) == of;
+        let uses = |at: usize| -> Vec<(usize, bool)> {
+            let now = |tensor: TensorId| inside(&tensor).then_some((tensor.index(), false));
+            if let Some(inner) = at.checked_sub(loops) {
+                return self.reads[inner].iter().filter_map(|&read| now(read)).collect();
             }
-            let known = self.windows[tensor.index()];
-            let window = known.map_or(asked, |known| known.join(asked));
-            if known == Some(window) {
-                continue;
+            match self.net.producer(TensorId::at(at)).map(|layer| &layer.kind) {
+                Some(LayerKind::Operation { inputs, .. }) => {
+                    inputs.iter().filter_map(|input| now(input.tensor)).collect()
+                }
+                Some(LayerKind::Recurrence { next: Some(next), .. }) if inside(&next.tensor) => {
+                    vec![(next.tensor.index(), true)]
+                }
+                Some(LayerKind::LoopOutput { of: inner, .. }) => vec![(loops + inner.index(), false)],
+                _ => Vec::new(),
             }
-            self.windows[tensor.index()] = Some(window);
-            let Some(layer) = self.net.producer(tensor) else { continue };
-            match &layer.kind {
-                LayerKind::Operation { inputs, .. } => {
-                    waiting.extend(inputs.iter().map(|input| (input.tensor, window)))
-                }
-                LayerKind::Recurrence { next: Some(next), .. } => {
-                    waiting.push((next.tensor, window.earlier(recurrences)));
-                }
-                LayerKind::LoopOutput { of: inner, .. } => {
-                    let known = self.loop_windows[inner.index()];
-                    let window = known.map_or(window, |known| known.join(window));
-                    self.loop_windows[inner.index()] = Some(window);
-                    waiting.extend(self.reads[inner.index()].iter().map(|&read| (read, window)));
-                }
-                _ => {}
+        };
+        let asked = asked.iter().filter(|(tensor, _)| inside(tensor));
+        let asked: Vec<(usize, Window)> = asked.map(|(tensor, window)| (tensor.index(), *window)).collect();
+        for (at, window) in window::spread(&asked, uses) {
+            match at.checked_sub(loops) {
+                Some(inner) => self.loop_windows[inner] = Some(window),
+                None => self.windows[at] = Some(window),
             }
         }
     }

@@ -38,6 +38,22 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The bytes of names that there are for each file.
+    pub(crate) const NAME: usize = 335;
+
+    /// The limits for models of strangers, as a service reads them.
+    pub fn untrusted() -> Self {
+        Limits {
+            entries: 10_000,
+            names: 10_000 * Self::NAME,
+            graph: 8 << 20,
+            quant: 8 << 20,
+            text: 8 << 20,
+            unpacked: 256 << 20,
+            ratio: 10,
+        }
+    }
+
     /// How many bytes so many compressed ones may become, where some are allowed in any case.
     pub(super) fn inflated(&self, always: u64, packed: u64) -> u64 {
         always.max(packed.saturating_mul(self.ratio))

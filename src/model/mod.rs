@@ -111,7 +111,7 @@ impl Model {
     /// # Errors
     ///
     /// A file cannot be read, or is one that no model has.
-    pub(crate) fn of_variables(folder: &Path, graphs: &[&Graph]) -> Result<Self, ModelError> {
+    pub(crate) fn of_variables(folder: &Path, graphs: &[&Graph], limits: &Limits) -> Result<Self, ModelError> {
         let mut index = Index::default();
         for label in graphs.iter().flat_map(|graph| check::labels(graph)) {
             // Labels that are no names of files are refused when they are looked up.
@@ -122,7 +122,7 @@ impl Model {
                 index.add(file).map_err(|(code, message)| ModelError::refused(code, folder, message))?;
             }
         }
-        Ok(Model { name: folder.to_owned(), index, archive: None, limits: Limits::default() })
+        Ok(Model { name: folder.to_owned(), index, archive: None, limits: limits.clone() })
     }
 
     /// The folder or archive.

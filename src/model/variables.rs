@@ -7,8 +7,8 @@ use std::io::{Read, Seek, SeekFrom};
 use super::index::Place;
 use super::{Model, folder, path};
 use crate::eval::Variables;
-use crate::tensor::dat::read_from;
-use crate::tensor::{DType, Tensor, TensorError};
+use crate::tensor::dat::{HEADER_LENGTH, read_from};
+use crate::tensor::{DType, Tensor, TensorError, volume};
 
 /// The data of a model's variables. A compressed archive is decompressed into a temporary file when
 /// the first variable is loaded.
@@ -37,10 +37,18 @@ impl ModelVariables<'_> {
 }
 
 impl Variables for ModelVariables<'_> {
-    fn load(&self, label: &str, _: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
         let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", self.model.name().display()));
         let name = path::data_file(label).map_err(|why| TensorError::new(format!("the label {why}")))?;
         let Some(file) = self.model.file(&name) else { return Ok(None) };
+        // No file with data of the shape is longer, so none is read that does not fit.
+        let most = volume(shape).map_or(u64::MAX, |items| (items as u64).saturating_mul(8) + HEADER_LENGTH as u64);
+        if file.size() > most {
+            let size = file.size();
+            return Err(TensorError::new(format!(
+                "the file has {size} bytes, a tensor of shape {shape:?} at most {most}"
+            )));
+        }
         let read = |content: &mut dyn Read| read_from(content, file.size(), of);
         let tensor = match &file.place {
             Place::Disk(path) => read(&mut folder::open(path).map_err(fail)?),

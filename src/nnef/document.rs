@@ -4,12 +4,12 @@ use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::lexer;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::options::Options;
 use crate::room;
-use crate::source::Sources;
 use crate::source::names::Names;
+use crate::source::{Location, Sources, Span};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -83,7 +83,7 @@ impl Document {
             }
             let sources = Sources::new();
             let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: None };
-            library.read(standard.name, standard.text, ModuleKind::Library, &mut Diagnostics::default());
+            library.read(standard.name, standard.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
             library
         };
         let [first, others @ ..] = &STANDARD;
@@ -98,9 +98,9 @@ impl Document {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
         for (name, text) in &options.libraries {
-            document.read(name, text.clone(), ModuleKind::Library, &mut diagnostics);
+            document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
-        document.read(name, text, kind, &mut diagnostics);
+        document.read(name, text, kind, options.max_text, &mut diagnostics);
         document.broken = diagnostics.has_errors().then(|| Arc::new(diagnostics.clone()));
         Parsed { document, diagnostics }
     }
@@ -110,8 +110,15 @@ impl Document {
         name: &str,
         text: impl Into<Cow<'static, str>>,
         kind: ModuleKind,
+        max_text: u64,
         diagnostics: &mut Diagnostics,
     ) {
+        let text = text.into();
+        if text.len() as u64 > max_text {
+            let file = self.sources.add(name, "");
+            diagnostics.report(Diagnostic::too_large(Location::new(file, Span::default()), max_text));
+            return self.modules.push(Arc::new(Module::empty(file)));
+        }
         let file = self.sources.add(name, text);
         let (text, names) = (self.sources.file(file).text(), Arc::make_mut(&mut self.names));
         let module = grammar::parse_module(file, text, self.dialect, kind, names, diagnostics);

@@ -288,9 +288,21 @@ impl<'t> Lexer<'t> {
                 let at = self.at(Span::new(start, start + odd.len_utf8() as u32));
                 let message = format!("unexpected character {}", name(odd));
                 self.report(Diagnostic::new(Code::BadCharacter, at, message));
-                tokens.push(Kind::Stray, span);
+                tokens.push(Kind::Stray, Span::new(span.start, self.skip_stray()));
             }
         }
+    }
+
+    /// Skips further characters right behind that cannot be in a token, so that they are one token and
+    /// one finding. Gives where they end.
+    fn skip_stray(&mut self) -> u32 {
+        let mut ahead = self.logos.clone();
+        while let Some(Err(())) = ahead.next()
+            && ahead.span().start == self.position()
+        {
+            self.logos = ahead.clone();
+        }
+        self.position() as u32
     }
 }
 

@@ -37,29 +37,49 @@ impl Tensor {
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
-    let broken = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be read: {error}"));
+    read_some(bytes, MAX_INFLATED, &mut |_| Ok(true))
+}
+
+/// Reads the members of an archive that are wanted, which may have so many bytes in all once they are
+/// inflated. The others are not inflated.
+///
+/// # Errors
+///
+/// Those of `wanted`, and what is wrong with the archive.
+pub(crate) fn read_some<E: From<TensorError>>(
+    bytes: &[u8],
+    limit: u64,
+    wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
+) -> Result<Vec<(String, Tensor)>, E> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let mut tensors = Vec::new();
-    let mut left = MAX_INFLATED;
+    let mut left = limit;
     for i in 0..archive.len() {
         let mut member = archive.by_index(i).map_err(|error| broken(&error))?;
         let name = member.name().map_err(|error| broken(&error))?.trim_end_matches(".npy").to_string();
+        if !wanted(&name)? {
+            continue;
+        }
         let (size, mut content) = (member.size(), Vec::new());
         member.by_ref().take(npy::HEAD).read_to_end(&mut content).map_err(|error| broken(&error))?;
         // Before all of it is inflated: a small archive can hold gigabytes of zeros.
         let misfit = |error| TensorError::new(format!("member `{name}`: {error}"));
         npy::check_length(&content, size).map_err(misfit)?;
+        if size > left {
+            return Err(TensorError::new(format!("the arrays have more than {limit} bytes")).into());
+        }
         // The size that the archive states may be wrong, so memory is allocated as bytes are read.
-        let bound = size.min(left).saturating_sub(content.len() as u64) + 1;
-        member.take(bound).read_to_end(&mut content).map_err(|error| broken(&error))?;
-        let Some(rest) = left.checked_sub(content.len() as u64) else {
-            return Err(TensorError::new(format!("the archive holds more than {} GiB", MAX_INFLATED >> 30)));
-        };
-        left = rest;
+        let rest = size.saturating_sub(content.len() as u64) + 1;
+        member.take(rest).read_to_end(&mut content).map_err(|error| broken(&error))?;
+        left = left.saturating_sub(content.len() as u64);
         let tensor = npy::read(&content).map_err(misfit)?;
         tensors.push((name, tensor));
     }
     Ok(tensors)
+}
+
+fn broken(error: &dyn std::fmt::Display) -> TensorError {
+    TensorError::new(format!("the archive cannot be read: {error}"))
 }
 
 fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
@@ -103,6 +123,21 @@ mod tests {
         assert!(bytes.len() < 1 << 20);
         let message = read(&bytes).unwrap_err().0;
         assert!(message.starts_with("member `x`: shape [] with 4 bytes an item does not fit"), "{message}");
+    }
+
+    #[test]
+    fn members_that_nobody_wants_are_not_inflated() {
+        let [a, b] = [1.0, 2.0].map(Tensor::number);
+        let bytes = write([("a", &a), ("b", &b)]).unwrap();
+        // The checksum of a member is compared when it is inflated.
+        let at = bytes.windows(4).position(|item| item == 1.0f32.to_le_bytes()).unwrap();
+        let mut broken = bytes.clone();
+        broken[at] ^= 1;
+        let only = |name: &'static str| read_some(&broken, 1 << 10, &mut |member| Ok::<_, TensorError>(member == name));
+        assert!(only("a").is_err());
+        assert_eq!(only("b").unwrap(), [("b".to_string(), b)]);
+        let message = read_some(&bytes, 200, &mut |_| Ok::<_, TensorError>(true)).unwrap_err().0;
+        assert_eq!(message, "the arrays have more than 200 bytes");
     }
 
     #[test]

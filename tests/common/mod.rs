@@ -39,6 +39,13 @@ pub fn flat_text(graph: &Graph) -> String {
     String::from_utf8(out).expect("flat text is UTF-8")
 }
 
+/// The JSON of a graph.
+pub fn json_text(graph: &Graph) -> String {
+    let mut out = Vec::new();
+    graph.write_json(&mut out).expect("writing into memory");
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
 /// The complete outcome of a text: the messages, the flat text, and for each operation its results,
 /// its place and the calls that it comes from.
 pub fn outcome(text: &str, options: &Options) -> String {

@@ -11,6 +11,7 @@ mod flattening;
 mod loops;
 mod meaning;
 mod model;
+mod mutants;
 mod mutated;
 mod real;
 mod scans;

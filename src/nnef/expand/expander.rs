@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::core::budget::Limits;
 use crate::core::machine::{Machine, Settings};
 use crate::core::program::{Body, Instr};
 use crate::core::unit::{UnitId, Units};
@@ -35,8 +36,12 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
         expand_loops: options.unroll || options.expand_loops,
         flat: options.flat,
         max_trips: options.max_trips,
-        max_depth: options.max_depth,
-        max_ops: options.max_ops,
+        limits: Limits {
+            max_ops: options.max_ops,
+            max_depth: options.max_depth,
+            max_length: options.max_length,
+            max_memory: options.max_memory,
+        },
         kept: lowering.kept.clone(),
         input_shapes: FxHashMap::default(),
     }

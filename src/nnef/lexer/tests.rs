@@ -69,6 +69,9 @@ fn malformed_elements_are_found_where_they_start() {
     assert_eq!(findings("na\u{EF}ve = 1"), [(Code::BadIdentifier, 0)]);
     assert_eq!(findings("a\u{A0}b"), [(Code::BadCharacter, 1)]);
     assert_eq!(findings("x @ y"), [(Code::BadCharacter, 2)]);
+    assert_eq!(findings("x @@\u{1} y @"), [(Code::BadCharacter, 2), (Code::BadCharacter, 8)]);
+    let kinds = run("x @@\u{1} y @ @", Dialect::V1).0;
+    assert_eq!(kinds, [Kind::Ident, Kind::Stray, Kind::Ident, Kind::Stray, Kind::Stray]);
     assert_eq!(findings("x | y"), [(Code::BadCharacter, 2)]);
     assert_eq!(findings("x; // 'no comment\ny"), [(Code::BadComment, 3)]);
 }

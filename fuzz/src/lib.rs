@@ -1,0 +1,62 @@
+//! What the fuzz targets share: the bounds that each input has to keep, and the generators of the laws.
+
+#[path = "../../tests/common/mod.rs"]
+pub mod common;
+#[path = "../../tests/laws/documents.rs"]
+pub mod documents;
+#[path = "../../tests/laws/mutants.rs"]
+pub mod mutants;
+#[path = "../../tests/laws/choices.rs"]
+pub mod tape;
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use nnef_flatten::Options;
+use tape::Tape;
+
+/// The most processor time of an input.
+const TIME: Duration = Duration::from_secs(2);
+/// The most memory of the process, in KiB.
+const MEMORY: u64 = 1 << 20;
+
+/// Runs a target on one input, which is a finding if it takes more than 2 s or 1 GiB.
+pub fn bounded(run: impl FnOnce()) {
+    let start = ThreadTime::now();
+    run();
+    let took = start.elapsed();
+    assert!(took < TIME, "the input takes {took:?}");
+    if let Some(peak) = peak() {
+        assert!(peak < MEMORY, "the input takes {} MiB", peak >> 10);
+    }
+}
+
+/// The most memory that the process has had so far, in KiB, where the system tells it.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// The limits of a target whose inputs are run many times a second.
+pub fn small() -> Options {
+    Options::untrusted().with(|o| {
+        o.max_ops = 20_000;
+        o.max_depth = 2_000;
+        o.max_steps = 200_000;
+    })
+}
+
+/// The choices of a generator, which bytes decide.
+pub fn choices(bytes: &[u8]) -> Tape {
+    Tape::new(bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)])).collect())
+}
+
+/// The options of a run that a byte chooses, and the rest of the bytes.
+pub fn chosen(bytes: &[u8]) -> (Options, &[u8]) {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let mut all = mutants::all_options();
+    let chosen = all.swap_remove(usize::from(*first) % all.len());
+    let limits = small();
+    (chosen.with(|o| (o.max_ops, o.max_depth) = (limits.max_ops, limits.max_depth)), rest)
+}

@@ -1,0 +1,145 @@
+//! The options that limit what an input may take.
+
+use clap::{Args, ValueEnum};
+
+use crate::{Options, eval, model};
+
+/// The limits of a run: a profile, and single limits that replace its own.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct Limits {
+    /// All limits at once; the other options replace single ones [default: default].
+    #[arg(long, value_name = "PROFILE")]
+    limits: Option<Profile>,
+    /// The most operations that may be emitted [default: 10000000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_ops: Option<u64>,
+    /// The deepest that calls may be nested [default: 1048576].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_depth: Option<u64>,
+    /// The most items of an array, and characters of a string [default: 10000000].
+    #[arg(long, value_name = "N")]
+    max_length: Option<usize>,
+    /// The most bytes of values and open calls at a time [default: 805306368].
+    #[arg(long, value_name = "BYTES")]
+    max_memory: Option<u64>,
+    /// The longest text of a document [default: 2147483648].
+    #[arg(long, value_name = "BYTES")]
+    max_text: Option<u64>,
+    /// The most files and folders of a model [default: 200000].
+    #[arg(long, value_name = "N")]
+    max_files: Option<usize>,
+    /// What a compressed model may unpack to whatever its size [default: 8589934592].
+    #[arg(long, value_name = "BYTES")]
+    max_unpacked: Option<u64>,
+    /// The most tensor items at a time of an evaluation [default: 536870912].
+    #[arg(long, value_name = "N")]
+    max_items: Option<u64>,
+    /// The most elementary steps of an evaluation [default: 200000000000].
+    #[arg(long, value_name = "N")]
+    max_work: Option<u64>,
+}
+
+/// Sets of limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// For one's own models, as large as the machine can hold.
+    #[default]
+    Default,
+    /// For inputs of strangers, as a service reads them.
+    Untrusted,
+}
+
+/// Replaces a limit where an option gives one.
+fn set<T: Copy>(limit: &mut T, given: Option<T>) {
+    *limit = given.unwrap_or(*limit);
+}
+
+impl Limits {
+    /// These limits and those given after a subcommand, which win.
+    pub(crate) fn merge(self, later: Limits) -> Limits {
+        Limits {
+            limits: later.limits.or(self.limits),
+            max_ops: later.max_ops.or(self.max_ops),
+            max_depth: later.max_depth.or(self.max_depth),
+            max_length: later.max_length.or(self.max_length),
+            max_memory: later.max_memory.or(self.max_memory),
+            max_text: later.max_text.or(self.max_text),
+            max_files: later.max_files.or(self.max_files),
+            max_unpacked: later.max_unpacked.or(self.max_unpacked),
+            max_items: later.max_items.or(self.max_items),
+            max_work: later.max_work.or(self.max_work),
+        }
+    }
+
+    fn of<T>(&self, default: T, untrusted: T) -> T {
+        match self.limits.unwrap_or_default() {
+            Profile::Default => default,
+            Profile::Untrusted => untrusted,
+        }
+    }
+
+    /// Options of the library with these limits.
+    pub(crate) fn options(&self) -> Options {
+        let mut options = self.of(Options::default(), Options::untrusted());
+        set(&mut options.max_ops, self.max_ops);
+        set(&mut options.max_depth, self.max_depth);
+        set(&mut options.max_length, self.max_length);
+        set(&mut options.max_memory, self.max_memory);
+        set(&mut options.max_text, self.max_text);
+        // Networks with loops count steps of layers; their limit grows with that of operations.
+        set(&mut options.max_steps, self.max_ops.map(|operations| operations.saturating_mul(20)));
+        set(&mut options.max_bytes, self.max_memory);
+        options
+    }
+
+    /// The longest text of a document.
+    pub(crate) fn text(&self) -> u64 {
+        self.options().max_text
+    }
+
+    /// The limits on models.
+    pub(crate) fn model(&self) -> model::Limits {
+        let mut limits = self.of(model::Limits::default(), model::Limits::untrusted());
+        set(&mut limits.graph, self.max_text);
+        set(&mut limits.text, self.max_text);
+        set(&mut limits.entries, self.max_files);
+        set(&mut limits.names, self.max_files.map(|files| files.saturating_mul(model::Limits::NAME)));
+        set(&mut limits.unpacked, self.max_unpacked);
+        limits
+    }
+
+    /// The most bytes of files of arrays: as many as the items of an evaluation take.
+    pub(crate) fn arrays(&self) -> u64 {
+        self.evaluation().max_items.saturating_mul(8)
+    }
+
+    /// The limits on evaluation.
+    pub(crate) fn evaluation(&self) -> eval::Limits {
+        let mut limits = self.of(eval::Limits::default(), eval::Limits::untrusted());
+        set(&mut limits.max_items, self.max_items);
+        set(&mut limits.max_work, self.max_work);
+        limits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_limits_replace_those_of_the_profile_whatever_their_order() {
+        let untrusted = Limits { limits: Some(Profile::Untrusted), ..Limits::default() };
+        assert_eq!(untrusted.options(), Options::untrusted());
+        assert_eq!(untrusted.model(), model::Limits::untrusted());
+        assert_eq!(untrusted.evaluation(), eval::Limits::untrusted());
+        assert_eq!(Limits::default().options(), Options::default());
+        let single = Limits { max_ops: Some(7), max_items: Some(8), max_files: Some(9), ..Limits::default() };
+        for merged in [untrusted.clone().merge(single.clone()), single.merge(untrusted)] {
+            assert_eq!(merged.options(), Options { max_ops: 7, max_steps: 140, ..Options::untrusted() });
+            assert_eq!(merged.evaluation().max_items, 8);
+            assert_eq!(merged.evaluation().max_work, eval::Limits::untrusted().max_work);
+            assert_eq!((merged.model().entries, merged.model().graph), (9, model::Limits::untrusted().graph));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The names of the inputs and outputs of a graph, for tensors that are given by name.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::EvalError;
+use crate::diagnostics::Code;
+use crate::graph::Graph;
+
+/// The names of a graph's inputs and outputs.
+#[derive(Debug)]
+pub(crate) struct Boundary {
+    /// The positions of the inputs.
+    inputs: FxHashMap<String, usize>,
+    outputs: FxHashSet<String>,
+}
+
+impl Boundary {
+    /// The names of a graph.
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let name = |tensor: &_| graph.tensor_name(*tensor);
+        Boundary {
+            inputs: graph.inputs.iter().enumerate().map(|(i, input)| (name(input), i)).collect(),
+            outputs: graph.outputs.iter().map(name).collect(),
+        }
+    }
+
+    /// The position of an input of this name; none for an output: recordings hold inputs and outputs.
+    ///
+    /// # Errors
+    ///
+    /// The graph has neither.
+    pub(crate) fn input(&self, name: &str) -> Result<Option<usize>, EvalError> {
+        if let Some(i) = self.inputs.get(name) {
+            return Ok(Some(*i));
+        }
+        if self.outputs.contains(name) {
+            return Ok(None);
+        }
+        let mut known: Vec<(&usize, &str)> = self.inputs.iter().map(|(name, i)| (i, name.as_str())).collect();
+        known.sort_unstable();
+        let known: Vec<&str> = known.into_iter().map(|(_, name)| name).collect();
+        let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
+        Err(EvalError::new(Code::EvalInput, message))
+    }
+}

@@ -1,0 +1,144 @@
+//! Which elements of sequences are asked for, and how that spreads from results to what they need.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+/// The elements of a sequence that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// The first one is this long before the end; none: it is element 0.
+    first: Option<u32>,
+    /// The last one is this long before the end.
+    last: u32,
+}
+
+impl Window {
+    /// All elements but the one after the last trip.
+    pub(crate) const TRIPS: Window = Window { first: None, last: 1 };
+    /// Those too.
+    pub(crate) const ALL: Window = Window { first: None, last: 0 };
+    /// The element after the last trip.
+    pub(crate) const END: Window = Window { first: Some(0), last: 0 };
+    /// No element.
+    const NONE: Window = Window { first: Some(0), last: u32::MAX };
+
+    /// Whether an element is in it; of a number of trips that is not known all are.
+    pub(crate) fn covers(self, i: u64, trips: Option<u64>) -> bool {
+        let Some(n) = trips else { return true };
+        i + u64::from(self.last) <= n && self.first.is_none_or(|first| i + u64::from(first) >= n)
+    }
+
+    fn join(self, other: Window) -> Window {
+        let first = self.first.zip(other.first).map(|(a, b)| a.max(b));
+        Window { first, last: self.last.min(other.last) }
+    }
+}
+
+/// Something that is asked for: a sequence, or a loop as a whole.
+struct Node {
+    /// What it uses, and whether that is one trip earlier.
+    uses: Vec<(usize, bool)>,
+    /// How many uses of it have not been looked at.
+    users: u32,
+    window: Window,
+}
+
+/// Spreads windows from what is asked for to all that it uses; `uses` gives what a node uses, and whether
+/// that is one trip earlier. The time is in proportion to the number of uses, but for a logarithm.
+pub(crate) fn spread(
+    asked: &[(usize, Window)],
+    uses: impl Fn(usize) -> Vec<(usize, bool)>,
+) -> impl Iterator<Item = (usize, Window)> {
+    let mut nodes: FxHashMap<usize, Node> = FxHashMap::default();
+    let mut waiting: Vec<usize> = asked.iter().map(|(node, _)| *node).collect();
+    while let Some(at) = waiting.pop() {
+        nodes.entry(at).or_insert_with(|| {
+            let uses = uses(at);
+            waiting.extend(uses.iter().map(|(used, _)| *used));
+            Node { uses, users: 0, window: Window::NONE }
+        });
+    }
+    let used: Vec<usize> = nodes.values().flat_map(|node| node.uses.iter().map(|(used, _)| *used)).collect();
+    for at in used {
+        nodes.entry(at).and_modify(|node| node.users += 1);
+    }
+    for (node, window) in asked {
+        nodes.entry(*node).and_modify(|node| node.window = node.window.join(*window));
+    }
+    find_first(&mut nodes);
+    find_last(&mut nodes);
+    nodes.into_iter().map(|(at, node)| (at, node.window))
+}
+
+/// The largest distance from the end, in an order in which users come first. What that does not reach
+/// depends on itself, or is used by what does: the way goes round and round to the beginning.
+fn find_first(nodes: &mut FxHashMap<usize, Node>) {
+    let mut ready: Vec<usize> = nodes.iter().filter(|(_, node)| node.users == 0).map(|(at, _)| *at).collect();
+    let mut open = nodes.len();
+    while let Some(at) = ready.pop() {
+        open -= 1;
+        let Some(node) = nodes.get(&at) else { continue };
+        let (first, uses) = (node.window.first, node.uses.clone());
+        for (used, earlier) in uses {
+            let Some(node) = nodes.get_mut(&used) else { continue };
+            let first = first.map(|first| first + u32::from(earlier));
+            node.window = node.window.join(Window { first, last: u32::MAX });
+            node.users -= 1;
+            if node.users == 0 {
+                ready.push(used);
+            }
+        }
+    }
+    if open > 0 {
+        nodes.values_mut().filter(|node| node.users > 0).for_each(|node| node.window.first = None);
+    }
+}
+
+/// The smallest distance from the end: the shortest ways.
+fn find_last(nodes: &mut FxHashMap<usize, Node>) {
+    let asked = nodes.iter().filter(|(_, node)| node.window.last < u32::MAX);
+    let mut waiting: BinaryHeap<Reverse<(u32, usize)>> =
+        asked.map(|(at, node)| Reverse((node.window.last, *at))).collect();
+    while let Some(Reverse((last, at))) = waiting.pop() {
+        let Some(node) = nodes.get(&at).filter(|node| node.window.last == last) else { continue };
+        for (used, earlier) in node.uses.clone() {
+            let last = last + u32::from(earlier);
+            if let Some(node) = nodes.get_mut(&used)
+                && last < node.window.last
+            {
+                node.window.last = last;
+                waiting.push(Reverse((last, used)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(asked: &[(usize, Window)], uses: &[(usize, usize, bool)]) -> Vec<(usize, Option<u32>, u32)> {
+        let of = |at: usize| uses.iter().filter(|(from, ..)| *from == at).map(|(_, to, e)| (*to, *e)).collect();
+        let mut found: Vec<_> = spread(asked, of).map(|(at, window)| (at, window.first, window.last)).collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn windows_reach_as_far_back_as_the_longest_way_and_end_with_the_shortest() {
+        // 0 uses 1 now and 2 one trip earlier, which uses 1 one trip earlier.
+        let uses = [(0, 1, false), (0, 2, true), (2, 1, true)];
+        assert_eq!(windows(&[(0, Window::END)], &uses), [(0, Some(0), 0), (1, Some(2), 0), (2, Some(1), 1)]);
+        assert_eq!(windows(&[(0, Window::TRIPS)], &uses), [(0, None, 1), (1, None, 1), (2, None, 2)]);
+        assert_eq!(windows(&[(2, Window::END), (1, Window::ALL)], &uses), [(1, None, 0), (2, Some(0), 0)]);
+    }
+
+    #[test]
+    fn what_comes_back_to_itself_starts_at_the_beginning() {
+        let uses = [(0, 1, true), (1, 0, false), (1, 2, false), (3, 2, true)];
+        let found = windows(&[(0, Window::END), (3, Window::END)], &uses);
+        assert_eq!(found, [(0, None, 0), (1, None, 1), (2, None, 1), (3, Some(0), 0)]);
+    }
+}

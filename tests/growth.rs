@@ -1,0 +1,508 @@
+//! Whatever there can be many of takes time in proportion: every list of the language at one length and
+//! at twice that length.
+//!
+//! The test compares the processor time of the thread, and takes the best of several runs. Under
+//! `NNEF_FLATTEN_EXHAUSTIVE=1`, where valgrind is installed, it counts instructions, which are the same
+//! in each run.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::HEADER;
+use cpu_time::ThreadTime;
+use nnef_flatten::loops::Network;
+use nnef_flatten::source::Sources;
+use nnef_flatten::{Diagnostics, Options, check, expand, parse};
+
+/// Texts `0`, `1`, … below a length, each made from its number, with something between them.
+fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(between)
+}
+
+/// A document with fragments and statements beside an input `x`; `y` is its result.
+fn document(fragments: &str, body: &str) -> String {
+    format!("{HEADER}{fragments}\ngraph G( x ) -> ( y ) {{ x = external(shape = [4]); {body} }}\n")
+}
+
+/// A document with a fragment `f` of a tensor and further parameters.
+fn fragment(parameters: &str, body: &str, call: &str) -> String {
+    let comma = if parameters.is_empty() { "" } else { ", " };
+    document(
+        &format!("fragment f( x: tensor<scalar>{comma}{parameters} ) -> ( y: tensor<scalar> ) {{ {body} }}"),
+        &format!("y = {call};"),
+    )
+}
+
+/// Makes a text with a list of a length.
+type Make = fn(usize) -> String;
+
+/// Documents, right ones and wrong ones.
+const DOCUMENTS: &[(&str, Make)] = &[
+    ("parameters", |n| fragment(&list(n, ", ", |i| format!("p{i}: integer = {i}")), "y = relu(x);", "f(x)")),
+    ("arguments by position", |n| {
+        let call = format!("f(x, {})", list(n, ", ", |i| i.to_string()));
+        fragment(&list(n, ", ", |i| format!("p{i}: integer")), "y = relu(x);", &call)
+    }),
+    ("arguments by name", |n| {
+        let call = format!("f(x, {})", list(n, ", ", |i| format!("p{} = {i}", n - 1 - i)));
+        fragment(&list(n, ", ", |i| format!("p{i}: integer")), "y = relu(x);", &call)
+    }),
+    ("arguments without parameters", |n| {
+        let call = format!("f(x, {})", list(n, ", ", |i| format!("q{i} = {i}")));
+        fragment(&list(n, ", ", |i| format!("p{i}: integer = 0")), "y = relu(x);", &call)
+    }),
+    ("arguments twice", |n| {
+        let call = format!("f(x, {0}, {0})", list(n, ", ", |i| format!("p{i} = {i}")));
+        fragment(&list(n, ", ", |i| format!("p{i}: integer = 0")), "y = relu(x);", &call)
+    }),
+    ("parameters of the same name", |n| fragment(&list(n, ", ", |_| "p: integer = 0".into()), "y = relu(x);", "f(x)")),
+    ("results", |n| {
+        let results = list(n, ", ", |i| format!("r{i}: tensor<scalar>"));
+        let body = list(n, " ", |i| format!("r{i} = relu(x);"));
+        let targets = list(n, ", ", |i| format!("t{i}"));
+        document(
+            &format!("fragment f( x: tensor<scalar> ) -> ( {results} ) {{ {body} }}"),
+            &format!("({targets}) = f(x); y = relu(t0);"),
+        )
+    }),
+    ("extensions", |n| {
+        format!("version 1.0;\n{}\n{}", list(n, "\n", |i| format!("extension E{i} x;")), graph("y = relu(x);"))
+    }),
+    ("words of an extension", |n| {
+        format!("version 1.0;\nextension {};\n{}", list(n, " ", |i| format!("E{i}")), graph("y = relu(x);"))
+    }),
+    ("fragments", |n| {
+        document(
+            &list(n, "\n", |i| simple(i, "relu(x)")),
+            &list(n, " ", |i| format!("t{i} = f{i}(x);")).replace("t0 ", "y "),
+        )
+    }),
+    ("fragments of the same name", |n| document(&list(n, "\n", |_| simple(0, "relu(x)")), "y = f0(x);")),
+    ("fragments that call each other", |n| {
+        let body = |i: usize| if i == 0 { "relu(x)".to_owned() } else { format!("f{}(x)", i - 1) };
+        document(&list(n, "\n", |i| simple(i, &body(i))), &format!("y = f{}(x);", n - 1))
+    }),
+    ("locals", |n| {
+        fragment(
+            "",
+            &(list(n, " ", |i| format!("t{} = relu(t{i});", i + 1)).replacen("t0", "x", 1)
+                + &format!(" y = relu(t{n});")),
+            "f(x)",
+        )
+    }),
+    ("locals of the same name", |n| fragment("", &(list(n, " ", |_| "t = relu(x);".into()) + " y = relu(t);"), "f(x)")),
+    ("statements", |n| {
+        document(
+            "",
+            &(list(n, "\n", |i| format!("t{} = relu(t{i});", i + 1)).replacen("(t0)", "(x)", 1)
+                + &format!(" y = relu(t{n});")),
+        )
+    }),
+    ("inputs", |n| many_inputs(n, |i| format!("x{i} = external(shape = [2]);"))),
+    ("inputs that nothing makes", |n| many_inputs(n, |_| "x0 = external(shape = [2]);".into())),
+    ("inputs of the same name", |n| {
+        let names = list(n, ", ", |_| "x".into());
+        format!("version 1.0;\ngraph G( {names} ) -> ( y ) {{ x = external(shape = [2]); y = relu(x); }}")
+    }),
+    ("outputs", |n| {
+        let body = list(n, " ", |i| format!("y{i} = relu(x);"));
+        format!(
+            "version 1.0;\ngraph G( x ) -> ( {} ) {{ x = external(shape = [2]); {body} }}",
+            list(n, ", ", |i| format!("y{i}"))
+        )
+    }),
+    ("outputs of the same name", |n| {
+        let names = list(n, ", ", |_| "y".into());
+        format!("version 1.0;\ngraph G( x ) -> ( {names} ) {{ x = external(shape = [2]); y = relu(x); }}")
+    }),
+    ("labels", |n| {
+        document("", &(list(n, "\n", |i| format!("v{i} = variable(shape = [4], label = 'l{i}');")) + " y = relu(x);"))
+    }),
+    ("labels of the same name", |n| {
+        document("", &(list(n, "\n", |i| format!("v{i} = variable(shape = [4], label = 'l');")) + " y = relu(x);"))
+    }),
+    ("updates", |n| {
+        let body = list(n, "\n", |i| format!("v{i} = variable(shape = [4], label = 'l{i}'); u{i} = update(v{i}, x);"));
+        document("", &(body + " y = relu(x);"))
+    }),
+    ("items", |n| document("", &format!("y = reshape(x, shape = [{}]);", list(n, ",", |_| "1".into())))),
+    ("items that are expressions", |n| {
+        fragment(
+            "n: integer",
+            "y = pad(x, padding = [for i in a yield (i, i)]) if false else relu(x);"
+                .replace("a yield", &format!("[{}] yield", list(n, ",", |i| format!("n + {i}"))))
+                .as_str(),
+            "f(x, 1)",
+        )
+    }),
+    ("items that are tensors", |n| document("", &format!("y = concat([{}], axis = 0);", list(n, ",", |_| "x".into())))),
+    ("targets of an array", |n| {
+        document(
+            "",
+            &format!(
+                "[{}] = split(x, axis = 0, ratios = [{}]); y = relu(t0);",
+                list(n, ",", |i| format!("t{i}")),
+                list(n, ",", |_| "1".into())
+            )
+            .replace("[4]", &format!("[{n}]")),
+        )
+    }),
+    ("iterators", |n| {
+        fragment(
+            "",
+            &format!(
+                "r = [for {} yield i0]; y = relu(x) if length_of(r) > 0 else x;",
+                list(n, ", ", |i| format!("i{i} in [1]"))
+            ),
+            "f(x)",
+        )
+    }),
+    ("iterators of the same name", |n| {
+        fragment(
+            "",
+            &format!(
+                "r = [for {} yield i]; y = relu(x) if length_of(r) > 0 else x;",
+                list(n, ", ", |_| "i in [1]".into())
+            ),
+            "f(x)",
+        )
+    }),
+    ("turns", |n| {
+        fragment("", &format!("ts = [for i in range_of([0] * {n}) yield relu(x)]; y = concat(ts, axis = 0);"), "f(x)")
+    }),
+    ("branches", |n| {
+        fragment(
+            "n: integer",
+            &format!("y = {} relu(x);", list(n, " ", |i| format!("tanh(x) if n == {i} else"))),
+            "f(x, -1)",
+        )
+    }),
+    ("conditions", |n| {
+        fragment(
+            "n: integer",
+            &format!("y = relu(x) if {} else tanh(x);", list(n, " && ", |i| format!("n != {i}"))),
+            "f(x, -1)",
+        )
+    }),
+    ("sums", |n| fragment("", &format!("y = {};", list(n, " + ", |_| "x".into())), "f(x)")),
+    ("signs", |n| fragment("", &format!("y = {}x;", "-".repeat(n)), "f(x)")),
+    ("parentheses", |n| fragment("", &format!("y = {}x{};", "(".repeat(n), ")".repeat(n)), "f(x)")),
+    ("subscripts", |n| {
+        fragment("a: integer[]", &format!("y = relu(x) if a{} == a else tanh(x);", "[0:]".repeat(n)), "f(x, [1, 2])")
+    }),
+    ("calls within calls", |n| fragment("", &format!("y = {}x{};", "relu(".repeat(n), ")".repeat(n)), "f(x)")),
+    ("arrays in arrays", |n| fragment(&format!("a: integer{} = []", "[]".repeat(n)), "y = relu(x);", "f(x)")),
+    ("array literals in array literals", |n| {
+        fragment("", &format!("a = {}1{}; y = relu(x);", "[".repeat(n), "]".repeat(n)), "f(x)")
+    }),
+    ("tuples in tuples", |n| {
+        fragment(&format!("a: {}integer{}", "(".repeat(n), ", integer)".repeat(n)), "y = relu(x);", "f(x, 1)")
+    }),
+    ("items of a tuple", |n| {
+        fragment(
+            &format!("a: ({})", list(n, ", ", |_| "integer".into())),
+            "y = relu(x);",
+            &format!("f(x, ({}))", list(n, ", ", |_| "1".into())),
+        )
+    }),
+    ("tuple targets", |n| {
+        fragment(
+            "",
+            &format!("({}) = ({}); y = relu(x);", list(n, ", ", |i| format!("a{i}")), list(n, ", ", |i| i.to_string())),
+            "f(x)",
+        )
+    }),
+    ("open calls", |n| fragment("n: integer", "y = relu(f(x, n - 1)) if n > 0 else x;", &format!("f(x, {n})"))),
+    ("undefined names", |n| document("", &(list(n, " ", |i| format!("t{i} = relu(u{i});")) + " y = relu(x);"))),
+    ("undeclared operations", |n| document("", &(list(n, " ", |i| format!("t{i} = reul{i}(x);")) + " y = relu(x);"))),
+    ("wrong types", |n| document("", &(list(n, " ", |i| format!("t{i} = relu('a');")) + " y = relu(x);"))),
+    ("syntax errors", |n| document("", &(list(n, " ", |i| format!("t{i} = relu(;")) + " y = relu(x);"))),
+    ("unknown characters", |n| document("", &(list(n, " ", |_| "@@".into()) + " y = relu(x);"))),
+    ("opened parentheses", |n| document("", &("y = ".to_owned() + &"(".repeat(n)))),
+    ("opened braces", |n| document("", &"{".repeat(n))),
+    ("semicolons", |n| document("", &(";".repeat(n) + "y = relu(x);"))),
+    ("signs that end nowhere", |n| document("", &("y = ".to_owned() + &"+ ".repeat(n)))),
+    ("strings that end nowhere", |n| document("", &list(n, "\n", |_| "y = '".into()))),
+    ("comments", |n| document("", &("#\n".repeat(n) + "y = relu(x);"))),
+    ("quotes", |n| document("", &format!("v = variable(shape = [4], label = '{}'); y = relu(x);", "\\'".repeat(n)))),
+    ("digits", |n| document("", &format!("y = max(x, {}.0);", "1".repeat(n)))),
+    ("letters of a name", |n| document("", &format!("{0} = relu(x); y = relu({0});", "a".repeat(n)))),
+    ("graphs", |n| {
+        format!("version 1.0;\n{}", list(n, "\n", |i| graph("y = relu(x);").replace('G', &format!("G{i}"))))
+    }),
+    ("recurrences", |n| {
+        looped(&format!(
+            "{} = with {} do..(2) {{ yield {}; }}",
+            list(n, ", ", |i| format!("t{i}")),
+            list(n, ", ", |i| format!("s{i} = x")),
+            list(n, ", ", |i| format!("relu(s{i})"))
+        ))
+    }),
+    ("arrays iterated over", |n| {
+        looped(&format!("t0 = with s = x for {} do relu(s)", list(n, ", ", |i| format!("a{i} : [x]"))))
+    }),
+    ("trips", |n| looped(&format!("t0 = with s = x do..({n}) relu(s)"))),
+    ("loops in loops", |n| {
+        let n = n.min(200);
+        looped(&format!(
+            "t0 = {}{}",
+            list(n, "", |i| format!("with s{i} = x do..(1) {{ v{i} = ")),
+            list(n, "", |i| format!("x; yield v{}; }}", n - 1 - i)).replacen("x;", "relu(x);", 1)
+        ))
+    }),
+];
+
+fn graph(body: &str) -> String {
+    format!("graph G( x ) -> ( y ) {{ x = external(shape = [4]); {body} }}")
+}
+
+fn simple(i: usize, body: &str) -> String {
+    format!("fragment f{i}( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = {body}; }}")
+}
+
+fn many_inputs(n: usize, made: impl Fn(usize) -> String) -> String {
+    let names = list(n, ", ", |i| format!("x{i}"));
+    format!("version 1.0;\ngraph G( {names} ) -> ( y ) {{ {} y = relu(x0); }}", list(n, " ", made))
+}
+
+fn looped(statement: &str) -> String {
+    document(
+        &format!(
+            "extension flatten_loops;\nfragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ {statement}; y = relu(t0); }}"
+        ),
+        "y = f(x);",
+    )
+}
+
+/// A network with loops of given layers; `x` is an input, `n` a count of two.
+fn network(more_inputs: &str, layers: &str, outputs: &str) -> String {
+    format!(
+        r#"{{"name": "net", "inputs": {{"x": {{"dtype": "float32", "shape": [2]}}{more_inputs}}},
+        "constants": {{"n": {{"dtype": "int32", "data": 2}}}}, "layers": [{layers}], "outputs": [{outputs}]}}"#
+    )
+}
+
+const LIMIT: &str = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "n"}, "#;
+
+/// Networks with loops.
+const NETWORKS: &[(&str, Make)] = &[
+    ("layers", |n| {
+        network(
+            "",
+            &list(n, ", ", |i| layer(&format!("t{}", i + 1), &format!("t{i}"))).replacen("\"t0\"", "\"x\"", 1),
+            "\"t1\"",
+        )
+    }),
+    ("layers from last to first", |n| {
+        network(
+            "",
+            &list(n, ", ", |i| layer(&format!("t{}", n - i), &format!("t{}", n - i - 1))).replace("\"t0\"", "\"x\""),
+            "\"t1\"",
+        )
+    }),
+    ("undefined tensors", |n| network("", &list(n, ", ", |i| layer(&format!("t{i}"), &format!("u{i}"))), "\"t0\"")),
+    ("layers of the same name", |n| network("", &list(n, ", ", |_| layer("t", "x")), "\"t\"")),
+    ("unknown operations", |n| {
+        network("", &list(n, ", ", |i| layer(&format!("t{i}"), "x").replace("tanh", "tahn")), "\"t0\"")
+    }),
+    ("network inputs", |n| {
+        network(
+            &list(n, "", |i| format!(r#", "x{i}": {{"dtype": "float32", "shape": [2]}}"#)),
+            &layer("y", "x"),
+            "\"y\"",
+        )
+    }),
+    ("network outputs", |n| {
+        network("", &list(n, ", ", |i| layer(&format!("t{i}"), "x")), &list(n, ", ", |i| format!("\"t{i}\"")))
+    }),
+    ("network recurrences", |n| {
+        network(
+            "",
+            &(LIMIT.to_owned()
+                + &list(n, ", ", |i| {
+                    format!(
+                        r#"{{"op": "recurrence", "loop": "L", "name": "s{i}", "initial": "x", "next": "t{i}"}}, {}, {{"op": "loop_output", "loop": "L", "name": "y{i}", "kind": "last_value", "input": "s{i}"}}"#,
+                        layer(&format!("t{i}"), &format!("s{i}"))
+                    )
+                })),
+            &list(n, ", ", |i| format!("\"y{i}\"")),
+        )
+    }),
+    ("loops", |n| {
+        network(
+            "",
+            &list(n, ", ", |i| {
+                format!(
+        r#"{}{{"op": "recurrence", "loop": "L", "name": "s{i}", "initial": "x", "next": "t{i}"}}, {}, {{"op": "loop_output", "loop": "L", "name": "y{i}", "kind": "last_value", "input": "s{i}"}}"#,
+        LIMIT, layer(&format!("t{i}"), &format!("s{i}"))
+    ).replace("\"L\"", &format!("\"L{i}\""))
+            }),
+            &list(n, ", ", |i| format!("\"y{i}\"")),
+        )
+    }),
+    ("iterators of a network", |n| {
+        network(
+            "",
+            &(LIMIT.to_owned()
+                + &list(n, ", ", |i| {
+                    format!(
+                        r#"{{"op": "iterator", "loop": "L", "name": "r{i}", "input": "x"}}, {{"op": "loop_output", "loop": "L", "name": "y{i}", "kind": "concatenate", "input": "r{i}", "length": "n"}}"#
+                    )
+                })),
+            &list(n, ", ", |i| format!("\"y{i}\"")),
+        )
+    }),
+];
+
+fn layer(name: &str, input: &str) -> String {
+    format!(r#"{{"op": "tanh", "name": "{name}", "inputs": ["{input}"]}}"#)
+}
+
+/// Everything that is done with a document.
+fn use_document(text: &str) {
+    let options = Options::default().with(|o| o.unroll = true);
+    let parsed = parse("growth", text.to_owned(), &options);
+    if parsed.diagnostics.has_errors() {
+        tell(&parsed.document.sources().clone(), parsed.diagnostics);
+        tell(&parsed.document.sources().clone(), check(&parsed.document, &options));
+        return;
+    }
+    parsed.document.format();
+    match expand(&parsed.document, &options) {
+        Ok(expansion) => {
+            let (graph, mut out) = (expansion.graph, Vec::new());
+            graph.write_nnef(&mut out).unwrap();
+            graph.write_json(&mut out).unwrap();
+        }
+        Err(found) => tell(&parsed.document.sources().clone(), found),
+    }
+}
+
+fn tell(sources: &Sources, found: Diagnostics) {
+    let mut out = Vec::new();
+    for diagnostic in found {
+        diagnostic.write_human(&mut out, sources, false).unwrap();
+    }
+}
+
+fn use_network(text: &str) {
+    let (options, mut sources) = (Options::default().with(|o| o.unroll = true), Sources::new());
+    let (net, found) = Network::read("growth", text.to_owned(), &mut sources, false);
+    tell(&sources, found);
+    let Some(net) = net else { return };
+    if let Err(found) = net.unroll(&options) {
+        tell(&sources, found);
+    }
+}
+
+/// Quantizations of a tensor.
+fn use_quantization(text: &str) {
+    let options = Options::default();
+    let mut document = parse("growth", document("", "y = relu(x);"), &options).document;
+    let graph = expand(&document, &options).unwrap().graph;
+    let mut found = Diagnostics::default();
+    document.check_quant("graph.quant", text, &graph, &mut found);
+    tell(&document.sources().clone(), found);
+}
+
+const QUANTIZATIONS: &[(&str, Make)] = &[
+    ("quantizations", |n| list(n, "\n", |_| "\"x\": linear_quantize(min = 0.0, max = 1.0, bits = 8);".into())),
+    ("unknown algorithms", |n| {
+        list(n, "\n", |i| format!("\"x{i}\": liner_quantize{i}(min = 0.0, max = 1.0, bits = 8);"))
+    }),
+    ("quantizations of unknown tensors", |n| {
+        list(n, "\n", |i| format!("\"z{i}\": linear_quantize(min = 0.0, max = 1.0, bits = 8);"))
+    }),
+    ("arguments of a quantization", |n| format!("\"x\": linear_quantize({});", list(n, ", ", |i| format!("a{i} = 1")))),
+];
+
+/// A growth of lists to twice their length that is no longer in proportion: half way to a square.
+const MOST: f64 = 3.0;
+/// The same for instructions, of which as many are taken in each run.
+const MOST_STEPS: f64 = 2.3;
+
+/// How long a text takes.
+fn time(run: fn(&str), text: &str) -> Duration {
+    let start = ThreadTime::now();
+    run(text);
+    start.elapsed()
+}
+
+/// Compares lists of some length with lists of twice that length, which are made longer as long as they
+/// take too little time for a comparison.
+fn growth(run: fn(&str), make: Make) -> f64 {
+    let mut n = 2000;
+    while n < 64_000 && time(run, &make(n)) < Duration::from_millis(8) {
+        n *= 2;
+    }
+    let (one, two) = (make(n), make(2 * n));
+    let (mut shortest, mut longest) = (Duration::MAX, Duration::MAX);
+    for _ in 0..6 {
+        shortest = shortest.min(time(run, &one));
+        longest = longest.min(time(run, &two));
+        if longest.as_secs_f64() < MOST * 0.8 * shortest.as_secs_f64() {
+            break;
+        }
+    }
+    longest.as_secs_f64() / shortest.as_secs_f64()
+}
+
+fn grows(run: fn(&str), cases: &[(&str, Make)]) {
+    let ratios: Vec<(&str, f64)> = cases.iter().map(|(name, make)| (*name, growth(run, *make))).collect();
+    let wrong: Vec<_> = ratios.iter().filter(|(_, ratio)| *ratio > MOST).collect();
+    assert!(wrong.is_empty(), "{wrong:.2?} of {ratios:.2?}");
+}
+
+#[test]
+fn documents_take_time_in_proportion() {
+    grows(use_document, DOCUMENTS);
+}
+
+#[test]
+fn networks_take_time_in_proportion() {
+    grows(use_network, NETWORKS);
+}
+
+#[test]
+fn quantizations_take_time_in_proportion() {
+    grows(use_quantization, QUANTIZATIONS);
+}
+
+/// The instructions of a run of the command, without those of its start.
+fn steps(arguments: &[&str], text: &str) -> Option<u64> {
+    let folder = tempfile::tempdir().ok()?;
+    let path = folder.path().join("growth");
+    std::fs::write(&path, text).ok()?;
+    let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+    let mut command = std::process::Command::new("valgrind");
+    command.args(options).arg(env!("CARGO_BIN_EXE_nnef-flatten")).args(arguments).arg(path);
+    let output = command.stdout(std::process::Stdio::null()).output().ok()?;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = told.lines().find(|line| line.contains("refs:"))?;
+    line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
+}
+
+#[test]
+fn lists_take_steps_in_proportion() {
+    if std::env::var_os("NNEF_FLATTEN_EXHAUSTIVE").is_none_or(|value| value != "1") {
+        return;
+    }
+    if steps(&["check"], &document("", "y = relu(x);")).is_none() {
+        println!("skipped: valgrind is not installed");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (arguments, cases) in [(&["--unroll"][..], DOCUMENTS), (&["--unroll", "--from", "loops"], NETWORKS)] {
+        for (name, make) in cases {
+            let [none, one, two] = [1, 3000, 6000].map(|n| steps(arguments, &make(n)).unwrap());
+            let ratio = two.saturating_sub(none) as f64 / one.saturating_sub(none).max(1) as f64;
+            println!("{name}: {ratio:.2}");
+            if ratio > MOST_STEPS {
+                wrong.push((name, ratio));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:.2?}");
+}
