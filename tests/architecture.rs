@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("source", &["room"]),
     ("diagnostics", &["source"]),
-    ("tensor", &["source"]),
+    ("tensor", &["diagnostics", "source"]),
     ("graph", &["diagnostics", "room", "source"]),
     ("options", &["graph"]),
     ("core", &["diagnostics", "graph", "room", "source"]),
@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("eval", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
+    ("layout", &["graph", "nnef", "source", "tensor"]),
     ("picture", &["graph", "source"]),
     ("write", &["graph", "picture", "source"]),
     (
