@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "eval",
             "files",
             "graph",
+            "layout",
             "loops",
             "model",
             "nnef",

@@ -151,6 +151,10 @@ pub(crate) struct Output {
     /// Write to this file, as JSON, from which place and through which calls each operation comes.
     #[arg(long, value_name = "FILE")]
     pub(crate) source_map: Option<PathBuf>,
+    /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
+    /// tensors between them go, too.
+    #[arg(long)]
+    pub(crate) drop_bitcasts: bool,
     /// Tell, on standard error, how many operations there are of each kind, parameters and
     /// multiplications.
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! Layouts as graphs: the memory of an array, made by primitive operations.
 
+mod bitcasts;
 mod primitives;
 
 use std::sync::Arc;
@@ -7,11 +8,26 @@ use std::sync::Arc;
 use crate::Graph;
 use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
-use crate::graph::{Argument, Dialect, Extent, Key, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
+use crate::graph::{
+    Argument, Dialect, Extent, Key, KindId, Operation, OriginId, Output, Primitive, Shape, TensorId, Value,
+};
 use crate::nnef::migrate::target::Declarations;
 use crate::source::Location;
 use crate::source::names::Names;
 use crate::tensor::TensorError;
+
+pub(crate) use bitcasts::Removed;
+
+/// The order of the axes that a transpose makes: those that it does not name stay at the end. None of
+/// other operations.
+fn permuted_axes(graph: &Graph, operation: &Operation, rank: usize) -> Option<Vec<usize>> {
+    if graph.operation_name(operation) != "transpose" {
+        return None;
+    }
+    let named = graph.attribute(operation, "axes")?.as_integers()?.iter().map(|axis| *axis as usize);
+    let count = named.len();
+    Some(named.chain(count..rank).collect())
+}
 
 /// A flat graph in the making, of operations with one result on tensors of scalars.
 struct Builder<'d> {

@@ -88,19 +88,21 @@ impl Asked {
         let memory = located(array.memory(), Code::ShapeUnsized, self.at)?;
         let (elements, size) = (sized(array.elements())?, sized(array.element_bytes())?);
         let allocated = sized(array.allocated_bytes())?;
-        rows.push(("elements", format!("{elements} in {}", bytes(size))));
+        rows.push(("elements", format!("{elements}, {}", bytes(size))));
         let waste = match allocated.saturating_sub(size) {
             0 => ", nothing wasted".to_owned(),
             waste => format!(", {} wasted: {} times the elements", bytes(waste), factor(allocated, size)),
         };
-        rows.push(("memory", format!("{} places in {}{waste}", memory.places(), bytes(allocated))));
+        rows.push(("places", memory.places().to_string()));
+        rows.push(("memory", format!("{}{waste}", bytes(allocated))));
         if let Some((sizes, value)) = layout.padding() {
             rows.push(("padded", format!("to {}, with {}", list(sizes, " × "), value.name())));
         }
         if !layout.is_plain() {
             rows.push(("physical", list(memory.physical(), " × ")));
         }
-        if let Some(strides) = located(array.byte_strides(), Code::ShapeUnsized, self.at)? {
+        let strides = located(array.byte_strides(), Code::ShapeUnsized, self.at)?;
+        if let Some(strides) = strides.filter(|strides| !strides.is_empty()) {
             rows.push(("strides", format!("{} bytes", list(strides, ", "))));
         }
         for (index, place) in self.places(array)? {
@@ -111,31 +113,26 @@ impl Asked {
 }
 
 /// The elements in the order of the memory, by their row-major numbers, with points for padding. The
-/// innermost physical dimensions that fit stand in a line; a bar ends each innermost row.
+/// inner physical dimensions that fit stand in a line, with bars between rows of the innermost one;
+/// the outer one never does.
 fn draw(walk: &[Option<u64>], physical: &[u64]) -> String {
     let width = walk.iter().flatten().max().map_or(1, |last| last.to_string().len()) + 1;
-    let fits = |count: u64| (count as usize).saturating_mul(width + 1) <= WIDTH;
-    let row = physical.last().copied().unwrap_or(1).max(1);
-    let mut line = 1u64;
-    for size in physical.iter().rev() {
-        match line.saturating_mul(*size) {
-            longer if fits(longer) || line == 1 => line = longer.max(1),
+    let fitting = WIDTH / (width + 1);
+    let sizes: Vec<usize> = physical.iter().map(|size| *size as usize).skip_while(|size| *size == 1).collect();
+    let row = sizes.last().copied().unwrap_or(1).max(1);
+    let mut line = row;
+    for size in sizes.iter().skip(1).rev().skip(1) {
+        match line * size {
+            longer if longer <= fitting => line = longer.max(1),
             _ => break,
         }
     }
-    let block = physical.iter().rev().take(2).fold(1u64, |all, size| all.saturating_mul(*size)).max(1);
+    // A row that is too long is divided anywhere.
+    let line = if line > fitting { fitting } else { line };
     let mut text = String::new();
-    for (i, item) in walk.iter().enumerate() {
-        let place = i as u64;
+    for (place, item) in walk.iter().enumerate() {
         if place % line == 0 {
-            let gap = line < block && place > 0 && place % block == 0;
-            text.push_str(if i == 0 {
-                "\n  "
-            } else if gap {
-                "\n\n  "
-            } else {
-                "\n  "
-            });
+            text.push_str("\n  ");
         } else if place % row == 0 && row > 1 {
             text.push_str(" |");
         }

@@ -316,7 +316,7 @@ fn expected(error: &Rich<char>) -> String {
     let found = error.found().map_or("the end of the text".to_owned(), |found| format!("`{found}`"));
     let RichReason::ExpectedFound { expected, .. } = error.reason() else { return format!("{found} is not expected") };
     let text = |pattern: &RichPattern<char>| match pattern {
-        RichPattern::Label(label) if label == "a blank" => None,
+        RichPattern::Label(label) if label == "a blank" || label == "digit" => None,
         RichPattern::Label(label) => Some(label.to_string()),
         RichPattern::Token(token) => Some(format!("`{}`", **token)),
         RichPattern::EndOfInput => Some("the end of the text".to_owned()),
