@@ -120,45 +120,65 @@ fn sizes(shape: &ArrayShape) -> Vec<u64> {
 }
 
 fn changes(graph: &Graph) -> Vec<Change> {
-    let mut views: Vec<Option<View>> = vec![None; graph.tensors.len()];
+    // Each tensor as a part of the start of its chain, and of the last one in the chain that was moved.
+    let mut views: Vec<Vec<View>> = vec![Vec::new(); graph.tensors.len()];
     let change = |operation: &Operation| {
-        if !rearranges(graph, operation) {
-            return Change::Keep;
-        }
-        let Some((operand, result)) = sides(graph, operation) else { return Change::Keep };
-        let before = views[operand.index()].clone().or_else(|| view(graph, operand));
-        let (Some(before), Some(own)) = (before, view(graph, result)) else { return Change::Keep };
-        let shape = match permuted_axes(graph, operation, before.shape.rank()) {
-            Some(axes) => before.shape.permuted(&axes).ok(),
-            None => before.shape.align_layout(&sizes(&own.shape)).ok().flatten(),
+        let sides = sides(graph, operation).filter(|_| rearranges(graph, operation));
+        let Some((operand, result)) = sides else { return Change::Keep };
+        let before = &views[operand.index()];
+        let before = if before.is_empty() { Vec::from_iter(view(graph, operand)) } else { before.clone() };
+        let Some(own) = view(graph, result) else { return Change::Keep };
+        let after = |before: View| {
+            let shape = match permuted_axes(graph, operation, before.shape.rank()) {
+                Some(axes) => before.shape.permuted(&axes).ok(),
+                None => before.shape.align_layout(&sizes(&own.shape)).ok().flatten(),
+            };
+            Some(View { root: before.root, shape: shape? })
         };
-        let Some(after) = shape.map(|shape| View { root: before.root, shape }) else { return Change::Keep };
-        let change = changed(graph, operation, result, &after, &own);
-        views[result.index()] = Some(after);
+        let mut after: Vec<View> = before.into_iter().filter_map(after).collect();
+        if let Some(change) = free(graph, operation, (operand, result), &after, &own) {
+            views[result.index()] = after;
+            return change;
+        }
+        let change = transposed(graph, operation, operand, &after);
+        after.truncate(1);
+        after.push(own);
+        views[result.index()] = after;
         change
     };
     graph.operations.iter().map(change).collect()
 }
 
-fn changed(graph: &Graph, operation: &Operation, result: TensorId, after: &View, own: &View) -> Change {
-    let extents = |shape: &ArrayShape| sizes(shape).iter().map(|size| *size as i64).collect();
-    let Some(root) = view(graph, after.root) else { return Change::Keep };
-    let name = graph.operation_name(operation);
-    let direct = sides(graph, operation).is_some_and(|(operand, _)| operand == after.root);
-    if after.shape.reshape_is_bitcast(&own.shape) == Ok(true) {
-        return match (root.shape == own.shape, graph.outputs.contains(&result)) {
-            (true, false) => Change::Alias(after.root),
-            (true, true) => Change::Copy(after.root),
-            (false, _) if direct && name != "transpose" => Change::Keep,
-            (false, _) => Change::Reshape(after.root, extents(&own.shape)),
-        };
-    }
-    match root.shape.deduce_transpose(&after.shape) {
-        Ok(Some(axes)) if !direct || name != "transpose" => {
-            Change::Transpose(after.root, axes.iter().map(|&axis| axis as i64).collect())
+/// What becomes of an operation that moves nothing.
+fn free(
+    graph: &Graph,
+    operation: &Operation,
+    (operand, result): (TensorId, TensorId),
+    after: &[View],
+    own: &View,
+) -> Option<Change> {
+    let found = after.iter().find(|view| view.shape.reshape_is_bitcast(&own.shape) == Ok(true))?;
+    let root = view(graph, found.root)?;
+    Some(match (root.shape == own.shape, graph.outputs.contains(&result)) {
+        (true, false) => Change::Alias(found.root),
+        (true, true) => Change::Copy(found.root),
+        (false, _) if operand == found.root && graph.operation_name(operation) != "transpose" => Change::Keep,
+        (false, _) => Change::Reshape(found.root, sizes(&own.shape).iter().map(|size| *size as i64).collect()),
+    })
+}
+
+/// What becomes of an operation that moves items: one transpose, if that does the same.
+fn transposed(graph: &Graph, operation: &Operation, operand: TensorId, after: &[View]) -> Change {
+    for found in after {
+        let root = view(graph, found.root);
+        if let Some(Ok(Some(axes))) = root.map(|root| root.shape.deduce_transpose(&found.shape)) {
+            return match operand == found.root && graph.operation_name(operation) == "transpose" {
+                true => Change::Keep,
+                false => Change::Transpose(found.root, axes.iter().map(|&axis| axis as i64).collect()),
+            };
         }
-        _ => Change::Keep,
     }
+    Change::Keep
 }
 
 /// Applies the changes.

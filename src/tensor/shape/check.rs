@@ -12,6 +12,9 @@ use crate::source::{FileId, Location, Span};
 /// The deepest nesting of tuples.
 const MAX_NESTING: usize = 200;
 
+/// The longest array, in bytes, that is found in a text.
+const MAX_ARRAY: usize = 4096;
+
 /// Reads a shape.
 pub(super) fn read(text: &str, file: FileId) -> Result<Shape, Diagnostics> {
     let mut checker = Checker { file, found: Diagnostics::default() };
@@ -29,9 +32,10 @@ pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArraySha
     let mut at = 0;
     std::iter::from_fn(move || {
         let (start, end) = next_candidate(text, at)?;
-        // The layout may contain another shape only where it is refused anyway.
         at = end;
-        let line = text[start..].lines().next().unwrap_or("");
+        let window = text.len().min(start.saturating_add(MAX_ARRAY));
+        let window = (start..=window).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(start);
+        let line = text[start..window].lines().next().unwrap_or("");
         let raw = parser.parse(line).into_output();
         let mut checker = Checker { file: FileId::default(), found: Diagnostics::default() };
         let shape = match raw {

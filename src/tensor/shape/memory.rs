@@ -4,8 +4,8 @@ use super::digits::Digits;
 use super::{ArrayShape, limited, product};
 use crate::tensor::TensorError;
 
-/// The largest memory that is walked through, in elements.
-pub(crate) const MAX_WALK: u64 = 1 << 26;
+/// The most steps of a walk through memory: its places times the physical dimensions.
+const MAX_STEPS: u64 = 1 << 24;
 
 /// The arrangement of an array in memory.
 ///
@@ -169,16 +169,29 @@ impl Memory {
         Some(by_number)
     }
 
+    /// Checks that it takes little time to visit every place.
+    ///
+    /// # Errors
+    ///
+    /// The memory is too large.
+    pub(super) fn walkable(&self) -> Result<(), TensorError> {
+        let (places, dimensions) = (self.places, self.physical.len() as u64);
+        match places.checked_mul(dimensions + 1) {
+            Some(steps) if steps <= MAX_STEPS => Ok(()),
+            _ => {
+                let message = format!("{places} places in {dimensions} physical dimensions are too many to go through");
+                Err(TensorError::new(message))
+            }
+        }
+    }
+
     /// The row-major number of the element at each place; none of padding.
     ///
     /// # Errors
     ///
-    /// The memory is larger than [`MAX_WALK`].
+    /// The memory is too large.
     pub(crate) fn walk(&self) -> Result<Vec<Option<u64>>, TensorError> {
-        if self.places > MAX_WALK {
-            let message = format!("the memory has {} places, too many to be listed", self.places);
-            return Err(TensorError::new(message));
-        }
+        self.walkable()?;
         let mut walk = vec![None; self.places as usize];
         let mut element = 0;
         self.each_place(|place| {
