@@ -52,7 +52,7 @@ fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
     for (bracket, _) in text[from..].match_indices('[') {
         let bracket = from + bracket;
         let before = &text[from..bracket];
-        let word = before.rfind(|c| !is_word(c)).map_or(before, |at| &before[at..].trim_start_matches(|c| !is_word(c)));
+        let word = before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
         if ElementType::from_name(word).is_some() {
             let end = text[bracket..].find(']').map_or(text.len(), |at| bracket + at + 1);
             return Some((bracket - word.len(), end));

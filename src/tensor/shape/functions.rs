@@ -304,25 +304,25 @@ impl ArrayShape {
         Ok(bounds.windows(2).filter(single).map(|pair| pair[0]).collect())
     }
 
-    /// The dimensions of size 1 that a reshape deletes and inserts, if it does nothing else.
+    /// The dimensions of size 1 that a reshape deletes, and those that it inserts, if it does nothing else.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
     ///
     /// let from: Shape = "s32[9,1,4]".parse()?;
     /// let changed = from.array().unwrap().inserted_or_deleted_ones(&[1, 9, 4, 1])?;
-    /// assert_eq!(changed, Some((vec![1], vec![0, 3])));
+    /// assert_eq!(changed, Some([vec![1], vec![0, 3]]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
     /// The shape has no size.
-    pub fn inserted_or_deleted_ones(&self, sizes: &[u64]) -> Result<Option<(Vec<usize>, Vec<usize>)>, TensorError> {
+    pub fn inserted_or_deleted_ones(&self, sizes: &[u64]) -> Result<Option<[Vec<usize>; 2]>, TensorError> {
         let own = self.sizes()?;
         let large = |sizes: &[u64]| sizes.iter().copied().filter(|size| *size != 1).collect::<Vec<_>>();
         let ones = |sizes: &[u64]| (0..sizes.len()).filter(|&at| sizes[at] == 1).collect::<Vec<_>>();
-        Ok((large(&own) == large(sizes)).then(|| (ones(&own), ones(sizes))))
+        Ok((large(&own) == large(sizes)).then(|| [ones(&own), ones(sizes)]))
     }
 }
 
