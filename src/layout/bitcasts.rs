@@ -27,7 +27,7 @@ impl Removed {
     /// The message for people.
     pub(crate) fn told(&self) -> String {
         let ((before, after), (moved, moves)) = (self.operations, self.moved);
-        format!("{before} reshapes and transposes became {after}; {moved} bytes were moved, now {moves} are")
+        format!("reshapes and transposes: {before} before, {after} after; bytes moved: {moved} before, {moves} after")
     }
 }
 
