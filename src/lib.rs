@@ -47,6 +47,7 @@ pub mod eval;
 #[cfg(feature = "model")]
 mod files;
 pub mod graph;
+mod layout;
 pub mod loops;
 #[cfg(feature = "model")]
 pub mod model;

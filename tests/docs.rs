@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "docs/diagnostics.md",
     "docs/dialects.md",
     "docs/evaluation.md",
+    "docs/layouts.md",
     "docs/loops.md",
     "docs/models.md",
     "docs/performance.md",
@@ -114,6 +115,7 @@ mod commands {
     fn commands_do_what_is_shown() {
         // The examples write results to `target`, which cargo may have elsewhere.
         std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/target")).unwrap();
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut status = 0;
         let mut count = 0;
         for shown in shown() {
@@ -123,11 +125,16 @@ mod commands {
                 continue;
             }
             let args = shown.command.strip_prefix("nnef-flatten").unwrap_or_else(|| panic!("{place}: not our command"));
+            let (args, stdin) = match args.split_once(" < ") {
+                Some((args, file)) => (args, std::fs::File::open(root.join(file.trim())).unwrap().into()),
+                None => (args, Stdio::null()),
+            };
             let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
-                .args(args.split_whitespace())
+                // No argument in quotes has blanks.
+                .args(args.split_whitespace().map(|arg| arg.trim_matches('\'')))
                 .current_dir(env!("CARGO_MANIFEST_DIR"))
                 .env("NO_COLOR", "1")
-                .stdin(Stdio::null())
+                .stdin(stdin)
                 .output()
                 .unwrap();
             count += 1;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+use crate::layout::Removed;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, Writer};
@@ -31,14 +32,15 @@ pub(crate) fn run(
         return Err(Failure::Message(message.to_owned()));
     }
     if language.from == Some(args::From::Loops) {
-        let (sources, net, result) = match loops::process(input, language) {
+        let (sources, net, mut result) = match loops::process(input, language) {
             Ok(processed) => processed,
             Err(unread) => return report_unread(unread, reporter),
         };
         let whole = target.map(Whole::without_data);
+        let removed = drop_bitcasts(output, &mut result, reporter);
         return finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
             if output.stats {
-                stats::tell(None, graph, language, false, reporter);
+                stats::tell(None, graph, removed, (language, false), reporter);
             }
             match net.filter(|_| verification.verify) {
                 Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
@@ -54,6 +56,7 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
+    let removed = drop_bitcasts(output, &mut result, reporter);
     let whole = match target
         .map(|target| Whole::new(target, &origin, &mut document, &mut result, &language.limits))
         .transpose()
@@ -65,10 +68,22 @@ pub(crate) fn run(
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
-            stats::tell(Some(&document), graph, language, to.dialect == Some(Dialect::V1), reporter);
+            stats::tell(Some(&document), graph, removed, (language, to.dialect == Some(Dialect::V1)), reporter);
         }
         Ok(verified)
     })
+}
+
+/// Removes what moves nothing in memory, if that is asked for, and tells it.
+fn drop_bitcasts(
+    output: &args::Output,
+    result: &mut Result<(Graph, Diagnostics), Diagnostics>,
+    reporter: &mut Reporter,
+) -> Option<Removed> {
+    let (graph, _) = result.as_mut().ok().filter(|_| output.drop_bitcasts)?;
+    let removed = graph.remove_bitcasts();
+    reporter.remark(&removed.told());
+    Some(removed)
 }
 
 /// Reports the diagnostics and writes the graph.

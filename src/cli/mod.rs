@@ -12,6 +12,7 @@ mod flatten;
 mod fmt;
 mod interrupt;
 mod io;
+mod layout;
 mod limits;
 mod loops;
 mod man;
@@ -124,6 +125,10 @@ fn run(cli: Cli) -> RunResult {
                 None => show_help(Some("run")),
             }
         }
+        Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
+            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout")),
+            _ => layout::run(&arguments, &mut reporter),
+        },
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { subcommand, folder } => man::run(subcommand.as_deref(), folder.as_deref()),

@@ -1,6 +1,7 @@
 //! `--stats`: statistics of the flat graph and of the document.
 
 use crate::graph::stats::Stats;
+use crate::layout::Removed;
 use crate::{Document, Graph, Lower};
 use serde_json::json;
 
@@ -12,8 +13,8 @@ use super::report::Reporter;
 pub(crate) fn tell(
     document: Option<&Document>,
     graph: &Graph,
-    language: &Language,
-    migrate: bool,
+    removed: Option<Removed>,
+    (language, migrate): (&Language, bool),
     reporter: &mut Reporter,
 ) {
     let before = document.and_then(|document| {
@@ -24,5 +25,12 @@ pub(crate) fn tell(
         Some(Stats::new(&expansion.graph))
     });
     let after = Stats::new(graph);
-    reporter.tell(&after.to_text(before.as_ref()), &json!({ "stats": after.to_json(before.as_ref()) }));
+    let mut text = after.to_text(before.as_ref());
+    let mut stats = after.to_json(before.as_ref());
+    if let Some(removed) = removed {
+        let (before, after) = removed.moved;
+        text.push_str(&format!("bytes moved by transposes: {before} before --drop-bitcasts, {after} after\n"));
+        stats["bytes_moved"] = json!({ "before": before, "after": after });
+    }
+    reporter.tell(&text, &json!({ "stats": stats }));
 }

@@ -307,6 +307,17 @@ codes! {
     OptionShape           "E1304" none error   "shape of an input cannot be replaced";
     NoGraph               "E1305" none error   "there is no graph to be expanded";
     OptionOfDocuments     "E1306" none error   "option means nothing for networks with loops";
+    // Shapes and layouts of XLA.
+    ShapeSyntax           "E1501" none error   "text is no shape";
+    ShapeElement          "E1502" none error   "element type that there is not";
+    ShapeNumber           "E1503" none error   "number of a shape is out of range";
+    ShapeOrder            "E1504" none error   "order of the dimensions is no permutation";
+    ShapeTile             "E1505" none error   "tile is malformed";
+    ShapeAttribute        "E1506" none error   "attribute of a layout is malformed or out of place";
+    ShapePadding          "E1507" none error   "padded sizes do not fit the array";
+    ShapeIndex            "E1508" none error   "index leaves the array";
+    ShapeUnsized          "E1509" none error   "shape without a size in memory";
+    ShapeMemory           "E1510" none error   "memory cannot be shown or compared";
 }
 
 impl Code {

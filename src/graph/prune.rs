@@ -12,6 +12,11 @@ pub(crate) fn prune(graph: &mut Graph) {
     if needed.iter().all(|&needed| needed) {
         return;
     }
+    keep(graph, &needed);
+}
+
+/// Keeps the operations that are marked, their results, and the inputs of kept fragments.
+pub(crate) fn keep(graph: &mut Graph, needed: &[bool]) {
     let mut renumbered: Vec<Option<TensorId>> = vec![None; graph.tensors.len()];
     let mut kept = 0;
     // Tensors that are not the result of an operation are inputs of a kept fragment.
@@ -21,7 +26,7 @@ pub(crate) fn prune(graph: &mut Graph) {
             kept += 1;
         }
     }
-    graph.retain(&needed, &renumbered);
+    graph.retain(needed, &renumbered);
 }
 
 /// Whether every tensor is an argument of an operation, an output, or named in the document. Then all

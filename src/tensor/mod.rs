@@ -15,11 +15,14 @@ pub(crate) mod kernels;
 pub(crate) mod npy;
 #[cfg(feature = "eval")]
 pub(crate) mod npz;
+pub(crate) mod shape;
 pub(crate) mod usage;
 
 use std::fmt;
 
 use smallvec::SmallVec;
+
+pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, PaddingValue, Shape};
 
 /// The highest rank of tensors in evaluations.
 pub(crate) const MAX_RANK: usize = 32;

@@ -1,0 +1,230 @@
+//! Removes reshapes and transposes that move nothing.
+//!
+//! Tensors are stored in row-major order. Through a chain of reshapes and transposes, the pass follows
+//! how a tensor lies in the memory of the one at the start of the chain, as a layout of it. A tensor
+//! that lies there in row-major order is that tensor, or a reshape of it; one that is a permutation is
+//! one transpose of it.
+
+use std::sync::Arc;
+
+use super::permuted_axes;
+use crate::Graph;
+use crate::graph::standard::COPY;
+use crate::graph::{Argument, Dialect, Key, Kind, KindId, Operation, Output, TensorId, Value};
+use crate::nnef::migrate::target::Target;
+use crate::tensor::{ArrayShape, DType, ElementType};
+
+/// What was found and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Removed {
+    /// The reshapes, transposes and changes of axes of extent 1 before, and after.
+    pub(crate) operations: (usize, usize),
+    /// The bytes of the results of transposes that move items, before and after: four for an item.
+    pub(crate) moved: (u64, u64),
+}
+
+impl Removed {
+    /// The message for people.
+    pub(crate) fn told(&self) -> String {
+        let ((before, after), (moved, moves)) = (self.operations, self.moved);
+        format!("reshapes and transposes: {before} before, {after} after; bytes moved: {moved} before, {moves} after")
+    }
+}
+
+/// A tensor as a part of another one's memory.
+#[derive(Clone)]
+struct View {
+    root: TensorId,
+    /// The shape of the tensor, with the layout of the root's memory.
+    shape: ArrayShape,
+}
+
+/// What becomes of an operation.
+enum Change {
+    Keep,
+    /// Its result is another tensor.
+    Alias(TensorId),
+    /// The same, but the result is an output.
+    Copy(TensorId),
+    Reshape(TensorId, Vec<i64>),
+    Transpose(TensorId, Vec<i64>),
+}
+
+impl Graph {
+    /// Removes reshapes and transposes that move nothing, and joins chains of others. Inputs and
+    /// outputs stay; names of tensors in between go with their operations.
+    pub(crate) fn remove_bitcasts(&mut self) -> Removed {
+        let mut removed = Removed::default();
+        (removed.operations.0, removed.moved.0) = self.movements();
+        if self.dialect == Dialect::V1 && removed.operations.0 > 0 {
+            let changes = changes(self);
+            rewrite(self, &changes);
+            self.drop_unused_movements();
+        }
+        (removed.operations.1, removed.moved.1) = self.movements();
+        removed
+    }
+
+    /// The number of operations that only rearrange, and the bytes that transposes move.
+    fn movements(&self) -> (usize, u64) {
+        let (mut count, mut bytes) = (0, 0u64);
+        for operation in self.operations.iter().filter(|operation| rearranges(self, operation)) {
+            count += 1;
+            let Some((operand, result)) = sides(self, operation) else { continue };
+            let (Some(from), Some(to)) = (view(self, operand), view(self, result)) else { continue };
+            let axes = permuted_axes(self, operation, from.shape.rank());
+            let free = axes.is_none_or(|axes| from.shape.transpose_is_bitcast(&to.shape, &axes) == Ok(true));
+            bytes = bytes.saturating_add(if free { 0 } else { to.shape.element_bytes().unwrap_or(0) });
+        }
+        (count, bytes)
+    }
+
+    /// Removes rearranging operations whose results nothing uses.
+    fn drop_unused_movements(&mut self) {
+        let mut used = vec![false; self.tensors.len()];
+        self.outputs.iter().for_each(|tensor| used[tensor.index()] = true);
+        let mut needed = vec![true; self.operations.len()];
+        for (needed, operation) in needed.iter_mut().zip(&self.operations).rev() {
+            *needed = !rearranges(self, operation) || self.tensors_of(operation).any(|tensor| used[tensor.index()]);
+            if *needed {
+                self.operands_of(operation)
+                    .for_each(|value| value.each_tensor(&mut |tensor| used[tensor.index()] = true));
+            }
+        }
+        crate::graph::prune::keep(self, &needed);
+    }
+}
+
+fn rearranges(graph: &Graph, operation: &Operation) -> bool {
+    let standard = graph.kind(operation).standard;
+    standard && ["reshape", "transpose", "squeeze", "unsqueeze"].contains(&graph.operation_name(operation))
+}
+
+/// The operand and the result.
+fn sides(graph: &Graph, operation: &Operation) -> Option<(TensorId, TensorId)> {
+    let Value::Tensor(operand) = graph.operands_of(operation).next()?.to_value() else { return None };
+    Some((operand, graph.tensors_of(operation).next()?))
+}
+
+/// A tensor as its own memory; none where its shape is not known or it is empty.
+fn view(graph: &Graph, tensor: TensorId) -> Option<View> {
+    let sizes: Option<Vec<u64>> = graph.shape(tensor)?.known()?.iter().map(|size| u64::try_from(*size).ok()).collect();
+    let sizes = sizes.filter(|sizes| !sizes.contains(&0))?;
+    let shape = ArrayShape::new(ElementType::from(DType::Float32), &sizes);
+    shape.elements().ok()?;
+    Some(View { root: tensor, shape })
+}
+
+fn sizes(shape: &ArrayShape) -> Vec<u64> {
+    shape.dims().iter().filter_map(|dimension| dimension.size()).collect()
+}
+
+fn changes(graph: &Graph) -> Vec<Change> {
+    // Each tensor as a part of the start of its chain, and of the last one in the chain that was moved.
+    let mut views: Vec<Vec<View>> = vec![Vec::new(); graph.tensors.len()];
+    let change = |operation: &Operation| {
+        let sides = sides(graph, operation).filter(|_| rearranges(graph, operation));
+        let Some((operand, result)) = sides else { return Change::Keep };
+        let before = &views[operand.index()];
+        let before = if before.is_empty() { Vec::from_iter(view(graph, operand)) } else { before.clone() };
+        let Some(own) = view(graph, result) else { return Change::Keep };
+        let after = |before: View| {
+            let shape = match permuted_axes(graph, operation, before.shape.rank()) {
+                Some(axes) => before.shape.permuted(&axes).ok(),
+                None => before.shape.align_layout(&sizes(&own.shape)).ok().flatten(),
+            };
+            Some(View { root: before.root, shape: shape? })
+        };
+        let mut after: Vec<View> = before.into_iter().filter_map(after).collect();
+        if let Some(change) = free(graph, operation, (operand, result), &after, &own) {
+            views[result.index()] = after;
+            return change;
+        }
+        let change = transposed(graph, operation, operand, &after);
+        after.truncate(1);
+        after.push(own);
+        views[result.index()] = after;
+        change
+    };
+    graph.operations.iter().map(change).collect()
+}
+
+/// What becomes of an operation that moves nothing.
+fn free(
+    graph: &Graph,
+    operation: &Operation,
+    (operand, result): (TensorId, TensorId),
+    after: &[View],
+    own: &View,
+) -> Option<Change> {
+    let found = after.iter().find(|view| view.shape.reshape_is_bitcast(&own.shape) == Ok(true))?;
+    let root = view(graph, found.root)?;
+    Some(match (root.shape == own.shape, graph.outputs.contains(&result)) {
+        (true, false) => Change::Alias(found.root),
+        (true, true) => Change::Copy(found.root),
+        (false, _) if operand == found.root && graph.operation_name(operation) != "transpose" => Change::Keep,
+        (false, _) => Change::Reshape(found.root, sizes(&own.shape).iter().map(|size| *size as i64).collect()),
+    })
+}
+
+/// What becomes of an operation that moves items: one transpose, if that does the same.
+fn transposed(graph: &Graph, operation: &Operation, operand: TensorId, after: &[View]) -> Change {
+    for found in after {
+        let root = view(graph, found.root);
+        if let Some(Ok(Some(axes))) = root.map(|root| root.shape.deduce_transpose(&found.shape)) {
+            return match operand == found.root && graph.operation_name(operation) == "transpose" {
+                true => Change::Keep,
+                false => Change::Transpose(found.root, axes.iter().map(|&axis| axis as i64).collect()),
+            };
+        }
+    }
+    Change::Keep
+}
+
+/// Applies the changes.
+fn rewrite(graph: &mut Graph, changes: &[Change]) {
+    let target = Target::new();
+    let mut declarations = target.declarations();
+    let mut kind = |graph: &mut Graph, name| declarations.find(name, graph).map(|declared| declared.kind.clone());
+    let kinds: [Option<Kind>; 3] = [COPY, "reshape", "transpose"].map(|name| kind(graph, name));
+    let old = graph.take_operations();
+    graph.kinds = old.kinds.clone();
+    let id = |graph: &mut Graph, at: usize| -> Option<KindId> {
+        let kind = kinds[at].as_ref()?;
+        let known = graph.kinds.iter().position(|other| other.name == kind.name && other.standard);
+        Some(known.map(|at| KindId(at as u32)).unwrap_or_else(|| graph.add_kind(kind.clone())))
+    };
+    let mut alias: Vec<TensorId> = (0..graph.tensors.len()).map(|at| TensorId(at as u32)).collect();
+    for (operation, change) in old.operations.iter().zip(changes) {
+        let outputs: Vec<Output> = old.outputs_of(operation).collect();
+        let made = match change {
+            Change::Keep => None,
+            Change::Alias(root) => {
+                // Nothing uses the result any more, so the operation is dropped afterwards.
+                old.tensors_of(operation).for_each(|tensor| alias[tensor.index()] = alias[root.index()]);
+                None
+            }
+            Change::Copy(root) => id(graph, 0).map(|kind| (kind, root, None)),
+            Change::Reshape(root, shape) => id(graph, 1).map(|kind| (kind, root, Some(shape))),
+            Change::Transpose(root, axes) => id(graph, 2).map(|kind| (kind, root, Some(axes))),
+        };
+        let source = (operation.at, operation.origin);
+        let (kind, arguments) = match made {
+            Some((kind, root, list)) => {
+                let root = Value::Tensor(alias[root.index()]);
+                let list = list.map(|list| Value::Integers(Arc::from(list.as_slice())));
+                let values = std::iter::once(root).chain(list);
+                (kind, (0..).zip(values).map(|(i, value)| Argument { key: Key::Param(i), value }).collect())
+            }
+            None => {
+                let argument = |(key, value): (Key, crate::graph::Operand)| {
+                    let mut value = value.to_value();
+                    value.map_tensors(&mut |tensor| alias[tensor.index()]);
+                    Argument { key, value }
+                };
+                (old.kind_id(operation), old.arguments(operation).map(argument).collect::<Vec<_>>())
+            }
+        };
+        graph.add_operation(kind, operation.type_argument(), arguments, &outputs, source);
+    }
+}

@@ -1,0 +1,134 @@
+//! The memory of an array as `pad`, `transpose` and `reshape`.
+
+use super::Builder;
+use crate::Graph;
+use crate::graph::standard::{COPY, EXTERNAL};
+use crate::graph::{TensorId, Value};
+use crate::nnef::migrate::target::Target;
+use crate::tensor::shape::Tiling;
+use crate::tensor::{ArrayShape, TensorError};
+
+impl Graph {
+    /// The graph that turns an array into its linear memory: one input with the dimensions of the
+    /// array, and one output of rank 1. Padding holds the padding value of the layout, that of tiles
+    /// and the tail 0. Dynamic sizes are at their bounds, and elements of any type are scalars.
+    ///
+    /// ```
+    /// use nnef_flatten::{Graph, tensor::Shape};
+    ///
+    /// let shape: Shape = "f32[2,3]{0,1}".parse()?;
+    /// let mut text = Vec::new();
+    /// Graph::memory_of(shape.array().unwrap())?.write_nnef(&mut text)?;
+    /// assert!(String::from_utf8(text)?.contains("transpose(x, axes = [1, 0])"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The array has no size or no elements, or no number stands for its padding.
+    pub fn memory_of(shape: &ArrayShape) -> Result<Graph, TensorError> {
+        let target = Target::new();
+        build(Builder::new("memory", target.declarations()), shape)
+    }
+}
+
+/// An array on its way into memory.
+struct Array<'d> {
+    builder: Builder<'d>,
+    tensor: TensorId,
+    /// The shape of the tensor.
+    shape: Vec<u64>,
+    /// The shape that it is to have: a reshape follows where one is needed.
+    wanted: Vec<u64>,
+}
+
+fn integers(items: impl IntoIterator<Item = u64>) -> Value {
+    Value::Integers(items.into_iter().map(|item| item as i64).collect())
+}
+
+impl Array<'_> {
+    fn emit(&mut self, operation: &'static str, arguments: Vec<Value>, shape: Vec<u64>) -> Result<(), TensorError> {
+        let root = self.builder.name("y");
+        let name = self.builder.under(root, operation);
+        let arguments = [vec![Value::Tensor(self.tensor)], arguments].concat();
+        self.tensor = self.builder.emit(operation, arguments, name, &shape)?;
+        (self.wanted, self.shape) = (shape.clone(), shape);
+        Ok(())
+    }
+
+    /// Gives the tensor its wanted shape.
+    fn settle(&mut self) -> Result<(), TensorError> {
+        if self.shape == self.wanted {
+            return Ok(());
+        }
+        let wanted = self.wanted.clone();
+        self.emit("reshape", vec![integers(wanted.iter().copied())], wanted)
+    }
+
+    /// Makes dimensions larger.
+    fn pad(&mut self, to: Vec<u64>, value: f64) -> Result<(), TensorError> {
+        if to == self.wanted {
+            return Ok(());
+        }
+        self.settle()?;
+        let pair = |(from, to): (&u64, &u64)| Value::Tuple([Value::Int(0), Value::Int((to - from) as i64)].into());
+        let padding = Value::Array(self.shape.iter().zip(&to).map(pair).collect());
+        self.emit("pad", vec![padding, Value::String("constant".into()), Value::Scalar(value)], to)
+    }
+
+    fn transpose(&mut self, order: &[usize]) -> Result<(), TensorError> {
+        if order.iter().copied().eq(0..order.len()) {
+            return Ok(());
+        }
+        self.settle()?;
+        let shape = order.iter().map(|&axis| self.shape[axis]).collect();
+        self.emit("transpose", vec![integers(order.iter().map(|&axis| axis as u64))], shape)
+    }
+
+    /// Combines dimensions, fills up the last tiles, divides, and brings the tiles to the end.
+    fn tile(&mut self, tiling: &Tiling) -> Result<(), TensorError> {
+        let ones = std::iter::repeat_n(1, tiling.prepended);
+        let outer: Vec<u64> = ones.chain(self.wanted.iter().copied()).take(tiling.kept).collect();
+        let with_outer = |inner: Vec<u64>| [outer.as_slice(), &inner].concat();
+        let counts = tiling.counts()?;
+        let tiles = || counts.iter().zip(&tiling.tile);
+        self.wanted = with_outer(tiling.combined()?);
+        self.pad(with_outer(tiles().map(|(count, tile)| count * tile).collect()), 0.0)?;
+        self.wanted = with_outer(tiles().flat_map(|(count, tile)| [*count, *tile]).collect());
+        let (kept, all) = (tiling.kept, tiling.kept + 2 * counts.len());
+        let order: Vec<usize> = (0..kept).chain((kept..all).step_by(2)).chain((kept + 1..all).step_by(2)).collect();
+        self.transpose(&order)
+    }
+}
+
+fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError> {
+    let memory = shape.memory()?;
+    let sizes = shape.sizes()?;
+    if sizes.contains(&0) {
+        return Err(TensorError::new("the array is empty, and NNEF has no empty tensors"));
+    }
+    let name = builder.name("x");
+    let input = builder.emit(EXTERNAL, vec![integers(sizes.iter().copied())], name, &sizes)?;
+    builder.graph.inputs.push(input);
+    let mut array = Array { builder, tensor: input, shape: sizes.clone(), wanted: sizes };
+    if let Some((padded, value)) = shape.layout().padding() {
+        let none = || TensorError::new(format!("no number is the {} of {}", value.name(), shape.element()));
+        array.pad(padded.to_vec(), value.value(shape.element()).ok_or_else(none)?)?;
+    }
+    array.transpose(&shape.layout().major_to_minor())?;
+    memory.tilings().iter().try_for_each(|tiling| array.tile(tiling))?;
+    array.wanted = vec![memory.physical().iter().product()];
+    array.pad(vec![memory.places()], 0.0)?;
+    array.settle()?;
+    let Array { mut builder, tensor, .. } = array;
+    let name = builder.name("y");
+    let output = if tensor == input {
+        builder.emit(COPY, vec![Value::Tensor(tensor)], name, &[memory.places()])?
+    } else {
+        builder.graph.tensors[tensor.index()].name = name;
+        tensor
+    };
+    builder.graph.outputs.push(output);
+    builder.graph.finish_names();
+    Ok(builder.graph)
+}

@@ -1,0 +1,338 @@
+//! From the syntax of a shape to its meaning.
+
+use chumsky::Parser as _;
+use chumsky::error::{Rich, RichPattern, RichReason};
+
+use super::grammar::{self, Attribute, Group, Raw, RawArray, RawDimension, RawLayout, Word};
+use super::layout::{permutation, tile_is_usable};
+use super::{ArrayShape, Dimension, ElementType, Layout, Shape};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
+use crate::source::{FileId, Location, Span};
+
+/// The deepest nesting of tuples.
+const MAX_NESTING: usize = 200;
+
+/// The longest array, in bytes, that is found in a text.
+const MAX_ARRAY: usize = 4096;
+
+/// Reads a shape.
+pub(super) fn read(text: &str, file: FileId) -> Result<Shape, Diagnostics> {
+    let mut checker = Checker { file, found: Diagnostics::default() };
+    let raw = checker.parse(text);
+    let shape = raw.and_then(|raw| checker.shape(&raw));
+    match shape {
+        Some(shape) if !checker.found.has_errors() => Ok(shape),
+        _ => Err(checker.found),
+    }
+}
+
+/// The arrays in any text: each with its place, or none if it only looks like one.
+pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArrayShape>)> {
+    let parser = grammar::shape().lazy();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, end) = next_candidate(text, at)?;
+        at = end;
+        let window = text.len().min(start.saturating_add(MAX_ARRAY));
+        let window = (start..=window).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(start);
+        let line = text[start..window].lines().next().unwrap_or("");
+        let raw = parser.parse(line).into_output();
+        let mut checker = Checker { file: FileId::default(), found: Diagnostics::default() };
+        let shape = match raw {
+            Some(Raw::Array(raw)) => checker.array(&raw).filter(|_| !checker.found.has_errors()),
+            _ => None,
+        };
+        Some((start, shape))
+    })
+}
+
+/// The next element type before a bracket: its place, and the end of the brackets.
+fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_.%-".contains(c);
+    for (bracket, _) in text[from..].match_indices('[') {
+        let bracket = from + bracket;
+        let before = &text[from..bracket];
+        let word = before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
+        if ElementType::from_name(word).is_some() {
+            let end = text[bracket..].find(']').map_or(text.len(), |at| bracket + at + 1);
+            return Some((bracket - word.len(), end));
+        }
+    }
+    None
+}
+
+struct Checker {
+    file: FileId,
+    found: Diagnostics,
+}
+
+impl Checker {
+    fn refuse<T>(&mut self, code: Code, at: Span, message: impl Into<String>) -> Option<T> {
+        self.help(code, at, message, None)
+    }
+
+    fn help<T>(&mut self, code: Code, at: Span, message: impl Into<String>, help: Option<String>) -> Option<T> {
+        self.found.report(Diagnostic::new(code, Location::new(self.file, at), message).help_if(help));
+        None
+    }
+
+    fn parse<'t>(&mut self, text: &'t str) -> Option<Raw<'t>> {
+        let mut depth = 0usize;
+        for (at, byte) in text.bytes().enumerate() {
+            depth = match byte {
+                b'(' => depth + 1,
+                b')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            if depth > MAX_NESTING {
+                let at = Span::new(at as u32, at as u32 + 1);
+                let message = format!("shapes are nested more than {MAX_NESTING} deep");
+                return self.refuse(Code::ShapeSyntax, at, message);
+            }
+        }
+        match grammar::shape().parse(text).into_result() {
+            Ok(raw) => Some(raw),
+            Err(errors) => {
+                let error = errors.first()?;
+                let at = Span::new(error.span().start as u32, error.span().end as u32);
+                self.refuse(Code::ShapeSyntax, at, expected(error))
+            }
+        }
+    }
+
+    fn shape(&mut self, raw: &Raw) -> Option<Shape> {
+        match raw {
+            Raw::Array(raw) if matches!(raw.element.0, "token" | "opaque") => {
+                let name = raw.element.0;
+                if !raw.dims.is_empty() || raw.layout.is_some() {
+                    return self.refuse(
+                        Code::ShapeSyntax,
+                        raw.at,
+                        format!("`{name}` has no dimensions and no layout"),
+                    )?;
+                }
+                Some(if name == "token" { Shape::Token } else { Shape::Opaque })
+            }
+            Raw::Array(raw) => self.array(raw).map(Shape::Array),
+            Raw::Tuple(items) => {
+                let items: Vec<Option<Shape>> = items.iter().map(|item| self.shape(item)).collect();
+                items.into_iter().collect::<Option<Vec<Shape>>>().map(Shape::Tuple)
+            }
+            Raw::Buffer(of, at) => match self.shape(of)? {
+                array @ Shape::Array(_) => Some(Shape::Buffer(Box::new(array))),
+                other => {
+                    self.refuse(Code::ShapeSyntax, *at, format!("a buffer holds an array, not a {}", other.kind()))
+                }
+            },
+        }
+    }
+
+    fn array(&mut self, raw: &RawArray) -> Option<ArrayShape> {
+        let element = self.element(raw.element);
+        let dims: Vec<Option<Dimension>> = raw
+            .dims
+            .iter()
+            .map(|(dimension, _)| match dimension {
+                RawDimension::Static(size) => self.number(*size).map(Dimension::Static),
+                RawDimension::Bounded(size) => self.number(*size).map(Dimension::Bounded),
+                RawDimension::Unbounded => Some(Dimension::Unbounded),
+            })
+            .collect();
+        let layout = match &raw.layout {
+            Some(layout) => self.layout(layout, raw.dims.len()),
+            None => Some(Layout::row_major(raw.dims.len())),
+        };
+        let dims = dims.into_iter().collect::<Option<Vec<Dimension>>>()?;
+        Some(ArrayShape { element: element?, dims, layout: layout? })
+    }
+
+    fn element(&mut self, (name, at): Word) -> Option<ElementType> {
+        let found = ElementType::from_name(name);
+        if found.is_none() {
+            let help = suggest::did_you_mean(name, ElementType::names());
+            return self.help(Code::ShapeElement, at, format!("`{name}` is no element type"), help);
+        }
+        found
+    }
+
+    /// A number that is not negative and fits into 64 bits.
+    fn number(&mut self, (text, at): Word) -> Option<u64> {
+        let wrong = match text.parse::<i64>() {
+            Ok(number) if number >= 0 && !text.starts_with('-') => return Some(number as u64),
+            _ if text.starts_with('-') => "is negative",
+            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => "does not fit into 64 bits",
+            _ => "is no number",
+        };
+        self.refuse(Code::ShapeNumber, at, format!("`{text}` {wrong}"))
+    }
+
+    fn layout(&mut self, raw: &RawLayout, rank: usize) -> Option<Layout> {
+        let order: Vec<Option<u64>> = raw.order.iter().map(|word| self.number(*word)).collect();
+        let order: Vec<usize> = order.into_iter().map(|number| number.map(|n| n as usize)).collect::<Option<_>>()?;
+        if let Err(error) = permutation(&order, rank) {
+            let at = raw.order.first().zip(raw.order.last()).map_or(raw.at, |(first, last)| first.1.to(last.1));
+            return self.refuse(Code::ShapeOrder, at, format!("minor_to_major {error}"));
+        }
+        let mut layout = Layout { minor_to_major: order, ..Layout::default() };
+        let mut before: Option<(usize, &Attribute)> = None;
+        for attribute in &raw.attributes {
+            let (name, at) = attribute.name;
+            let Some(place) = ATTRIBUTES.iter().position(|(known, ..)| *known == name) else {
+                let known = ATTRIBUTES.iter().map(|(known, ..)| *known).collect::<Vec<_>>().join(" ");
+                return self.refuse(Code::ShapeAttribute, at, format!("`{name}` is no attribute of layouts: {known}"));
+            };
+            let last = before.filter(|(last, _)| *last >= place);
+            if let Some((last, _)) = last {
+                let message = match last == place {
+                    true => format!("`{name}` is given twice"),
+                    false => format!("`{name}` stands before `{}`", ATTRIBUTES[last].0),
+                };
+                return self.refuse(Code::ShapeAttribute, at, message);
+            }
+            before = Some((place, attribute));
+            (ATTRIBUTES[place].2)(self, attribute, &mut layout)?;
+        }
+        if let Some(split) = layout.splits.iter().find(|(dimension, _)| *dimension >= rank as u64) {
+            return self.refuse(Code::ShapeAttribute, raw.at, format!("`SC` divides a dimension {}", split.0));
+        }
+        Some(layout)
+    }
+
+    /// The only item of an attribute.
+    fn only<'t>(&mut self, attribute: &Attribute<'t>, what: &str) -> Option<Word<'t>> {
+        match attribute.groups.as_slice() {
+            [Group { key: None, items, .. }] if items.len() == 1 => Some(items[0]),
+            _ => {
+                let (name, at) = attribute.name;
+                self.refuse(Code::ShapeAttribute, at, format!("`{name}` has {what} in parentheses"))
+            }
+        }
+    }
+
+    fn only_number(&mut self, attribute: &Attribute) -> Option<u64> {
+        self.only(attribute, "a number").and_then(|word| self.number(word))
+    }
+
+    fn unsigned(&mut self, attribute: &Attribute) -> Option<ElementType> {
+        let word = self.only(attribute, "an unsigned type")?;
+        let element = self.element(word)?;
+        if !element.is_unsigned() {
+            return self.refuse(Code::ShapeElement, word.1, format!("`{element}` is no unsigned type"));
+        }
+        Some(element)
+    }
+
+    fn numbers(&mut self, words: &[Word]) -> Option<Vec<u64>> {
+        let numbers: Vec<Option<u64>> = words.iter().map(|word| self.number(*word)).collect();
+        numbers.into_iter().collect()
+    }
+}
+
+/// The attributes in their order: name, what it is, what reads it.
+type Reading = fn(&mut Checker, &Attribute, &mut Layout) -> Option<()>;
+const ATTRIBUTES: &[(&str, &str, Reading)] = &[
+    ("D", "levels of sparse dimensions", levels),
+    ("T", "tiles", tiles),
+    ("L", "alignment of the tail", tail),
+    ("#", "type of indices", |checker, attribute, layout| {
+        layout.index_type = Some(checker.unsigned(attribute)?);
+        Some(())
+    }),
+    ("*", "type of pointers", |checker, attribute, layout| {
+        layout.pointer_type = Some(checker.unsigned(attribute)?);
+        Some(())
+    }),
+    ("E", "bits of an element", |checker, attribute, layout| {
+        layout.element_bits = checker.only_number(attribute)?;
+        Some(())
+    }),
+    ("S", "memory", |checker, attribute, layout| {
+        layout.memory_space = checker.only_number(attribute)?;
+        Some(())
+    }),
+    ("SC", "divided dimensions", splits),
+    ("P", "physical shape", |checker, attribute, _| {
+        checker.refuse(Code::ShapeAttribute, attribute.name.1, "sparse arrays, which `P` describes, are not supported")
+    }),
+    ("M", "bytes of metadata before the array", |checker, attribute, layout| {
+        layout.metadata_prefix = checker.only_number(attribute)?;
+        Some(())
+    }),
+];
+
+/// Levels of sparse arrays mean nothing here, as in XLA, which drops them.
+fn levels(checker: &mut Checker, attribute: &Attribute, _: &mut Layout) -> Option<()> {
+    let is_level = |(word, _): &Word| {
+        let marks = word.trim_start_matches(['D', 'C', 'S']);
+        word.len() == marks.len() + 1 && ["", "+", "~", "+~"].contains(&marks)
+    };
+    match attribute.groups.as_slice() {
+        [Group { key: None, items, .. }] if !items.is_empty() && items.iter().all(is_level) => Some(()),
+        _ => checker.refuse(Code::ShapeAttribute, attribute.name.1, "`D` has levels in parentheses: D, C or S"),
+    }
+}
+
+fn tiles(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+    if attribute.groups.is_empty() {
+        return checker.refuse(Code::ShapeTile, attribute.name.1, "`T` has sizes in parentheses");
+    }
+    for group in &attribute.groups {
+        let size = |checker: &mut Checker, word: &Word| match word.0 {
+            "*" => Some(None),
+            _ => checker.number(*word).map(Some),
+        };
+        let tile: Vec<Option<Option<u64>>> = group.items.iter().map(|word| size(checker, word)).collect();
+        let tile: Vec<Option<u64>> = tile.into_iter().collect::<Option<_>>()?;
+        let usable = if group.key.is_some() { Err("a tile has no colon") } else { tile_is_usable(&tile) };
+        if let Err(message) = usable {
+            return checker.refuse(Code::ShapeTile, group.at, message);
+        }
+        layout.tiles.push(tile);
+    }
+    Some(())
+}
+
+fn tail(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+    let alignment = checker.only_number(attribute)?;
+    if alignment == 0 {
+        return checker.refuse(Code::ShapeAttribute, attribute.name.1, "`L` aligns to a multiple of 0");
+    }
+    layout.tail_alignment = if alignment == 1 { 0 } else { alignment };
+    Some(())
+}
+
+fn splits(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+    for group in &attribute.groups {
+        let Some(dimension) = group.key.filter(|_| !group.items.is_empty()) else {
+            return checker.refuse(Code::ShapeAttribute, group.at, "`SC` has a dimension, a colon and indices");
+        };
+        let split = (checker.number(dimension)?, checker.numbers(&group.items)?);
+        layout.splits.push(split);
+    }
+    match attribute.groups.is_empty() {
+        true => checker.refuse(Code::ShapeAttribute, attribute.name.1, "`SC` has a dimension, a colon and indices"),
+        false => Some(()),
+    }
+}
+
+/// The message on what the grammar does not allow.
+fn expected(error: &Rich<char>) -> String {
+    let found = error.found().map_or("the end of the text".to_owned(), |found| format!("`{found}`"));
+    let RichReason::ExpectedFound { expected, .. } = error.reason() else { return format!("{found} is not expected") };
+    let text = |pattern: &RichPattern<char>| match pattern {
+        RichPattern::Label(label) if label == "a blank" || label == "digit" => None,
+        RichPattern::Label(label) => Some(label.to_string()),
+        RichPattern::Token(token) => Some(format!("`{}`", **token)),
+        RichPattern::EndOfInput => Some("the end of the text".to_owned()),
+        _ => None,
+    };
+    let mut wanted: Vec<String> = expected.iter().filter_map(text).collect();
+    wanted.retain(|wanted| !["` `", "`\t`", "`\r`", "`\n`", "`/`"].contains(&wanted.as_str()));
+    wanted.sort();
+    wanted.dedup();
+    match wanted.split_last() {
+        None => format!("{found} is not expected"),
+        Some((last, [])) => format!("expected {last}, found {found}"),
+        Some((last, others)) => format!("expected {} or {last}, found {found}", others.join(", ")),
+    }
+}

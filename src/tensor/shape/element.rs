@@ -1,0 +1,135 @@
+//! The element types of shapes.
+
+use std::fmt;
+
+use crate::tensor::DType;
+
+/// What elements are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Class {
+    Logical,
+    Signed,
+    Unsigned,
+    /// Floating point, with the lowest and the highest finite value.
+    Float(f64, f64),
+    Complex,
+}
+use Class::{Complex, Float, Logical, Signed, Unsigned};
+
+const fn float(highest: f64) -> Class {
+    Float(-highest, highest)
+}
+
+/// The types: name, bits, what they are.
+const TYPES: &[(&str, u32, Class)] = &[
+    ("pred", 8, Logical),
+    ("s1", 1, Signed),
+    ("s2", 2, Signed),
+    ("s4", 4, Signed),
+    ("s8", 8, Signed),
+    ("s16", 16, Signed),
+    ("s32", 32, Signed),
+    ("s64", 64, Signed),
+    ("u1", 1, Unsigned),
+    ("u2", 2, Unsigned),
+    ("u4", 4, Unsigned),
+    ("u8", 8, Unsigned),
+    ("u16", 16, Unsigned),
+    ("u32", 32, Unsigned),
+    ("u64", 64, Unsigned),
+    ("f4e2m1fn", 4, float(6.0)),
+    ("f8e3m4", 8, float(15.5)),
+    ("f8e4m3", 8, float(240.0)),
+    ("f8e4m3b11fnuz", 8, float(30.0)),
+    ("f8e4m3fn", 8, float(448.0)),
+    ("f8e4m3fnuz", 8, float(240.0)),
+    ("f8e5m2", 8, float(57344.0)),
+    ("f8e5m2fnuz", 8, float(57344.0)),
+    // Powers of two from -127 to 127, without a sign.
+    ("f8e8m0fnu", 8, Float(5.877471754111438e-39, 1.7014118346046923e38)),
+    ("f16", 16, float(65504.0)),
+    ("bf16", 16, float(3.3895313892515355e38)),
+    ("f32", 32, float(f32::MAX as f64)),
+    ("f64", 64, float(f64::MAX)),
+    ("c64", 64, Complex),
+    ("c128", 128, Complex),
+];
+
+/// The type of the elements of an [`ArrayShape`](super::ArrayShape): a number format of XLA.
+///
+/// ```
+/// use nnef_flatten::tensor::{DType, ElementType};
+///
+/// assert_eq!(ElementType::from_name("bf16").map(ElementType::bits), Some(16));
+/// assert_eq!(ElementType::from(DType::Int32).name(), "s32");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementType(u8);
+
+impl ElementType {
+    /// The type of a name such as `f32`.
+    pub fn from_name(name: &str) -> Option<ElementType> {
+        TYPES.iter().position(|(known, ..)| *known == name).map(|at| ElementType(at as u8))
+    }
+
+    /// The names of all types.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        TYPES.iter().map(|(name, ..)| *name)
+    }
+
+    fn row(self) -> &'static (&'static str, u32, Class) {
+        &TYPES[usize::from(self.0)]
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The bits of a value.
+    pub fn bits(self) -> u32 {
+        self.row().1
+    }
+
+    /// The bits of an element that is not packed: whole bytes.
+    pub(crate) fn stored_bits(self) -> u64 {
+        u64::from(self.bits().next_multiple_of(8))
+    }
+
+    /// Whether it is an unsigned integer type.
+    pub(super) fn is_unsigned(self) -> bool {
+        self.row().2 == Unsigned
+    }
+
+    /// The lowest and the highest finite value; none of complex numbers, which have no order.
+    pub(super) fn range(self) -> Option<(f64, f64)> {
+        let (_, bits, class) = *self.row();
+        let power = |bits: u32| 2f64.powi(bits as i32);
+        match class {
+            Logical => Some((0.0, 1.0)),
+            Signed => Some((-power(bits - 1), power(bits - 1) - 1.0)),
+            Unsigned => Some((0.0, power(bits) - 1.0)),
+            Float(lowest, highest) => Some((lowest, highest)),
+            Complex => None,
+        }
+    }
+}
+
+impl From<DType> for ElementType {
+    fn from(dtype: DType) -> Self {
+        let name = match dtype {
+            DType::Float32 => "f32",
+            DType::Float64 => "f64",
+            DType::Int32 => "s32",
+            DType::Int64 => "s64",
+            DType::Bool => "pred",
+        };
+        ElementType::from_name(name).unwrap_or(ElementType(0))
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

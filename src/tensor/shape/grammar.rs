@@ -1,0 +1,149 @@
+//! The grammar of shapes as XLA writes them.
+//!
+//! ```text
+//! shape      ::= array | "(" [shape ("," shape)*] ")" | "b" "(" shape ")"
+//! array      ::= word "[" [dimension ("," dimension)*] "]" [layout]
+//! dimension  ::= number | "<=" number | "?"
+//! layout     ::= "{" [number ("," number)*] [":" attribute*] "}"
+//! attribute  ::= (word | "#" | "*") (group+ | "(" shape ")")
+//! group      ::= "(" [[number ":"] item ("," item)*] ")"
+//! item       ::= number | "*" | word
+//! ```
+//! Blanks and comments may stand between tokens. What words and numbers mean is checked afterwards
+//! (`check.rs`), so that a text with several mistakes gets several messages.
+
+use chumsky::prelude::*;
+
+use crate::source::Span;
+
+/// A part of the text, with its place.
+pub(super) type Word<'t> = (&'t str, Span);
+
+/// A shape as it is written.
+#[derive(Clone, Debug)]
+pub(super) enum Raw<'t> {
+    Array(RawArray<'t>),
+    Tuple(Vec<Raw<'t>>),
+    Buffer(Box<Raw<'t>>, Span),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RawArray<'t> {
+    pub(super) element: Word<'t>,
+    pub(super) dims: Vec<(RawDimension<'t>, Span)>,
+    pub(super) layout: Option<RawLayout<'t>>,
+    pub(super) at: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum RawDimension<'t> {
+    Static(Word<'t>),
+    Bounded(Word<'t>),
+    Unbounded,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RawLayout<'t> {
+    pub(super) order: Vec<Word<'t>>,
+    pub(super) attributes: Vec<Attribute<'t>>,
+    pub(super) at: Span,
+}
+
+/// A name with groups of items in parentheses; none for a shape in parentheses.
+#[derive(Clone, Debug)]
+pub(super) struct Attribute<'t> {
+    pub(super) name: Word<'t>,
+    pub(super) groups: Vec<Group<'t>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Group<'t> {
+    /// The number before a colon.
+    pub(super) key: Option<Word<'t>>,
+    pub(super) items: Vec<Word<'t>>,
+    pub(super) at: Span,
+}
+
+type Extra<'t> = extra::Err<Rich<'t, char>>;
+
+/// A parser of this grammar.
+pub(super) trait Rule<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone {}
+impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone> Rule<'t, O> for P {}
+
+fn span(span: SimpleSpan) -> Span {
+    Span::new(span.start as u32, span.end as u32)
+}
+
+/// Blanks and comments.
+fn blank<'t>() -> impl Rule<'t, ()> {
+    let comment = just("/*").then(any().and_is(just("*/").not()).repeated()).then(just("*/")).ignored();
+    let space = one_of(" \t\r\n").ignored();
+    choice((space, comment)).repeated().labelled("a blank")
+}
+
+fn token<'t>(text: &'static str) -> impl Rule<'t, ()> {
+    just(text).ignored().then_ignore(blank())
+}
+
+fn slice<'t, O>(rule: impl Rule<'t, O>) -> impl Rule<'t, Word<'t>> {
+    rule.map_with(|_, extra| (extra.slice(), span(extra.span()))).then_ignore(blank())
+}
+
+/// `12`, and `-1`, which is refused later.
+fn number<'t>() -> impl Rule<'t, Word<'t>> {
+    slice(just('-').or_not().then(text::digits(10))).labelled("a number")
+}
+
+/// A name, and marks of the levels of sparse dimensions.
+fn word<'t>(what: &'static str) -> impl Rule<'t, Word<'t>> {
+    slice(text::ascii::ident().then(one_of("+~").repeated())).labelled(what)
+}
+
+fn list<'t, O>(item: impl Rule<'t, O>) -> impl Rule<'t, Vec<O>> {
+    item.separated_by(token(",")).collect::<Vec<O>>()
+}
+
+fn attribute<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, Attribute<'t>> {
+    let item = choice((number(), slice(just('*')), word("a word")));
+    let key = number().then_ignore(token(":")).or_not();
+    let group = just("(").then(blank()).ignore_then(key.then(list(item))).then_ignore(just(")"));
+    let group = group.map_with(|(key, items), extra| Group { key, items, at: span(extra.span()) });
+    let groups = group.then_ignore(blank()).repeated().at_least(1).collect::<Vec<Group>>();
+    let sparse = shape.delimited_by(token("("), token(")")).to(Vec::new());
+    let name = choice((word("an attribute"), slice(one_of("#*"))));
+    name.then(choice((groups, sparse))).map(|(name, groups)| Attribute { name, groups })
+}
+
+fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawLayout<'t>> {
+    let attributes = token(":").ignore_then(attribute(shape).repeated().collect::<Vec<Attribute>>()).or_not();
+    let inside = list(number()).then(attributes);
+    let whole = token("{").ignore_then(inside).then_ignore(just("}"));
+    let made = whole.map_with(|(order, attributes), extra| RawLayout {
+        order,
+        attributes: attributes.unwrap_or_default(),
+        at: span(extra.span()),
+    });
+    made.then_ignore(blank())
+}
+
+/// An array, and the words that look like one: `token[]`, `opaque[]`.
+fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawArray<'t>> {
+    let bounded = token("<=").ignore_then(number()).map(RawDimension::Bounded);
+    let open = token("?").to(RawDimension::Unbounded);
+    let dimension = choice((number().map(RawDimension::Static), bounded, open)).labelled("a dimension");
+    let dimension = dimension.map_with(|dimension, extra| (dimension, span(extra.span())));
+    let dims = list(dimension).delimited_by(token("["), token("]"));
+    let whole = word("an element type").then(dims).then(layout(shape).or_not());
+    whole.map_with(|((element, dims), layout), extra| RawArray { element, dims, layout, at: span(extra.span()) })
+}
+
+/// A shape, with blanks before and after it.
+pub(super) fn shape<'t>() -> impl Rule<'t, Raw<'t>> {
+    let shape = recursive(|shape| {
+        let tuple = list(shape.clone()).delimited_by(token("("), token(")")).map(Raw::Tuple);
+        let buffer = token("b").ignore_then(shape.clone().delimited_by(token("("), token(")")));
+        let buffer = buffer.map_with(|shape, extra| Raw::Buffer(Box::new(shape), span(extra.span())));
+        choice((tuple, buffer, array(shape).map(Raw::Array))).labelled("a shape")
+    });
+    blank().ignore_then(shape)
+}

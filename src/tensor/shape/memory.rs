@@ -1,0 +1,335 @@
+//! Where the elements of an array are in memory.
+
+use super::digits::Digits;
+use super::{ArrayShape, limited, product};
+use crate::tensor::TensorError;
+
+/// The most steps of a walk through memory: its places times the physical dimensions.
+const MAX_STEPS: u64 = 1 << 24;
+
+/// The arrangement of an array in memory.
+///
+/// The dimensions are put into the order of the layout, padded, and rearranged by each tile in turn.
+/// What results are the physical dimensions: the place of an element is its row-major number in
+/// them.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The sizes of the dimensions, by number.
+    pub(super) sizes: Vec<u64>,
+    /// The dimensions, the major one first.
+    pub(super) order: Vec<usize>,
+    /// Their sizes with padding, the major one first.
+    padded: Vec<u64>,
+    tilings: Vec<Tiling>,
+    /// The physical dimensions, the major one first.
+    physical: Vec<u64>,
+    /// How many elements are allocated.
+    places: u64,
+}
+
+/// A tile at work: the last dimensions are replaced by the numbers of tiles along them, and these
+/// by the sizes of the tile.
+#[derive(Clone, Debug)]
+pub(crate) struct Tiling {
+    /// How many dimensions of size 1 are put before the others, where the tile has more.
+    pub(crate) prepended: usize,
+    /// How many dimensions the tile does not cover.
+    pub(crate) kept: usize,
+    /// The covered dimensions; those of a group are combined into one.
+    pub(crate) groups: Vec<Vec<u64>>,
+    /// The size of the tile along each group.
+    pub(crate) tile: Vec<u64>,
+}
+
+impl Tiling {
+    fn new(sizes: &[u64], tile: &[Option<u64>]) -> Tiling {
+        let prepended = tile.len().saturating_sub(sizes.len());
+        let kept = sizes.len() + prepended - tile.len();
+        let ones = std::iter::repeat_n(1, prepended);
+        let covered = ones.chain(sizes[sizes.len() - (tile.len() - prepended)..].iter().copied());
+        let (mut groups, mut open) = (Vec::new(), Vec::new());
+        for (size, along) in covered.zip(tile) {
+            open.push(size);
+            if along.is_some() {
+                groups.push(std::mem::take(&mut open));
+            }
+        }
+        Tiling { prepended, kept, groups, tile: tile.iter().flatten().copied().collect() }
+    }
+
+    /// The sizes of the groups, each combined.
+    pub(crate) fn combined(&self) -> Result<Vec<u64>, TensorError> {
+        self.groups.iter().map(|group| product(group)).collect()
+    }
+
+    /// The numbers of tiles along the groups.
+    pub(crate) fn counts(&self) -> Result<Vec<u64>, TensorError> {
+        Ok(self.combined()?.iter().zip(&self.tile).map(|(size, tile)| size.div_ceil(*tile)).collect())
+    }
+
+    /// Rearranges an index.
+    fn forward(&self, index: &mut Vec<u64>) {
+        index.splice(0..0, std::iter::repeat_n(0, self.prepended));
+        let covered = index.split_off(self.kept);
+        let (mut inner, mut rest) = (Vec::with_capacity(self.tile.len()), covered.as_slice());
+        for (group, tile) in self.groups.iter().zip(&self.tile) {
+            let (own, others) = rest.split_at(group.len());
+            let combined = number(own, group);
+            index.push(combined / tile);
+            inner.push(combined % tile);
+            rest = others;
+        }
+        index.append(&mut inner);
+    }
+
+    /// The opposite; none where the tile is padded.
+    fn backward(&self, index: &mut Vec<u64>) -> Option<()> {
+        let inner = index.split_off(index.len() - self.tile.len());
+        let counts = index.split_off(index.len() - self.tile.len());
+        for (i, group) in self.groups.iter().enumerate() {
+            let combined = counts[i] * self.tile[i] + inner[i];
+            index.extend(digits(combined, group)?);
+        }
+        index.drain(..self.prepended);
+        Some(())
+    }
+}
+
+/// The row-major number of an index.
+fn number(index: &[u64], sizes: &[u64]) -> u64 {
+    index.iter().zip(sizes).fold(0, |all, (i, size)| all * size + i)
+}
+
+/// The index of a row-major number; none if there is none.
+fn digits(mut number: u64, sizes: &[u64]) -> Option<Vec<u64>> {
+    let mut index = vec![0; sizes.len()];
+    for (digit, size) in index.iter_mut().zip(sizes).rev() {
+        *digit = number.checked_rem(*size)?;
+        number /= size;
+    }
+    (number == 0).then_some(index)
+}
+
+impl Memory {
+    fn new(shape: &ArrayShape) -> Result<Memory, TensorError> {
+        let sizes = shape.sizes()?;
+        let order = shape.layout.major_to_minor();
+        let padding = shape.layout.padding.as_ref().map_or(&sizes, |(padded, _)| padded);
+        let padded: Vec<u64> = order.iter().map(|&dimension| padding[dimension]).collect();
+        let mut physical = padded.clone();
+        let mut tilings = Vec::with_capacity(shape.layout.tiles.len());
+        for tile in &shape.layout.tiles {
+            let tiling = Tiling::new(&physical, tile);
+            physical.splice(0..0, std::iter::repeat_n(1, tiling.prepended));
+            physical.truncate(tiling.kept);
+            physical.extend(tiling.counts()?);
+            physical.extend(&tiling.tile);
+            tilings.push(tiling);
+        }
+        product(&sizes)?;
+        let places = u128::from(product(&physical)?).next_multiple_of(u128::from(shape.layout.tail_alignment.max(1)));
+        Ok(Memory { sizes, order, padded, tilings, physical, places: limited(places)? })
+    }
+
+    /// The physical dimensions, the major one first.
+    pub(crate) fn physical(&self) -> &[u64] {
+        &self.physical
+    }
+
+    /// The sizes with padding, the major dimension first.
+    pub(crate) fn padded(&self) -> &[u64] {
+        &self.padded
+    }
+
+    /// What the tiles do.
+    pub(crate) fn tilings(&self) -> &[Tiling] {
+        &self.tilings
+    }
+
+    /// How many elements are allocated.
+    pub(crate) fn places(&self) -> u64 {
+        self.places
+    }
+
+    /// The place of an element, whose index is in range.
+    pub(super) fn place(&self, index: &[u64]) -> u64 {
+        let mut index: Vec<u64> = self.order.iter().map(|&dimension| index[dimension]).collect();
+        self.tilings.iter().for_each(|tiling| tiling.forward(&mut index));
+        number(&index, &self.physical)
+    }
+
+    /// The index of the element at a place; none of padding.
+    pub(super) fn index(&self, place: u64) -> Option<Vec<u64>> {
+        let mut index = digits(place, &self.physical)?;
+        self.tilings.iter().rev().try_for_each(|tiling| tiling.backward(&mut index))?;
+        let mut by_number = vec![0; index.len()];
+        for (&dimension, i) in self.order.iter().zip(index) {
+            by_number[dimension] = Some(i).filter(|i| *i < self.sizes[dimension])?;
+        }
+        Some(by_number)
+    }
+
+    /// Checks that it takes little time to visit every place.
+    ///
+    /// # Errors
+    ///
+    /// The memory is too large.
+    pub(super) fn walkable(&self) -> Result<(), TensorError> {
+        let (places, dimensions) = (self.places, self.physical.len() as u64);
+        match places.checked_mul(dimensions + 1) {
+            Some(steps) if steps <= MAX_STEPS => Ok(()),
+            _ => {
+                let message = format!("{places} places in {dimensions} physical dimensions are too many to go through");
+                Err(TensorError::new(message))
+            }
+        }
+    }
+
+    /// The row-major number of the element at each place; none of padding.
+    ///
+    /// # Errors
+    ///
+    /// The memory is too large.
+    pub(crate) fn walk(&self) -> Result<Vec<Option<u64>>, TensorError> {
+        self.walkable()?;
+        let mut walk = vec![None; self.places as usize];
+        let mut element = 0;
+        self.each_place(|place| {
+            walk[place as usize] = Some(element);
+            element += 1;
+        });
+        Ok(walk)
+    }
+
+    /// Calls a function with the place of each element, in row-major order.
+    pub(super) fn each_place(&self, mut f: impl FnMut(u64)) {
+        if let Some(digits) = Digits::new(self, None).filter(Digits::is_plain) {
+            return digits.by_element().each(&mut f);
+        }
+        if self.sizes.contains(&0) {
+            return;
+        }
+        let mut index = vec![0; self.sizes.len()];
+        loop {
+            f(self.place(&index));
+            if !advance(&mut index, &self.sizes) {
+                return;
+            }
+        }
+    }
+}
+
+/// Moves an index to the next one, the last dimension fastest. At the last index nothing changes,
+/// and the answer is no.
+fn advance(index: &mut [u64], sizes: &[u64]) -> bool {
+    let Some(at) = (0..index.len()).rev().find(|&i| index[i] + 1 < sizes[i]) else { return false };
+    index[at] += 1;
+    index[at + 1..].fill(0);
+    true
+}
+
+impl ArrayShape {
+    /// The arrangement in memory.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or a number does not fit into 63 bits.
+    pub(crate) fn memory(&self) -> Result<Memory, TensorError> {
+        Memory::new(self)
+    }
+
+    /// Checks that an index is one of an element.
+    ///
+    /// # Errors
+    ///
+    /// The index has another number of dimensions, or leaves one of them.
+    pub fn check_index(&self, index: &[u64]) -> Result<(), TensorError> {
+        let sizes = self.sizes()?;
+        if index.len() != sizes.len() {
+            let message = format!("the index {index:?} has {} numbers for {} dimensions", index.len(), sizes.len());
+            return Err(TensorError::new(message));
+        }
+        match index.iter().zip(&sizes).position(|(i, size)| i >= size) {
+            None => Ok(()),
+            Some(at) => {
+                let (i, size) = (index[at], sizes[at]);
+                Err(TensorError::new(format!("the index {index:?} leaves dimension {at}: {i} is not below {size}")))
+            }
+        }
+    }
+
+    /// The place of an element in memory, counted in elements; padding and all tiles are heeded.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Shape;
+    ///
+    /// let shape: Shape = "f32[8,8]{1,0:T(2,4)(2,1,1,1)}".parse()?;
+    /// let array = shape.array().unwrap();
+    /// assert_eq!(array.linear_index(&[6, 5])?, 51);
+    /// assert_eq!(array.multi_index(51)?, Some(vec![6, 5]));
+    /// assert!(array.linear_index(&[8, 0]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The index is out of range, or the array has no size.
+    pub fn linear_index(&self, index: &[u64]) -> Result<u64, TensorError> {
+        self.check_index(index)?;
+        Ok(self.memory()?.place(index))
+    }
+
+    /// The index of the element at a place in memory; none of padding.
+    ///
+    /// # Errors
+    ///
+    /// The memory has no such place, or the array has no size.
+    pub fn multi_index(&self, place: u64) -> Result<Option<Vec<u64>>, TensorError> {
+        let memory = self.memory()?;
+        if place >= memory.places {
+            return Err(TensorError::new(format!("the memory has {} places, and no place {place}", memory.places)));
+        }
+        Ok(memory.index(place))
+    }
+
+    /// Moves an index to the next element in the order of the dimensions' numbers, whatever the
+    /// layout. At the last element nothing changes, and the answer is no.
+    ///
+    /// # Errors
+    ///
+    /// The index is out of range.
+    pub fn bump_index(&self, index: &mut [u64]) -> Result<bool, TensorError> {
+        self.check_index(index)?;
+        Ok(advance(index, &self.sizes()?))
+    }
+
+    /// Calls a function with the place of each element in memory, in row-major order of the
+    /// elements. The places of dense layouts are counted, not computed.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Shape;
+    ///
+    /// let shape: Shape = "f32[2,3]{0,1}".parse()?;
+    /// let mut places = Vec::new();
+    /// shape.array().unwrap().each_place(|place| places.push(place))?;
+    /// assert_eq!(places, [0, 2, 4, 1, 3, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The array has no size.
+    pub fn each_place(&self, f: impl FnMut(u64)) -> Result<(), TensorError> {
+        self.memory()?.each_place(f);
+        Ok(())
+    }
+
+    /// The row-major number of the element at each place of the memory; none of padding.
+    ///
+    /// # Errors
+    ///
+    /// The array has no size, or too many places.
+    pub fn memory_walk(&self) -> Result<Vec<Option<u64>>, TensorError> {
+        self.memory()?.walk()
+    }
+}

@@ -1,0 +1,285 @@
+//! Shapes with layouts, as XLA has them: element types, sizes, and the place of each element in memory.
+//!
+//! A text is read by a grammar (`grammar.rs`) and checked (`check.rs`); [`Shape`]s print as XLA prints
+//! them. What a layout means is computed once, as a [`Memory`]: the sizes that padding and tiles
+//! make of the dimensions. Indices, walks through memory, bitcasts and the primitives of a layout
+//! are read off from it.
+//!
+//! Dimensions are numbered from 0; in a matrix dimension 0 is called y and 1 x, of three dimensions
+//! they are z, y, x, of four p, z, y, x.
+
+mod bitcast;
+mod check;
+mod digits;
+mod element;
+mod functions;
+mod grammar;
+mod layout;
+mod memory;
+mod print;
+
+use std::str::FromStr;
+
+use super::TensorError;
+use crate::diagnostics::Diagnostics;
+use crate::source::Sources;
+pub(crate) use check::arrays;
+pub use element::ElementType;
+pub use functions::Ignoring;
+pub use layout::Layout;
+pub use layout::PaddingValue;
+pub(crate) use layout::permutation;
+
+pub(crate) use memory::Tiling;
+
+/// A shape of XLA: of an array, or of what is made of arrays.
+///
+/// ```
+/// use nnef_flatten::tensor::Shape;
+///
+/// let shape: Shape = "(f32[2, 3]{0,1:T(8,128)}, token[])".parse()?;
+/// assert_eq!(shape.to_string(), "(f32[2,3]{0,1:T(8,128)}, token[])");
+/// let error = "f32[2,3]{0,0}".parse::<Shape>().unwrap_err();
+/// assert!(error.to_string().contains("no permutation"));
+/// # Ok::<(), nnef_flatten::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shape {
+    /// An array.
+    Array(ArrayShape),
+    /// A tuple of shapes.
+    Tuple(Vec<Shape>),
+    /// A buffer that holds something of a shape.
+    Buffer(Box<Shape>),
+    /// A token, which orders effects.
+    Token,
+    /// A value of which nothing is known.
+    Opaque,
+}
+
+/// The size of a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimension {
+    /// A size.
+    Static(u64),
+    /// A size that is known when the program runs, with its bound.
+    Bounded(u64),
+    /// A size of which nothing is known.
+    Unbounded,
+}
+
+/// The shape of an array: the type of its elements, its dimensions, and its [`Layout`] in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    element: ElementType,
+    dims: Vec<Dimension>,
+    layout: Layout,
+}
+
+impl FromStr for Shape {
+    type Err = Diagnostics;
+
+    fn from_str(text: &str) -> Result<Shape, Diagnostics> {
+        Shape::read("<shape>", text, &mut Sources::new())
+    }
+}
+
+impl Shape {
+    /// Reads a shape; `name` is what messages call the text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn read(name: &str, text: &str, sources: &mut Sources) -> Result<Shape, Diagnostics> {
+        let file = sources.add(name, text.to_owned());
+        check::read(text, file)
+    }
+
+    /// The word for what it is.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Shape::Array(_) => "array",
+            Shape::Tuple(_) => "tuple",
+            Shape::Buffer(_) => "buffer",
+            Shape::Token => "token",
+            Shape::Opaque => "opaque",
+        }
+    }
+
+    /// The shape of an array.
+    pub fn array(&self) -> Option<&ArrayShape> {
+        match self {
+            Shape::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+}
+
+impl Dimension {
+    /// The size or its bound.
+    pub fn size(self) -> Option<u64> {
+        match self {
+            Dimension::Static(size) | Dimension::Bounded(size) => Some(size),
+            Dimension::Unbounded => None,
+        }
+    }
+
+    /// Whether the size is known only when the program runs.
+    pub fn is_dynamic(self) -> bool {
+        !matches!(self, Dimension::Static(_))
+    }
+}
+
+impl ArrayShape {
+    /// An array with the default layout, [`Layout::row_major`]. Sizes are given in the order of the
+    /// dimensions.
+    pub fn new(element: ElementType, sizes: &[u64]) -> ArrayShape {
+        let dims = sizes.iter().map(|size| Dimension::Static(*size)).collect();
+        ArrayShape { element, dims, layout: Layout::row_major(sizes.len()) }
+    }
+
+    /// The same with another layout.
+    ///
+    /// # Errors
+    ///
+    /// The layout is one of another rank, or pads a dimension to less than its size.
+    pub fn with_layout(self, layout: Layout) -> Result<ArrayShape, TensorError> {
+        let rank = self.rank();
+        permutation(&layout.minor_to_major, rank)?;
+        if let Some((sizes, _)) = &layout.padding {
+            if sizes.len() != rank {
+                let message = format!("{} padded sizes are given for {rank} dimensions", sizes.len());
+                return Err(TensorError::new(message));
+            }
+            let mut dims = self.dims.iter().zip(sizes).enumerate();
+            let less = dims.find(|(_, (dimension, padded))| dimension.size().is_some_and(|size| size > **padded));
+            if let Some((i, (size, padded))) = less {
+                return Err(TensorError::new(format!("dimension {i} of size {size} cannot be padded to {padded}")));
+            }
+        }
+        Ok(ArrayShape { layout, ..self })
+    }
+
+    /// The same with another dimension; negative numbers count from the last one.
+    ///
+    /// # Errors
+    ///
+    /// There is no such dimension.
+    pub fn with_dimension(mut self, number: i64, dimension: Dimension) -> Result<ArrayShape, TensorError> {
+        let at = self.dimension_number(number)?;
+        self.dims[at] = dimension;
+        let layout = self.layout.clone();
+        self.with_layout(layout)
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// The dimensions.
+    pub fn dims(&self) -> &[Dimension] {
+        &self.dims
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// The number of dimensions that are larger than 1, or may be.
+    pub fn true_rank(&self) -> usize {
+        self.dims.iter().filter(|dimension| dimension.size().is_none_or(|size| size > 1)).count()
+    }
+
+    /// The sizes of the dimensions, bounds of dynamic ones.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound.
+    pub(crate) fn sizes(&self) -> Result<Vec<u64>, TensorError> {
+        let sizes: Option<Vec<u64>> = self.dims.iter().map(|dimension| dimension.size()).collect();
+        sizes.ok_or_else(|| TensorError::new("a dimension `?` has no size"))
+    }
+
+    /// The bits of an element in memory.
+    pub(crate) fn element_bits(&self) -> u64 {
+        match self.layout.element_bits {
+            0 => self.element.stored_bits(),
+            bits => bits,
+        }
+    }
+
+    /// The number of elements.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or the number does not fit into 63 bits.
+    pub fn elements(&self) -> Result<u64, TensorError> {
+        product(&self.sizes()?)
+    }
+
+    /// The bytes of the elements alone, without padding and tiles.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or the number does not fit into 63 bits.
+    pub fn element_bytes(&self) -> Result<u64, TensorError> {
+        self.bytes(self.elements()?)
+    }
+
+    /// The bytes that the array takes in memory, with its padding.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or the number does not fit into 63 bits.
+    pub fn allocated_bytes(&self) -> Result<u64, TensorError> {
+        self.bytes(self.memory()?.places())
+    }
+
+    /// The bytes of a number of elements.
+    fn bytes(&self, elements: u64) -> Result<u64, TensorError> {
+        let bits = u128::from(elements) * u128::from(self.element_bits());
+        limited(bits.div_ceil(8))
+    }
+
+    /// The distance in bytes of neighbours along each dimension; none where padding, tiles or packed
+    /// elements leave no such distance.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or a number does not fit into 63 bits.
+    pub fn byte_strides(&self) -> Result<Option<Vec<u64>>, TensorError> {
+        let sizes = self.sizes()?;
+        if !self.layout.is_plain() || !self.element_bits().is_multiple_of(8) {
+            return Ok(None);
+        }
+        let mut strides = vec![0; sizes.len()];
+        let mut stride = u128::from(self.element_bits() / 8);
+        for &dimension in &self.layout.minor_to_major {
+            strides[dimension] = limited(stride)?;
+            stride *= u128::from(sizes[dimension]);
+        }
+        Ok(Some(strides))
+    }
+}
+
+/// A number that fits into 63 bits.
+fn limited(number: u128) -> Result<u64, TensorError> {
+    let fits = u64::try_from(number).ok().filter(|number| i64::try_from(*number).is_ok());
+    fits.ok_or_else(|| TensorError::new("the array is too large: a size does not fit into 63 bits"))
+}
+
+/// The product of sizes.
+fn product(sizes: &[u64]) -> Result<u64, TensorError> {
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    sizes.iter().try_fold(1u64, |all, size| limited(u128::from(all) * u128::from(*size)))
+}
