@@ -10,8 +10,10 @@ fuzz_target!(|bytes: &[u8]| bounded(|| {
     assert_eq!(shape.to_string().parse::<Shape>().ok().as_ref(), Some(&shape));
     let Some(array) = shape.array() else { return };
     let _ = (array.byte_strides(), array.reshape_is_bitcast(&array.with_descending_layout()));
-    if array.allocated_bytes().is_ok_and(|bytes| bytes < 1 << 16) {
-        for (place, element) in array.memory_walk().unwrap().iter().enumerate() {
+    if array.allocated_bytes().is_ok_and(|bytes| bytes < 1 << 16)
+        && let Ok(walk) = array.memory_walk()
+    {
+        for (place, element) in walk.iter().enumerate() {
             let index = array.multi_index(place as u64).unwrap();
             assert_eq!(index.is_some(), element.is_some());
             if let Some(index) = index {

@@ -14,6 +14,10 @@ use crate::graph::{Argument, Dialect, Key, Kind, KindId, Operation, Output, Tens
 use crate::nnef::migrate::target::Target;
 use crate::tensor::{ArrayShape, DType, ElementType};
 
+/// The most rounds: what one of them joins can be free with regard to the start of its chain. Two are
+/// usual.
+const MAX_ROUNDS: usize = 8;
+
 /// What was found and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
@@ -56,8 +60,11 @@ impl Graph {
     pub(crate) fn remove_bitcasts(&mut self) -> Removed {
         let mut removed = Removed::default();
         (removed.operations.0, removed.moved.0) = self.movements();
-        if self.dialect == Dialect::V1 && removed.operations.0 > 0 {
+        for _ in 0..MAX_ROUNDS {
             let changes = changes(self);
+            if self.dialect != Dialect::V1 || changes.iter().all(|change| matches!(change, Change::Keep)) {
+                break;
+            }
             rewrite(self, &changes);
             self.drop_unused_movements();
         }
