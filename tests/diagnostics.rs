@@ -15,6 +15,8 @@ const MODELS: &str = "arises only with files beside the document: tests/models";
 /// Why codes of scans have no example.
 const SCANS: &str = "arises only under --unroll or --flat, with operations of a vendor: tests/scan.rs";
 /// Why codes of options have no example.
+const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
+const ONNX: &str = "is about models of ONNX: src/onnx";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
@@ -108,6 +110,36 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1304", OPTIONS),
     ("E1305", OPTIONS),
     ("E1306", OPTIONS),
+    ("E1501", SHAPES),
+    ("E1502", SHAPES),
+    ("E1503", SHAPES),
+    ("E1504", SHAPES),
+    ("E1505", SHAPES),
+    ("E1506", SHAPES),
+    ("E1507", SHAPES),
+    ("E1508", SHAPES),
+    ("E1509", SHAPES),
+    ("E1510", SHAPES),
+    ("E2001", ONNX),
+    ("E2002", ONNX),
+    ("E2003", ONNX),
+    ("E2004", ONNX),
+    ("E2005", ONNX),
+    ("E2006", ONNX),
+    ("E2007", ONNX),
+    ("E2008", ONNX),
+    ("E2009", ONNX),
+    ("E2010", ONNX),
+    ("E2011", ONNX),
+    ("E2012", ONNX),
+    ("E2020", ONNX),
+    ("E2021", ONNX),
+    ("E2022", ONNX),
+    ("E2023", ONNX),
+    ("E2024", ONNX),
+    ("E2025", ONNX),
+    ("E2026", ONNX),
+    ("E2027", ONNX),
 ];
 
 /// Codes that always come together with another one.
