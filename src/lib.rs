@@ -51,6 +51,8 @@ pub mod loops;
 #[cfg(feature = "model")]
 pub mod model;
 mod nnef;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;

@@ -15,6 +15,7 @@ mod io;
 mod loops;
 mod man;
 mod models;
+mod onnx;
 mod progress;
 mod report;
 mod run;

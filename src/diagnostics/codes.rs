@@ -306,6 +306,18 @@ codes! {
     OptionConflict        "E1303" none error   "operation is to be expanded and to be kept";
     OptionShape           "E1304" none error   "shape of an input cannot be replaced";
     NoGraph               "E1305" none error   "there is no graph to be expanded";
+    // Texts and files of ONNX.
+    OnnxSyntax            "E2001" none error   "something else is expected in an ONNX text";
+    OnnxString            "E2002" none error   "string of an ONNX text does not end";
+    OnnxNumber            "E2003" none error   "number of an ONNX text is malformed or out of range";
+    OnnxKey               "E2004" none error   "unknown key in a header";
+    OnnxAttribute         "E2005" none error   "type and value of an attribute do not go together";
+    OnnxInitializer       "E2006" none error   "constant tensor without the type or the shape of one";
+    OnnxElements          "E2007" none error   "number of elements does not fit the shape";
+    OnnxComma             "E2008" none liberty "comma in front of a node";
+    OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
+    OnnxNoText            "E2011" none error   "the text notation cannot say this";
+    OnnxLeftOut           "E2012" none warning "left out in the text notation";
 }
 
 impl Code {
