@@ -85,6 +85,7 @@ pub(crate) fn run(
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
+    let document = document.and_then(|document| flatten(document, language, &mut diagnostics));
     let encoded = document.and_then(|document| encode(&document, to, language, &mut diagnostics));
     reporter.all(&sources, diagnostics);
     reporter.summary();
@@ -95,6 +96,18 @@ pub(crate) fn run(
         None => io::write_stdout(&mut content)?,
     }
     Ok(Status::Done)
+}
+
+/// Expands calls; none where that fails.
+fn flatten(mut document: Document, language: &Language, found: &mut Diagnostics) -> Option<Document> {
+    match flatten::options(language).map(|options| document.flatten(&options)) {
+        Ok(Ok(())) => Some(document),
+        Ok(Err(errors)) => {
+            found.extend(errors);
+            None
+        }
+        Err(_) => None,
+    }
 }
 
 fn encode(document: &Document, to: OnnxForm, language: &Language, found: &mut Diagnostics) -> Option<Vec<u8>> {

@@ -316,6 +316,14 @@ codes! {
     OnnxElements          "E2007" none error   "number of elements does not fit the shape";
     OnnxComma             "E2008" none liberty "comma in front of a node";
     OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
+    OnnxDuplicate         "E2020" none error   "function declared twice";
+    OnnxRecursion         "E2021" none error   "functions call each other without an end";
+    OnnxOverload          "E2022" none error   "function without this overload";
+    OnnxArguments         "E2023" none error   "more operands than the function has";
+    OnnxUndefined         "E2024" none error   "output of a function without a value";
+    OnnxReassigned        "E2025" none error   "input of a function assigned in it";
+    OnnxReference         "E2026" none error   "attribute of another type than the function takes";
+    OnnxOpset             "E2027" none error   "operator sets of two versions";
     OnnxNoText            "E2011" none error   "the text notation cannot say this";
     OnnxLeftOut           "E2012" none warning "left out in the text notation";
 }

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 
+use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
 use super::text::{self, Parsed, Production};
-use crate::Options;
+use crate::{Lower, Options};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
 
@@ -51,6 +52,19 @@ impl Document {
         match &mut self.parsed {
             Parsed::Model(model) => Some(model),
             _ => None,
+        }
+    }
+
+    /// Expands the calls of functions, those that the options name. A part of a model has none.
+    ///
+    /// # Errors
+    ///
+    /// Functions that cannot be expanded, or more nodes than the options allow.
+    pub(crate) fn flatten(&mut self, options: &Options) -> Result<(), Diagnostics> {
+        let file = self.file;
+        match (self.model(), &options.lower) {
+            (None, _) | (_, Lower::None) => Ok(()),
+            (Some(model), _) => inline::expand(model, file, options),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod document;
 mod elements;
+mod inline;
 pub(crate) mod model;
 pub(crate) mod protobuf;
 pub(crate) mod text;

@@ -98,6 +98,11 @@ impl ModelNames {
         })
     }
 
+    /// All values and nodes that are named so far.
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = NameId> {
+        self.values.ids()
+    }
+
     /// The text of a value of the model as it was read.
     pub(crate) fn text(&self, id: NameId) -> &str {
         self.values.user_name(id).map_or("", |name| self.texts.text(name))
