@@ -61,11 +61,7 @@ fn production(language: &Language) -> Production {
 }
 
 /// Checks a model: the sources, whether it is accepted, and what was found.
-pub(crate) fn check(
-    input: &Path,
-    form: OnnxForm,
-    language: &Language,
-) -> Result<(Sources, bool, Diagnostics), Unread> {
+pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
     let (sources, document, diagnostics) = read(input, form, language)?;
     Ok((sources, document.is_some() && !diagnostics.has_errors(), diagnostics))
 }
@@ -136,7 +132,9 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<OnnxForm, Failure> {
         },
     };
     if to == OnnxForm::Protobuf && flatten::path(output).is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()));
+        return Err(Failure::Message(
+            "protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned(),
+        ));
     }
     Ok(to)
 }

@@ -315,7 +315,10 @@ codes! {
     OnnxInitializer       "E2006" none error   "constant tensor without the type or the shape of one";
     OnnxElements          "E2007" none error   "number of elements does not fit the shape";
     OnnxComma             "E2008" none liberty "comma in front of a node";
+    OnnxDomain            "E2009" none liberty "part of a domain that starts with a digit";
     OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
+    OnnxNoText            "E2011" none error   "the text notation cannot say this";
+    OnnxLeftOut           "E2012" none warning "left out in the text notation";
     OnnxDuplicate         "E2020" none error   "function declared twice";
     OnnxRecursion         "E2021" none error   "functions call each other without an end";
     OnnxOverload          "E2022" none error   "function without this overload";
@@ -324,8 +327,6 @@ codes! {
     OnnxReassigned        "E2025" none error   "input of a function assigned in it";
     OnnxReference         "E2026" none error   "attribute of another type than the function takes";
     OnnxOpset             "E2027" none error   "operator sets of two versions";
-    OnnxNoText            "E2011" none error   "the text notation cannot say this";
-    OnnxLeftOut           "E2012" none warning "left out in the text notation";
 }
 
 impl Code {

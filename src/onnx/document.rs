@@ -6,9 +6,9 @@ use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
 use super::text::{self, Parsed, Production};
-use crate::{Lower, Options};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
+use crate::{Lower, Options};
 
 /// A model, or a part of one in a text of its own.
 #[derive(Debug)]

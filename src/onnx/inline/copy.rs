@@ -1,12 +1,14 @@
 //! Copies of the bodies of functions.
 
+use super::Found;
 use super::functions::{Functions, each_graph};
 use super::opsets::Imports;
-use super::Found;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values};
+use crate::onnx::model::{
+    Attribute, AttributeValue, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
+};
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
 use crate::source::names::Name;
@@ -121,8 +123,7 @@ impl<'f> Expansion<'f> {
         each_graph(&node, &mut |_| has_graphs = true);
         if has_graphs {
             let attributes = std::mem::take(&mut node.attributes).into_iter();
-            node.attributes =
-                attributes.map(|attribute| self.own_graphs(attribute, imports)).collect::<Expand<_>>()?;
+            node.attributes = attributes.map(|attribute| self.own_graphs(attribute, imports)).collect::<Expand<_>>()?;
         }
         self.add(node, target)
     }
@@ -333,7 +334,13 @@ impl<'f> Expansion<'f> {
             name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call.path, name) }),
             attributes: Vec::new(),
             rest: node.rest.clone(),
-            ..Node { op_type: node.op_type, domain: node.domain, overload: node.overload, at: node.at, ..Node::default() }
+            ..Node {
+                op_type: node.op_type,
+                domain: node.domain,
+                overload: node.overload,
+                at: node.at,
+                ..Node::default()
+            }
         };
         if let Some(function) = self.expanded(node)? {
             return self.call(&copy, function, attributes, target, imports);
@@ -366,13 +373,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// The value that a reference stands for: that of the call, else the default of the function.
-    fn referred(
-        &self,
-        attribute: &Attribute,
-        reference: Name,
-        node: &Node,
-        call: &Call,
-    ) -> Expand<Option<Attribute>> {
+    fn referred(&self, attribute: &Attribute, reference: Name, node: &Node, call: &Call) -> Expand<Option<Attribute>> {
         let mut values = call.attributes.iter().chain(&call.function.defaults);
         let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
         let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
@@ -380,8 +381,11 @@ impl<'f> Expansion<'f> {
             && wanted != given
         {
             let name = self.names.texts.text(reference);
-            let message =
-                format!("the attribute `{name}` of this call is of type `{}`, the function takes `{}`", given.name(), wanted.name());
+            let message = format!(
+                "the attribute `{name}` of this call is of type `{}`, the function takes `{}`",
+                given.name(),
+                wanted.name()
+            );
             return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
         }
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
@@ -401,9 +405,8 @@ impl<'f> Expansion<'f> {
             self.bind(&mut scope, name, value);
         }
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
-            let renamed = |value: &ValueInfo| {
-                ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() }
-            };
+            let renamed =
+                |value: &ValueInfo| ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() };
             values.iter().map(renamed).collect()
         };
         let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };

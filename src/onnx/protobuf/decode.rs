@@ -9,8 +9,8 @@ use super::fields::{
 use super::reader::{Payload, Reader, WireError};
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet, Shape,
-    Tensor, TensorType, Type, TypeForm, ValueInfo,
+    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
+    Shape, Tensor, TensorType, Type, TypeForm, ValueInfo,
 };
 use crate::source::names::Name;
 

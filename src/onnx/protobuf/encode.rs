@@ -8,8 +8,8 @@ use super::fields::{
 use super::writer::Writer;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet, Shape,
-    Tensor, Type, TypeForm, ValueInfo,
+    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
+    Shape, Tensor, Type, TypeForm, ValueInfo,
 };
 use crate::source::names::Name;
 

@@ -171,7 +171,9 @@ impl<'f> Reader<'f> {
     pub(crate) fn keep(&self, number: u32, payload: Payload) -> Field {
         let (wire, bytes) = match payload {
             Payload::Bytes(start, end) => (Wire::Bytes, self.file.slice(start..end)),
-            Payload::Number(bits, Wire::Fixed32) => (Wire::Fixed32, Bytes::copy_from_slice(&(bits as u32).to_le_bytes())),
+            Payload::Number(bits, Wire::Fixed32) => {
+                (Wire::Fixed32, Bytes::copy_from_slice(&(bits as u32).to_le_bytes()))
+            }
             Payload::Number(bits, wire) => (wire, Bytes::copy_from_slice(&bits.to_le_bytes())),
         };
         Field { number, wire, bytes }

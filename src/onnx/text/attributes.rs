@@ -147,7 +147,8 @@ impl Parser<'_> {
 
     fn other_type(&mut self, wanted: AttributeType, found: AttributeType, at: usize) -> Reported {
         let span = Span::new(at as u32, self.cursor.at as u32);
-        let message = format!("the value is of type `{}`, the type of the attribute is `{}`", found.name(), wanted.name());
+        let message =
+            format!("the value is of type `{}`, the type of the attribute is `{}`", found.name(), wanted.name());
         self.report(Code::OnnxAttribute, span, message)
     }
 

@@ -69,7 +69,11 @@ impl Parser<'_> {
         self.entries(&mut tensor.external)?;
         if tensor.external.is_empty() {
             let span = Span::new(self.cursor.at as u32 - 1, self.cursor.at as u32);
-            return Err(self.report(Code::OnnxSyntax, span, "where the data are is missing: `\"location\" : \"FILE\"`"));
+            return Err(self.report(
+                Code::OnnxSyntax,
+                span,
+                "where the data are is missing: `\"location\" : \"FILE\"`",
+            ));
         }
         let bytes = Bytes::copy_from_slice(&EXTERNAL.to_le_bytes());
         let location = Field { number: tensor::DATA_LOCATION, wire: Wire::Varint, bytes };
@@ -139,7 +143,9 @@ impl Parser<'_> {
         };
         let bits = element.bits;
         let value = match element.storage {
-            Storage::Signed => text.parse().ok().filter(|value: &i64| (-1 << (bits - 1)..1 << (bits - 1)).contains(value)),
+            Storage::Signed => {
+                text.parse().ok().filter(|value: &i64| (-1 << (bits - 1)..1 << (bits - 1)).contains(value))
+            }
             Storage::Unsigned => text.parse().ok().filter(|value: &i64| (0..1 << bits).contains(value)),
             Storage::Uint64 => {
                 let value = text.parse::<u64>().ok().filter(|value| bits == 64 || value >> bits == 0);
@@ -173,7 +179,11 @@ impl Parser<'_> {
     }
 
     /// The value of a number as it is written, if it has one of this type.
-    pub(super) fn parsed<T: std::str::FromStr + Copy>(&mut self, number: Number, is_finite: impl Fn(T) -> bool) -> Read<T> {
+    pub(super) fn parsed<T: std::str::FromStr + Copy>(
+        &mut self,
+        number: Number,
+        is_finite: impl Fn(T) -> bool,
+    ) -> Read<T> {
         let complete = number.text.ends_with(|c: char| c.is_ascii_digit() || c == '.');
         match number.text.parse().ok().filter(|value| complete && is_finite(*value)) {
             Some(value) => Ok(value),

@@ -112,7 +112,11 @@ impl Parser<'_> {
         }
         self.cursor.at += 1;
         let Some(TypeForm::Tensor(ty)) = value.ty.as_ref().map(|ty| &ty.form) else {
-            return Err(self.report(Code::OnnxInitializer, span, "only a tensor has data, and its type has to be written"));
+            return Err(self.report(
+                Code::OnnxInitializer,
+                span,
+                "only a tensor has data, and its type has to be written",
+            ));
         };
         let tensor = self.tensor_data(ty, span)?;
         graph.initializers.push(Tensor { name: value.name, ..tensor });
@@ -188,7 +192,9 @@ impl Parser<'_> {
         let mut domain_end = None;
         while self.cursor.eat(b'.') {
             domain_end = Some(self.cursor.at - 1);
-            name = self.identifier("a name")?;
+            if !self.numeric_part() {
+                name = self.identifier("a name")?;
+            }
         }
         let domain = match domain_end {
             None => "".to_owned(),
@@ -200,6 +206,21 @@ impl Parser<'_> {
             node.overload = Some(self.identifier("the name of an overload")?);
         }
         Ok(())
+    }
+
+    /// Goes behind a part of a domain that starts with a digit, if one comes next. Exporters number their
+    /// domains so; other readers refuse it.
+    fn numeric_part(&mut self) -> bool {
+        let start = self.start();
+        let rest = &self.cursor.text()[start as usize..];
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if !rest.starts_with(|c: char| c.is_ascii_digit()) || !rest[len..].starts_with('.') {
+            return false;
+        }
+        self.cursor.at += len;
+        let span = Span::new(start, self.cursor.at as u32);
+        self.report(Code::OnnxDomain, span, "parts of a domain that start with a digit are not in the grammar");
+        true
     }
 
     /// A piece of the text without white space and comments.

@@ -6,8 +6,8 @@ use super::super::elements::{Elements, Unread};
 use super::Parser;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, OperatorSet, Tensor, TensorType,
-    Type, TypeForm, ValueInfo,
+    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, OperatorSet, Tensor,
+    TensorType, Type, TypeForm, ValueInfo,
 };
 use crate::onnx::protobuf::Part;
 use crate::onnx::types::{AttributeType, ElementType};
@@ -229,7 +229,9 @@ impl Printer<'_> {
         self.put("= ");
         let domain = of.domain.map_or("", |domain| self.names.texts.text(domain));
         if !domain.is_empty() {
-            if !domain.split('.').all(is_identifier) {
+            let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let mut parts = domain.split('.');
+            if !parts.next().is_some_and(is_identifier) || !parts.all(|part| !part.is_empty() && is_part(part)) {
                 self.wrong(format!("the domain `{domain}`, which is no list of identifiers"));
             }
             self.put(domain);

@@ -143,7 +143,9 @@ impl Parser<'_> {
         }
         let first = self.names.texts.intern(&first);
         let form = match self.cursor.eat(b',') {
-            true => TypeForm::Opaque { domain: Some(first), name: Some(self.identifier("a name")?), rest: Fields::None },
+            true => {
+                TypeForm::Opaque { domain: Some(first), name: Some(self.identifier("a name")?), rest: Fields::None }
+            }
             false => TypeForm::Opaque { domain: None, name: Some(first), rest: Fields::None },
         };
         Ok(form)
