@@ -52,6 +52,8 @@ pub mod loops;
 #[cfg(feature = "model")]
 pub mod model;
 mod nnef;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;

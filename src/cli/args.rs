@@ -288,6 +288,9 @@ pub(crate) struct Language {
     /// The notation of the input [default: auto].
     #[arg(long, value_name = "NOTATION")]
     pub(crate) from: Option<From>,
+    /// What an ONNX text is [default: model].
+    #[arg(long, value_name = "PART")]
+    pub(crate) production: Option<OnnxPart>,
     /// What to expand: custom fragments (default), all compounds, none, or the operations named.
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
     pub(crate) lower: Option<Lower>,
@@ -363,6 +366,7 @@ impl Language {
         self.input_shape.extend(later.input_shape);
         Language {
             from: later.from.or(self.from),
+            production: later.production.or(self.production),
             lower: later.lower.or(self.lower),
             strict: later.strict || self.strict,
             keep_unused: later.keep_unused || self.keep_unused,
@@ -402,6 +406,23 @@ pub(crate) enum From {
     NnefDraft,
     /// A network with loops, as JSON.
     Loops,
+    /// A model of ONNX, in protobuf.
+    Onnx,
+    /// A model of ONNX, or a part of one, as text.
+    Onnxtxt,
+}
+
+/// What an ONNX text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnnxPart {
+    /// A model: a graph, and functions behind it.
+    Model,
+    /// A graph.
+    Graph,
+    /// A function.
+    Function,
+    /// A node.
+    Node,
 }
 
 /// A notation that can be written.
@@ -523,7 +544,7 @@ mod tests {
             "--input-shape x",
             "--input-shape x=1,-2",
             "--max-ops 0",
-            "--from onnx",
+            "--from onnxx",
             "--color red",
         ] {
             assert_eq!(parse(wrong).unwrap_err().exit_code(), 2, "{wrong}");

@@ -8,7 +8,7 @@ use crate::source::Sources;
 use super::args::{From, Language};
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, models};
+use super::{Failure, RunResult, Status, flatten, models, onnx};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -31,6 +31,9 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
         // A network is checked even if its loops cannot be unrolled.
         let read = super::loops::check(input, language);
         return verdict(&name, read.map(|(sources, found)| (sources, !found.has_errors(), found)), reporter);
+    }
+    if let Some(form) = onnx::form(input, language.from) {
+        return verdict(&name, onnx::check(input, form, language), reporter);
     }
     let processed = models::open(input, &language.limits).and_then(|opened| {
         let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;

@@ -14,7 +14,7 @@ use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, loops, stats, verify};
+use super::{Failure, RunResult, Status, loops, onnx, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -24,8 +24,14 @@ pub(crate) fn run(
     verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
+    if let Some(form) = onnx::form(input, language.from) {
+        return onnx::run(input, form, language, output, verification, reporter);
+    }
     let target = models::target(path(output), output.to)?;
     let to = notation(output, target.is_some())?;
+    if matches!(to.writer, Writer::Onnx(_)) {
+        return Err(Failure::Message(format!("--to {}: only models of ONNX are written so", to.name)));
+    }
     language.usable()?;
     if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
         let message = "result and source map cannot both go to standard output; use -o or name a file";
@@ -205,7 +211,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
 pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
         // Networks with loops are not documents; a document is then read as usual.
-        None | Some(args::From::Auto | args::From::Loops) => None,
+        None | Some(args::From::Auto | args::From::Loops | args::From::Onnx | args::From::Onnxtxt) => None,
         Some(args::From::Nnef) => Some(Dialect::V1),
         Some(args::From::NnefDraft) => Some(Dialect::Draft),
     }
@@ -224,13 +230,13 @@ pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> RunResul
 }
 
 /// The path of the result, unless it is standard output.
-fn path(output: &args::Output) -> Option<&Path> {
+pub(super) fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stream(path))
 }
 
 /// The notation of the result: the one that is named, or that of the ending of its file. A model is in
 /// the first one.
-fn notation(output: &args::Output, whole: bool) -> Result<&'static Notation, Failure> {
+pub(super) fn notation(output: &args::Output, whole: bool) -> Result<&'static Notation, Failure> {
     if let Some(to) = output.to {
         return Ok(to.0);
     }

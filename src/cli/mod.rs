@@ -17,6 +17,7 @@ mod limits;
 mod loops;
 mod man;
 mod models;
+mod onnx;
 mod progress;
 mod report;
 mod run;

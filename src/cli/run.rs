@@ -22,6 +22,9 @@ pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, repo
         Some(args::From::Loops) if to != args::RunTo::Json => {
             Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()))
         }
+        Some(args::From::Onnx | args::From::Onnxtxt) => {
+            Err(Failure::Message("models of ONNX are not evaluated".to_owned()))
+        }
         Some(args::From::Loops) => loops::run(input, arguments.inputs.as_deref(), language, path, reporter),
     }
 }

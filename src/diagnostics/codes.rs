@@ -318,6 +318,27 @@ codes! {
     ShapeIndex            "E1508" none error   "index leaves the array";
     ShapeUnsized          "E1509" none error   "shape without a size in memory";
     ShapeMemory           "E1510" none error   "memory cannot be shown or compared";
+    // Texts and files of ONNX.
+    OnnxSyntax            "E2001" none error   "something else is expected in an ONNX text";
+    OnnxString            "E2002" none error   "string of an ONNX text does not end";
+    OnnxNumber            "E2003" none error   "number of an ONNX text is malformed or out of range";
+    OnnxKey               "E2004" none error   "unknown key in a header";
+    OnnxAttribute         "E2005" none error   "type and value of an attribute do not go together";
+    OnnxInitializer       "E2006" none error   "constant tensor without the type or the shape of one";
+    OnnxElements          "E2007" none error   "number of elements does not fit the shape";
+    OnnxComma             "E2008" none liberty "comma in front of a node";
+    OnnxDomain            "E2009" none liberty "part of a domain that starts with a digit";
+    OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
+    OnnxNoText            "E2011" none error   "the text notation cannot say this";
+    OnnxLeftOut           "E2012" none warning "left out in the text notation";
+    OnnxDuplicate         "E2020" none error   "function declared twice";
+    OnnxRecursion         "E2021" none error   "functions call each other without an end";
+    OnnxOverload          "E2022" none error   "function without this overload";
+    OnnxArguments         "E2023" none error   "more operands than the function has";
+    OnnxUndefined         "E2024" none error   "output of a function without a value";
+    OnnxReassigned        "E2025" none error   "input of a function assigned in it";
+    OnnxReference         "E2026" none error   "attribute of another type than the function takes";
+    OnnxOpset             "E2027" none error   "operator sets of two versions";
 }
 
 impl Code {

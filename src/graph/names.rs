@@ -96,6 +96,11 @@ impl TensorNames {
         self.entries.len() * size_of::<Entry>()
     }
 
+    /// All names, in the order of their making.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
+        (0..self.entries.len() as u32).map(NameId)
+    }
+
     /// A name of the document.
     pub(crate) fn user(&mut self, segment: Name) -> NameId {
         self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })

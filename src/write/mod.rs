@@ -45,9 +45,22 @@ pub struct Notation {
 pub(crate) enum Writer {
     /// Writes a graph with a number of threads; none stands for as many as the machine runs at once.
     Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
+    /// Writes models of ONNX.
+    #[cfg(feature = "onnx")]
+    Onnx(OnnxForm),
     /// Writes a picture of a graph.
     #[cfg(feature = "pictures")]
     Picture(fn(&Picture, &mut dyn Write) -> io::Result<()>),
+}
+
+/// The forms of models of ONNX.
+#[cfg(feature = "onnx")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnnxForm {
+    /// Protobuf.
+    Protobuf,
+    /// The text notation.
+    Text,
 }
 
 /// All notations. The first one is used where neither a name nor an extension says which.
@@ -72,6 +85,22 @@ pub static NOTATIONS: &[Notation] = &[
         extensions: &["json"],
         dialect: None,
         writer: Writer::Graph(json::write),
+    },
+    #[cfg(feature = "onnx")]
+    Notation {
+        name: "onnx",
+        help: "Models of ONNX, in protobuf",
+        extensions: &["onnx"],
+        dialect: None,
+        writer: Writer::Onnx(OnnxForm::Protobuf),
+    },
+    #[cfg(feature = "onnx")]
+    Notation {
+        name: "onnxtxt",
+        help: "Models of ONNX, as text",
+        extensions: &["onnxtxt", "onnxtext"],
+        dialect: None,
+        writer: Writer::Onnx(OnnxForm::Text),
     },
     #[cfg(feature = "pictures")]
     Notation {

@@ -1,0 +1,106 @@
+//! A model or a part of one, read from a file: what the command and other programs work with.
+
+use bytes::Bytes;
+
+use super::inline;
+use super::model::Model;
+use super::protobuf::{self, Part, WireError};
+use super::text::{self, Parsed, Production};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Location, Sources, Span};
+use crate::{Lower, Options};
+
+/// A model, or a part of one in a text of its own.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) parsed: Parsed,
+    pub(crate) file: FileId,
+}
+
+impl Document {
+    /// Reads a text that is in these sources. There is a document where no error was found.
+    pub(crate) fn parse(
+        sources: &Sources,
+        file: FileId,
+        production: Production,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics) {
+        let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.strict);
+        (parsed.map(|parsed| Document { parsed, file }), diagnostics)
+    }
+
+    /// Reads a protobuf file, which is not among the texts of the sources: `file` is its name only.
+    pub(crate) fn decode(file: FileId, bytes: Bytes, options: &Options) -> (Option<Document>, Diagnostics) {
+        let mut diagnostics = Diagnostics::new(options.strict);
+        match protobuf::decode(&bytes) {
+            Ok(model) => (Some(Document { parsed: Parsed::Model(Box::new(model)), file }), diagnostics),
+            Err(WireError { message, at }) => {
+                let message = format!("{message}, at byte {at}");
+                diagnostics.report(Diagnostic::new(Code::OnnxProtobuf, Self::nowhere(file), message));
+                (None, diagnostics)
+            }
+        }
+    }
+
+    /// The place of what has none: a protobuf file has no lines.
+    pub(crate) fn nowhere(file: FileId) -> Location {
+        Location::new(file, Span::default())
+    }
+
+    /// The model, if it is not just a part of one.
+    pub(crate) fn model(&mut self) -> Option<&mut Model> {
+        match &mut self.parsed {
+            Parsed::Model(model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// Expands the calls of functions, those that the options name. A part of a model has none.
+    ///
+    /// # Errors
+    ///
+    /// Functions that cannot be expanded, or more nodes than the options allow.
+    pub(crate) fn flatten(&mut self, options: &Options) -> Result<(), Diagnostics> {
+        let file = self.file;
+        match (self.model(), &options.lower) {
+            (None, _) | (_, Lower::None) => Ok(()),
+            (Some(model), _) => inline::expand(model, file, options),
+        }
+    }
+
+    /// The encoded form.
+    pub(crate) fn to_protobuf(&self) -> Vec<u8> {
+        match &self.parsed {
+            Parsed::Model(model) => protobuf::encode(&model.names, Part::Model(model)),
+            Parsed::Graph(graph, names) => protobuf::encode(names, Part::Graph(graph)),
+            Parsed::Function(function, names) => protobuf::encode(names, Part::Function(function)),
+            Parsed::Node(node, names) => protobuf::encode(names, Part::Node(node)),
+        }
+    }
+
+    /// The text, and warnings on what is left out.
+    ///
+    /// # Errors
+    ///
+    /// What a text cannot say, each once.
+    pub(crate) fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
+        let (text, lost) = match &self.parsed {
+            Parsed::Model(model) => text::print(&model.names, Part::Model(model)),
+            Parsed::Graph(graph, names) => text::print(names, Part::Graph(graph)),
+            Parsed::Function(function, names) => text::print(names, Part::Function(function)),
+            Parsed::Node(node, names) => text::print(names, Part::Node(node)),
+        };
+        let mut diagnostics = Diagnostics::new(strict);
+        let at = Self::nowhere(self.file);
+        for what in lost.wrong {
+            let message = format!("the text notation of ONNX cannot say {what}");
+            diagnostics.report(Diagnostic::new(Code::OnnxNoText, at, message).help("write protobuf: --to onnx"));
+        }
+        if lost.left_out > 0 {
+            let count = lost.left_out;
+            let message = format!("documentation, metadata or other fields of {count} parts have no place in the text");
+            diagnostics.report(Diagnostic::new(Code::OnnxLeftOut, at, message));
+        }
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok((text, diagnostics)) }
+    }
+}

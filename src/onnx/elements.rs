@@ -1,0 +1,149 @@
+//! The elements of constant tensors, wherever they are stored.
+
+use bytes::Bytes;
+
+use super::model::{Field, Tensor, Wire};
+use super::protobuf::fields::tensor;
+use super::types::{ElementType, Storage};
+
+/// The elements of a tensor, as a text writes them: of complex numbers both parts, of small floats the
+/// bits.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Elements {
+    Floats(Vec<f32>),
+    Doubles(Vec<f64>),
+    Ints(Vec<i64>),
+    Unsigned(Vec<u64>),
+    Strings(Vec<Bytes>),
+}
+
+/// Elements that do not fit the type and the shape of their tensor, or are not in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unread;
+
+impl Elements {
+    /// The elements of a tensor whose data are in the model.
+    pub(crate) fn of(tensor: &Tensor) -> Result<Elements, Unread> {
+        let element = tensor.data_type.and_then(ElementType::numbered).ok_or(Unread)?;
+        let count = count(tensor, element).ok_or(Unread)?;
+        let fields = tensor.rest.iter().flat_map(|fields| fields.iter());
+        let raw = fields.clone().find(|field| field.number == tensor::RAW_DATA);
+        let elements = match raw {
+            Some(raw) => from_raw(&raw.bytes, element, count)?,
+            None => from_fields(fields.filter(|field| field.number == element.storage.field()), element, count)?,
+        };
+        if elements.len() == count { Ok(elements) } else { Err(Unread) }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Elements::Floats(all) => all.len(),
+            Elements::Doubles(all) => all.len(),
+            Elements::Ints(all) => all.len(),
+            Elements::Unsigned(all) => all.len(),
+            Elements::Strings(all) => all.len(),
+        }
+    }
+}
+
+/// How many numbers a tensor has: two for each complex element.
+fn count(tensor: &Tensor, element: &ElementType) -> Option<usize> {
+    let parts = if matches!(element.name, "complex64" | "complex128") { 2 } else { 1 };
+    let extents = tensor.dims.iter().map(|&extent| usize::try_from(extent).ok());
+    extents.into_iter().try_fold(parts, |count: usize, extent| count.checked_mul(extent?))
+}
+
+fn from_raw(raw: &[u8], element: &ElementType, count: usize) -> Result<Elements, Unread> {
+    Ok(match element.storage {
+        Storage::Float => Elements::Floats(chunks(raw, f32::from_le_bytes)?),
+        Storage::Double => Elements::Doubles(chunks(raw, f64::from_le_bytes)?),
+        Storage::Int64 => Elements::Ints(chunks(raw, i64::from_le_bytes)?),
+        Storage::Uint64 if element.bits == 32 => {
+            Elements::Unsigned(chunks(raw, |bytes| u64::from(u32::from_le_bytes(bytes)))?)
+        }
+        Storage::Uint64 => Elements::Unsigned(chunks(raw, u64::from_le_bytes)?),
+        Storage::String => return Err(Unread),
+        Storage::Signed | Storage::Unsigned => {
+            let all = match element.bits {
+                32 => chunks(raw, |bytes| i64::from(i32::from_le_bytes(bytes)))?,
+                16 => chunks(raw, |bytes| i64::from(u16::from_le_bytes(bytes)))?,
+                bits @ (2 | 4) => unpack(raw.iter().map(|byte| i64::from(*byte)), bits, count),
+                _ => raw.iter().map(|byte| i64::from(*byte)).collect(),
+            };
+            Elements::Ints(all.into_iter().map(|value| signed(value, element)).collect())
+        }
+    })
+}
+
+fn from_fields<'f>(
+    fields: impl Iterator<Item = &'f Field>,
+    element: &ElementType,
+    count: usize,
+) -> Result<Elements, Unread> {
+    let mut found = match element.storage {
+        Storage::Float => Elements::Floats(Vec::new()),
+        Storage::Double => Elements::Doubles(Vec::new()),
+        Storage::Uint64 => Elements::Unsigned(Vec::new()),
+        Storage::String => Elements::Strings(Vec::new()),
+        Storage::Int64 | Storage::Signed | Storage::Unsigned => Elements::Ints(Vec::new()),
+    };
+    for field in fields {
+        match &mut found {
+            Elements::Floats(all) => all.extend(chunks(&field.bytes, f32::from_le_bytes)?),
+            Elements::Doubles(all) => all.extend(chunks(&field.bytes, f64::from_le_bytes)?),
+            Elements::Strings(all) => all.push(field.bytes.clone()),
+            Elements::Ints(all) => varints(field, |number| all.push(number as i64))?,
+            Elements::Unsigned(all) => varints(field, |number| all.push(number))?,
+        }
+    }
+    if let Elements::Ints(all) = &mut found
+        && matches!(element.bits, 2 | 4)
+    {
+        *all = unpack(all.iter().copied(), element.bits, count);
+    }
+    if let (Elements::Ints(all), Storage::Signed) = (&mut found, element.storage) {
+        all.iter_mut().for_each(|value| *value = signed(*value, element));
+    }
+    Ok(found)
+}
+
+fn chunks<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Unread> {
+    let (chunks, rest) = bytes.as_chunks::<N>();
+    if rest.is_empty() { Ok(chunks.iter().map(|bytes| read(*bytes)).collect()) } else { Err(Unread) }
+}
+
+/// The numbers of a field of integers, packed or not.
+fn varints(field: &Field, mut add: impl FnMut(u64)) -> Result<(), Unread> {
+    if field.wire != Wire::Bytes {
+        add(field.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
+        return Ok(());
+    }
+    let (mut number, mut shift) = (0_u64, 0);
+    for byte in &field.bytes {
+        if shift > 63 {
+            return Err(Unread);
+        }
+        number |= u64::from(byte & 0x7F) << shift;
+        shift += 7;
+        if *byte < 0x80 {
+            add(number);
+            (number, shift) = (0, 0);
+        }
+    }
+    if shift == 0 { Ok(()) } else { Err(Unread) }
+}
+
+/// Elements of few bits that share a byte, the first one in its lowest bits.
+fn unpack(bytes: impl Iterator<Item = i64>, bits: u32, count: usize) -> Vec<i64> {
+    let places = (0..8).step_by(bits as usize);
+    bytes.flat_map(|byte| places.clone().map(move |place| byte >> place & ((1 << bits) - 1))).take(count).collect()
+}
+
+/// The value of an element of so few bits, of which the highest one may be a sign.
+fn signed(value: i64, element: &ElementType) -> i64 {
+    if element.storage != Storage::Signed {
+        return value;
+    }
+    let unused = 64 - element.bits;
+    value << unused >> unused
+}

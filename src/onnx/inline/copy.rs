@@ -1,0 +1,436 @@
+//! Copies of the bodies of functions.
+
+use super::Found;
+use super::functions::{Functions, each_graph};
+use super::opsets::Imports;
+use crate::Options;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::onnx::model::{
+    Attribute, AttributeValue, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
+};
+use crate::onnx::types::AttributeType;
+use crate::room::with_stack;
+use crate::source::names::Name;
+
+type Expand<T> = Result<T, Box<Found>>;
+
+/// A call that is being expanded.
+struct Call<'f> {
+    function: &'f Function,
+    imports: &'f Imports,
+    /// What names of its copies start with.
+    path: NameId,
+    /// The attributes that the call gives, in which no reference is left.
+    attributes: Vec<Attribute>,
+}
+
+/// What nodes are added to.
+#[derive(Default)]
+struct Target {
+    nodes: Vec<Node>,
+    value_info: Vec<ValueInfo>,
+}
+
+/// The expansion of a model.
+pub(super) struct Expansion<'f> {
+    names: &'f mut ModelNames,
+    functions: &'f [Function],
+    table: &'f Functions,
+    /// The imports of each function.
+    imports: Vec<Imports>,
+    /// What a name of a function body stands for in the copy that is being made, by the number of the name.
+    bindings: Vec<NameId>,
+    /// The operation that copies a value.
+    identity: Name,
+    max_ops: u64,
+    max_bytes: u64,
+    /// Nodes made so far, and calls expanded.
+    made: u64,
+    bytes: u64,
+    calls: u64,
+}
+
+/// Bindings that are restored at the end of a scope.
+struct Scope {
+    saved: Vec<(NameId, NameId)>,
+}
+
+impl<'f> Expansion<'f> {
+    /// # Errors
+    ///
+    /// A function that uses a value that it does not define, or defines one twice.
+    pub(super) fn new(
+        names: &'f mut ModelNames,
+        functions: &'f [Function],
+        table: &'f Functions,
+        options: &Options,
+    ) -> Expand<Self> {
+        let imports = functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
+        let bindings = names.all_values().collect();
+        let identity = names.texts.intern("Identity");
+        Ok(Expansion {
+            names,
+            functions,
+            table,
+            imports,
+            bindings,
+            identity,
+            max_ops: options.max_ops,
+            max_bytes: options.max_memory,
+            made: 0,
+            bytes: 0,
+            calls: 0,
+        })
+    }
+
+    /// Expands the calls in the graph of a model.
+    pub(super) fn graph(&mut self, graph: &mut Graph, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
+        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut graph.value_info) };
+        let nodes = std::mem::take(&mut graph.nodes);
+        let imports = self.nodes(nodes, &mut target, opsets)?;
+        (graph.nodes, graph.value_info) = (target.nodes, target.value_info);
+        imports.add_to(self.names, opsets);
+        Ok(())
+    }
+
+    /// Expands the calls in a function that stays.
+    pub(super) fn function(&mut self, function: &mut Function) -> Expand<()> {
+        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut function.value_info) };
+        let nodes = std::mem::take(&mut function.nodes);
+        let imports = self.nodes(nodes, &mut target, &function.opsets)?;
+        (function.nodes, function.value_info) = (target.nodes, target.value_info);
+        imports.add_to(self.names, &mut function.opsets);
+        Ok(())
+    }
+
+    fn nodes(&mut self, nodes: Vec<Node>, target: &mut Target, opsets: &[OperatorSet]) -> Expand<Imports> {
+        let mut imports = Imports::new(self.names, opsets);
+        nodes.into_iter().try_for_each(|node| self.node(node, target, &mut imports))?;
+        Ok(imports)
+    }
+
+    /// Adds a node of a graph that stays, whose names are kept.
+    fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        if let Some(function) = self.expanded(&node)? {
+            let attributes = std::mem::take(&mut node.attributes);
+            let attributes = attributes.into_iter().map(|attribute| self.own_graphs(attribute, imports));
+            let attributes = attributes.collect::<Expand<Vec<_>>>()?;
+            return self.call(&node, function, attributes, target, imports);
+        }
+        let mut has_graphs = false;
+        each_graph(&node, &mut |_| has_graphs = true);
+        if has_graphs {
+            let attributes = std::mem::take(&mut node.attributes).into_iter();
+            node.attributes = attributes.map(|attribute| self.own_graphs(attribute, imports)).collect::<Expand<_>>()?;
+        }
+        self.add(node, target)
+    }
+
+    /// Expands the calls in the graphs of an attribute of a node that stays.
+    fn own_graphs(&mut self, mut attribute: Attribute, imports: &mut Imports) -> Expand<Attribute> {
+        let mut own = |graph: &mut Graph| -> Expand<()> {
+            let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut graph.value_info) };
+            let nodes = std::mem::take(&mut graph.nodes);
+            nodes.into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
+            (graph.nodes, graph.value_info) = (target.nodes, target.value_info);
+            Ok(())
+        };
+        match &mut attribute.value {
+            AttributeValue::Graph(graph) => own(graph)?,
+            AttributeValue::Graphs(graphs) => graphs.iter_mut().try_for_each(own)?,
+            _ => {}
+        }
+        Ok(attribute)
+    }
+
+    /// The function that a node calls, if its calls are expanded.
+    fn expanded(&self, node: &Node) -> Expand<Option<usize>> {
+        let called = self.table.called(self.names, node)?;
+        Ok(called.filter(|function| self.table.expanded[*function]))
+    }
+
+    fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+        self.made += 1;
+        self.bytes += (size_of::<Node>() + node.attributes.len() * size_of::<Attribute>()) as u64;
+        if self.made > self.max_ops || self.bytes > self.max_bytes {
+            let message = match self.made > self.max_ops {
+                true => format!("the flat model has more than {} nodes", self.max_ops),
+                false => format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20),
+            };
+            let mut found = Found::new(Code::OperationBudget, node.at, message);
+            found.help = Some("raise the limit with --max-ops".to_owned());
+            return Err(Box::new(found));
+        }
+        target.nodes.push(node);
+        Ok(())
+    }
+
+    /// Expands a call whose operands and attributes are those of the graph around it.
+    fn call(
+        &mut self,
+        node: &Node,
+        index: usize,
+        attributes: Vec<Attribute>,
+        target: &mut Target,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        self.calls += 1;
+        let function = &self.functions[index];
+        let described = || self.table.keys[index].describe(self.names);
+        if self.calls > self.max_ops {
+            let message = format!("the expansion takes more than {} calls", self.max_ops);
+            return Err(Box::new(Found::new(Code::StepBudget, node.at, message)));
+        }
+        for (what, given, declared) in [
+            ("inputs", node.inputs.len(), function.inputs.len()),
+            ("outputs", node.outputs.len(), function.outputs.len()),
+        ] {
+            if given > declared {
+                let message = format!("`{}` has {declared} {what}, this call has {given}", described());
+                return Err(Box::new(Found::new(Code::OnnxArguments, node.at, message)));
+            }
+        }
+        let of_function = std::mem::take(&mut self.imports[index]);
+        let call = Call { function, imports: &of_function, path: self.path(node), attributes };
+        let made = with_stack(|| self.body(node, &call, target, imports));
+        self.imports[index] = of_function;
+        made.map_err(|mut found| {
+            found.calls.push((self.table.keys[index].describe(self.names), node.at));
+            found
+        })
+    }
+
+    /// What names of the copies for a call start with: what the call makes.
+    fn path(&mut self, node: &Node) -> NameId {
+        let output = node.outputs.iter().copied().find(|output| *output != NameId::ROOT);
+        output.or(node.name).unwrap_or_else(|| {
+            let name = node.op_type.unwrap_or(self.identity);
+            self.names.values.child(NameId::ROOT, name, 0, false)
+        })
+    }
+
+    fn body(&mut self, node: &Node, call: &Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        let function = call.function;
+        let mut scope = Scope { saved: Vec::new() };
+        for (i, &formal) in function.inputs.iter().enumerate() {
+            let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
+            self.bind(&mut scope, formal, actual);
+        }
+        let mut passed = Vec::new();
+        for (i, &formal) in function.outputs.iter().enumerate() {
+            let actual = node.outputs.get(i).copied().filter(|actual| *actual != NameId::ROOT);
+            if function.inputs.contains(&formal) || function.outputs[..i].contains(&formal) {
+                passed.extend(actual.map(|actual| (formal, actual)));
+            } else {
+                let value = actual.unwrap_or_else(|| self.fresh(call.path, formal));
+                self.bind(&mut scope, formal, value);
+            }
+        }
+        self.bind_results(&mut scope, &function.nodes, call)?;
+        for node in &function.nodes {
+            self.copy(node, call, target, imports)?;
+        }
+        for (formal, actual) in passed {
+            self.pass(formal, actual, call, target, imports)?;
+        }
+        for value in &function.value_info {
+            let Some(name) = value.name.filter(|name| !is_boundary(function, *name)) else { continue };
+            target.value_info.push(ValueInfo { name: Some(self.bound(name)), ..value.clone() });
+        }
+        self.leave(scope);
+        Ok(())
+    }
+
+    /// An output that is an input, too: the call copies it.
+    fn pass(
+        &mut self,
+        formal: NameId,
+        actual: NameId,
+        call: &Call,
+        target: &mut Target,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        let source = self.bound(formal);
+        if source == NameId::ROOT {
+            let name = self.names.text(formal);
+            let message = format!("the output `{name}` is an input that this call does not give");
+            return Err(Box::new(Found::new(Code::OnnxUndefined, call.function.at, message)));
+        }
+        let domain = self.names.texts.intern("");
+        self.need(Some(domain), call, call.function.at, imports)?;
+        let node = Node {
+            inputs: Values::from_slice(&[source]),
+            outputs: Values::from_slice(&[actual]),
+            op_type: Some(self.identity),
+            domain: Some(domain),
+            at: call.function.at,
+            ..Node::default()
+        };
+        self.add(node, target)
+    }
+
+    fn need(&self, domain: Option<Name>, call: &Call, at: u32, imports: &mut Imports) -> Expand<()> {
+        let described = || call.function.name.map_or("", |name| self.names.texts.text(name)).to_owned();
+        imports.need(self.names, call.imports, (domain, at), described)
+    }
+
+    /// Binds the results of nodes to fresh names, unless they are outputs of the function.
+    fn bind_results(&mut self, scope: &mut Scope, nodes: &[Node], call: &Call) -> Expand<()> {
+        for node in nodes {
+            for &result in node.outputs.iter().filter(|result| **result != NameId::ROOT) {
+                if call.function.inputs.contains(&result) {
+                    let name = self.names.text(result);
+                    let message = format!("`{name}` is an input of the function and assigned in it");
+                    return Err(Box::new(Found::new(Code::OnnxReassigned, node.at, message)));
+                }
+                if !call.function.outputs.contains(&result) {
+                    let value = self.fresh(call.path, result);
+                    self.bind(scope, result, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A fresh name for one of a function body.
+    fn fresh(&mut self, path: NameId, name: NameId) -> NameId {
+        let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
+        let id = self.names.values.child(path, segment, 0, false);
+        self.names.values.mark_used(id);
+        id
+    }
+
+    fn bind(&mut self, scope: &mut Scope, name: NameId, value: NameId) {
+        if let Some(binding) = self.bindings.get_mut(name.index()) {
+            scope.saved.push((name, std::mem::replace(binding, value)));
+        }
+    }
+
+    fn leave(&mut self, scope: Scope) {
+        scope.saved.into_iter().rev().for_each(|(name, before)| self.bindings[name.index()] = before);
+    }
+
+    fn bound(&self, name: NameId) -> NameId {
+        self.bindings.get(name.index()).copied().unwrap_or(NameId::ROOT)
+    }
+
+    fn all_bound(&self, values: &Values) -> Values {
+        values.iter().map(|value| self.bound(*value)).collect()
+    }
+
+    /// Adds a copy of a node of a function body.
+    fn copy(&mut self, node: &Node, call: &Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        let mut attributes = Vec::with_capacity(node.attributes.len());
+        for attribute in &node.attributes {
+            if let Some(attribute) = self.attribute(attribute, node, call, imports)? {
+                attributes.push(attribute);
+            }
+        }
+        let copy = Node {
+            inputs: self.all_bound(&node.inputs),
+            outputs: self.all_bound(&node.outputs),
+            name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call.path, name) }),
+            attributes: Vec::new(),
+            rest: node.rest.clone(),
+            ..Node {
+                op_type: node.op_type,
+                domain: node.domain,
+                overload: node.overload,
+                at: node.at,
+                ..Node::default()
+            }
+        };
+        if let Some(function) = self.expanded(node)? {
+            return self.call(&copy, function, attributes, target, imports);
+        }
+        self.need(node.domain, call, node.at, imports)?;
+        self.add(Node { attributes, ..copy }, target)
+    }
+
+    /// A copy of an attribute, in which references and calls are replaced; none where the value is absent.
+    fn attribute(
+        &mut self,
+        attribute: &Attribute,
+        node: &Node,
+        call: &Call,
+        imports: &mut Imports,
+    ) -> Expand<Option<Attribute>> {
+        if let Some(reference) = attribute.reference {
+            return self.referred(attribute, reference, node, call);
+        }
+        let value = match &attribute.value {
+            AttributeValue::Graph(graph) => AttributeValue::Graph(Box::new(self.subgraph(graph, call, imports)?)),
+            AttributeValue::Graphs(graphs) => {
+                let copies = graphs.iter().map(|graph| self.subgraph(graph, call, imports));
+                AttributeValue::Graphs(copies.collect::<Expand<_>>()?)
+            }
+            other => other.clone(),
+        };
+        let rest = attribute.rest.clone();
+        Ok(Some(Attribute { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
+    }
+
+    /// The value that a reference stands for: that of the call, else the default of the function.
+    fn referred(&self, attribute: &Attribute, reference: Name, node: &Node, call: &Call) -> Expand<Option<Attribute>> {
+        let mut values = call.attributes.iter().chain(&call.function.defaults);
+        let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
+        let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
+        if let (Some(wanted), Some(given)) = (kind(attribute), kind(value).or_else(|| value.value.kind()))
+            && wanted != given
+        {
+            let name = self.names.texts.text(reference);
+            let message = format!(
+                "the attribute `{name}` of this call is of type `{}`, the function takes `{}`",
+                given.name(),
+                wanted.name()
+            );
+            return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
+        }
+        Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
+    }
+
+    /// A copy of a graph in an attribute, whose own names are fresh.
+    fn subgraph(&mut self, graph: &Graph, call: &Call, imports: &mut Imports) -> Expand<Graph> {
+        let mut scope = Scope { saved: Vec::new() };
+        let inputs = graph.inputs.iter().filter_map(|input| input.name);
+        let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
+        let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
+        let mut own: Vec<NameId> = inputs.chain(initializers).chain(results).collect();
+        let mut seen = rustc_hash::FxHashSet::default();
+        own.retain(|name| *name != NameId::ROOT && seen.insert(*name));
+        for name in own {
+            let value = self.fresh(call.path, name);
+            self.bind(&mut scope, name, value);
+        }
+        let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
+            let renamed =
+                |value: &ValueInfo| ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() };
+            values.iter().map(renamed).collect()
+        };
+        let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };
+        for node in &graph.nodes {
+            self.copy(node, call, &mut target, imports)?;
+        }
+        let mut initializers = graph.initializers.clone();
+        for tensor in &mut initializers {
+            tensor.name = tensor.name.map(|name| self.bound(name));
+        }
+        let copy = Graph {
+            name: graph.name,
+            initializers,
+            inputs: rename(self, &graph.inputs),
+            outputs: rename(self, &graph.outputs),
+            nodes: target.nodes,
+            value_info: target.value_info,
+            rest: graph.rest.clone(),
+        };
+        self.leave(scope);
+        Ok(copy)
+    }
+}
+
+/// Whether a name is an input or an output of a function.
+fn is_boundary(function: &Function, name: NameId) -> bool {
+    function.inputs.contains(&name) || function.outputs.contains(&name)
+}

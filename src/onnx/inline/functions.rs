@@ -1,0 +1,176 @@
+//! The functions of a model: which ones calls mean, and which of them are expanded.
+
+use rustc_hash::FxHashMap;
+
+use super::Found;
+use crate::diagnostics::Code;
+use crate::onnx::model::{AttributeValue, Function, Graph, ModelNames, Node};
+use crate::source::names::Name;
+use crate::{Lower, Options};
+
+/// What a call has to say to mean a function: domain, name and overload, as texts in one normal form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    domain: Option<Name>,
+    name: Option<Name>,
+    overload: Option<Name>,
+}
+
+impl Key {
+    fn new(names: &ModelNames, domain: Option<Name>, name: Option<Name>, overload: Option<Name>) -> Key {
+        let known = |name: &Name| !names.texts.text(*name).is_empty();
+        // The standard domain has two names.
+        let domain = domain.filter(|name| known(name) && names.texts.text(*name) != "ai.onnx");
+        Key { domain, name, overload: overload.filter(known) }
+    }
+
+    fn of_function(names: &ModelNames, function: &Function) -> Key {
+        Key::new(names, function.domain, function.name, function.overload)
+    }
+
+    /// The function that a node would call.
+    pub(super) fn of_node(names: &ModelNames, node: &Node) -> Key {
+        Key::new(names, node.domain, node.op_type, node.overload)
+    }
+
+    /// As messages name it.
+    pub(super) fn describe(self, names: &ModelNames) -> String {
+        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+        let point = if self.domain.is_some() { "." } else { "" };
+        let colon = if self.overload.is_some() { ":" } else { "" };
+        format!("{}{point}{}{colon}{}", text(self.domain), text(self.name), text(self.overload))
+    }
+}
+
+/// The functions of a model by what calls them.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    by_key: FxHashMap<Key, usize>,
+    /// The function of each name, whatever its overload.
+    any_overload: FxHashMap<Key, usize>,
+    pub(super) keys: Vec<Key>,
+    /// Whether calls of a function are expanded.
+    pub(super) expanded: Vec<bool>,
+}
+
+impl Functions {
+    /// # Errors
+    ///
+    /// Functions that are declared twice, or that call each other in a cycle.
+    pub(super) fn new(names: &ModelNames, functions: &[Function], options: &Options) -> Result<Self, Vec<Found>> {
+        let mut table = Functions::default();
+        let mut found = Vec::new();
+        for (i, function) in functions.iter().enumerate() {
+            let key = Key::of_function(names, function);
+            table.keys.push(key);
+            table.any_overload.insert(Key { overload: None, ..key }, i);
+            table.expanded.push(is_expanded(&key.describe(names), names, key, options));
+            if table.by_key.insert(key, i).is_some() {
+                let message = format!("the function `{}` is declared twice", key.describe(names));
+                found.push(Found::new(Code::OnnxDuplicate, function.at, message));
+            }
+        }
+        found.extend(table.cycle(names, functions));
+        if found.is_empty() { Ok(table) } else { Err(found) }
+    }
+
+    /// The function that a node calls.
+    ///
+    /// # Errors
+    ///
+    /// There are functions of that name, but not the overload.
+    pub(super) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
+        if self.keys.is_empty() {
+            return Ok(None);
+        }
+        let key = Key::of_node(names, node);
+        match self.by_key.get(&key) {
+            Some(function) => Ok(Some(*function)),
+            None if self.any_overload.contains_key(&Key { overload: None, ..key }) => {
+                let message = format!("there is no overload `{}` of this function", key.describe(names));
+                Err(Box::new(Found::new(Code::OnnxOverload, node.at, message)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A cycle of functions that call each other, if there is one.
+    fn cycle(&self, names: &ModelNames, functions: &[Function]) -> Option<Found> {
+        let calls: Vec<Vec<usize>> = functions
+            .iter()
+            .map(|function| {
+                let mut called = Vec::new();
+                each_node(&function.nodes, &mut |node| called.extend(self.called(names, node).ok().flatten()));
+                called.dedup();
+                called
+            })
+            .collect();
+        let mut done = vec![false; functions.len()];
+        let mut open = vec![false; functions.len()];
+        for start in 0..functions.len() {
+            let mut path = vec![(start, 0)];
+            while let Some((function, next)) = path.last_mut() {
+                let (at, i) = (*function, *next);
+                *next += 1;
+                if i == 0 && done[at] {
+                    path.pop();
+                    continue;
+                }
+                open[at] = true;
+                match calls[at].get(i) {
+                    Some(&called) if open[called] => {
+                        let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
+                        let steps = path[first..].iter().map(|step| step.0).chain([called]);
+                        let cycle: Vec<String> = steps.map(|step| self.keys[step].describe(names)).collect();
+                        let message = format!("functions call each other without an end: {}", shortened(&cycle));
+                        return Some(Found::new(Code::OnnxRecursion, functions[called].at, message));
+                    }
+                    Some(&called) => path.push((called, 0)),
+                    None => {
+                        (open[at], done[at]) = (false, true);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The steps of a cycle, of which a long one is shown by its ends.
+fn shortened(steps: &[String]) -> String {
+    const SHOWN: usize = 8;
+    match steps.len() {
+        0..=SHOWN => steps.join(" → "),
+        len => format!("{} → … → {} ({} calls)", steps[..SHOWN - 2].join(" → "), steps[len - 1], len - 1),
+    }
+}
+
+fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options) -> bool {
+    let is = |name: &String| name == described || key.name.is_some_and(|own| names.texts.text(own) == name);
+    let lowered = match &options.lower {
+        Lower::Custom | Lower::All => true,
+        Lower::None => false,
+        Lower::Names(names) => names.iter().any(is),
+    };
+    lowered && !options.keep.iter().any(is)
+}
+
+/// Visits nodes, and those of the graphs in their attributes.
+pub(super) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+    for node in nodes {
+        visit(node);
+        each_graph(node, &mut |graph| each_node(&graph.nodes, visit));
+    }
+}
+
+/// Visits the graphs in the attributes of a node.
+pub(super) fn each_graph(node: &Node, visit: &mut dyn FnMut(&Graph)) {
+    for attribute in &node.attributes {
+        match &attribute.value {
+            AttributeValue::Graph(graph) => visit(graph),
+            AttributeValue::Graphs(graphs) => graphs.iter().for_each(&mut *visit),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Expands calls of functions: a call becomes a copy of the function's nodes.
+//!
+//! The names of a copy are paths: what the call makes, then the name in the function (`y_t` for `t` in
+//! the call that makes `y`), as in flat graphs of NNEF. Names of the graph stay as they are.
+
+mod copy;
+mod functions;
+mod opsets;
+
+use crate::Options;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
+use crate::source::{FileId, Location, Span};
+
+use super::model::{Function, Model};
+use copy::Expansion;
+use functions::Functions;
+
+/// What is wrong, and with which node.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    code: Code,
+    at: u32,
+    message: String,
+    help: Option<String>,
+    /// The calls around it: function, and where it is called. The innermost one is first.
+    calls: Vec<(String, u32)>,
+}
+
+impl Found {
+    fn new(code: Code, at: u32, message: String) -> Self {
+        Found { code, at, message, help: None, calls: Vec::new() }
+    }
+
+    fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
+        let place = |at: u32| Location::new(file, Span::new(at, at));
+        let mut diagnostic = Diagnostic::new(self.code, place(self.at), self.message).help_if(self.help);
+        let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
+        diagnostic.expansion.extend(self.calls.into_iter().map(frame));
+        diagnostics.report(diagnostic);
+    }
+}
+
+/// Expands the calls of functions in a model, those that the options name.
+///
+/// # Errors
+///
+/// Functions that cannot be expanded, or more nodes than the options allow.
+pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new(options.strict);
+    let refuse = |found: Vec<Found>, mut diagnostics: Diagnostics| {
+        found.into_iter().for_each(|found| found.report(file, &mut diagnostics));
+        Err(diagnostics)
+    };
+    let functions = std::mem::take(&mut model.functions);
+    let table = match Functions::new(&model.names, &functions, options) {
+        Ok(table) => table,
+        Err(found) => return refuse(found, diagnostics),
+    };
+    match expand_all(model, &functions, &table, options) {
+        Ok(()) => Ok(()),
+        Err(found) => {
+            found.report(file, &mut diagnostics);
+            Err(diagnostics)
+        }
+    }
+}
+
+fn expand_all(
+    model: &mut Model,
+    functions: &[Function],
+    table: &Functions,
+    options: &Options,
+) -> Result<(), Box<Found>> {
+    let mut kept: Vec<Function> = Vec::new();
+    let mut expansion = Expansion::new(&mut model.names, functions, table, options)?;
+    if let Some(graph) = &mut model.graph {
+        expansion.graph(graph, &mut model.opsets)?;
+    }
+    for (function, _) in functions.iter().zip(&table.expanded).filter(|(_, expanded)| !**expanded) {
+        kept.push(function.clone());
+        if let Some(function) = kept.last_mut() {
+            expansion.function(function)?;
+        }
+    }
+    model.functions = kept;
+    let names = &mut model.names;
+    names.values.resolve(&names.texts);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

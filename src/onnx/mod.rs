@@ -1,0 +1,14 @@
+//! ONNX: models as text and as protobuf, whose functions are expanded.
+//!
+//! A model stays a model: it is read, changed and written without loss, and is not turned into a graph of
+//! NNEF. Names, limits, and diagnostics are those of the rest of the crate.
+
+mod document;
+mod elements;
+mod inline;
+pub(crate) mod model;
+pub(crate) mod protobuf;
+pub(crate) mod text;
+pub(crate) mod types;
+
+pub(crate) use document::Document;

@@ -1,0 +1,271 @@
+//! A model in memory: what a protobuf file or a text says, without loss.
+//!
+//! Names are interned, and values are referred to by ids of the table that also names what an expansion
+//! makes ([`TensorNames`]). What nothing here looks into (weights, training information, fields of a later
+//! version of ONNX) stays in its encoded form, a slice of the file, see [`Field`].
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use crate::graph::names::{NameId, TensorNames};
+use crate::source::names::{Name, Names};
+
+/// An encoded field of a protobuf message: everything behind its key, with the length of a payload that
+/// has one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    /// The number of the field.
+    pub(crate) number: u32,
+    /// How it is encoded.
+    pub(crate) wire: Wire,
+    /// The payload without its length; of a varint and of fixed numbers their bytes.
+    pub(crate) bytes: Bytes,
+}
+
+/// How the payload of a field is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// A number of seven bits a byte.
+    Varint,
+    /// Eight bytes.
+    Fixed64,
+    /// A length and so many bytes.
+    Bytes,
+    /// Four bytes.
+    Fixed32,
+}
+
+/// Fields of a message that stay encoded, in the order of their numbers. Most messages have none.
+pub(crate) type Fields = Option<Box<Vec<Field>>>;
+
+/// A pair of strings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: Option<Box<str>>,
+    pub(crate) value: Option<Box<str>>,
+    pub(crate) rest: Fields,
+}
+
+/// An operator set that a model or a function imports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct OperatorSet {
+    pub(crate) domain: Option<Name>,
+    pub(crate) version: Option<i64>,
+    pub(crate) rest: Fields,
+}
+
+/// A model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) names: ModelNames,
+    pub(crate) ir_version: Option<i64>,
+    pub(crate) opsets: Vec<OperatorSet>,
+    pub(crate) producer_name: Option<Box<str>>,
+    pub(crate) producer_version: Option<Box<str>>,
+    pub(crate) domain: Option<Box<str>>,
+    pub(crate) model_version: Option<i64>,
+    pub(crate) doc_string: Option<Box<str>>,
+    pub(crate) graph: Option<Graph>,
+    pub(crate) metadata: Vec<Entry>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) rest: Fields,
+}
+
+/// The names of a model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelNames {
+    /// All texts.
+    pub(crate) texts: Names,
+    /// The names of values and nodes: those of the model, and those of copies of function bodies.
+    pub(crate) values: TensorNames,
+    /// The value of each text that names one.
+    ids: Vec<Option<NameId>>,
+}
+
+impl ModelNames {
+    /// The value or node of a name. The empty one stands for an operand that is left out.
+    pub(crate) fn value(&mut self, name: Name) -> NameId {
+        if self.ids.len() <= name.index() {
+            self.ids.resize(self.texts.len(), None);
+        }
+        if self.texts.text(name).is_empty() {
+            return NameId::ROOT;
+        }
+        *self.ids[name.index()].get_or_insert_with(|| {
+            let id = self.values.user(name);
+            self.values.mark_used(id);
+            id
+        })
+    }
+
+    /// All values and nodes that are named so far.
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = NameId> {
+        self.values.ids()
+    }
+
+    /// The text of a value of the model as it was read.
+    pub(crate) fn text(&self, id: NameId) -> &str {
+        self.values.user_name(id).map_or("", |name| self.texts.text(name))
+    }
+}
+
+/// A graph: that of a model, or one inside a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Graph {
+    pub(crate) name: Option<Name>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) initializers: Vec<Tensor>,
+    pub(crate) inputs: Vec<ValueInfo>,
+    pub(crate) outputs: Vec<ValueInfo>,
+    pub(crate) value_info: Vec<ValueInfo>,
+    pub(crate) rest: Fields,
+}
+
+/// The operands and results of a node.
+pub(crate) type Values = SmallVec<[NameId; 4]>;
+
+/// An operation or a call of a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) inputs: Values,
+    pub(crate) outputs: Values,
+    pub(crate) op_type: Option<Name>,
+    pub(crate) domain: Option<Name>,
+    pub(crate) overload: Option<Name>,
+    pub(crate) name: Option<NameId>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) rest: Fields,
+    /// Where it starts in a text; 0 in a protobuf file.
+    pub(crate) at: u32,
+}
+
+/// An attribute of a node, or the default of one of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Attribute {
+    pub(crate) name: Option<Name>,
+    /// The type that is written down, see [`super::types::AttributeType`].
+    pub(crate) kind: Option<i32>,
+    pub(crate) value: AttributeValue,
+    /// The attribute of the enclosing function that gives the value.
+    pub(crate) reference: Option<Name>,
+    pub(crate) rest: Fields,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum AttributeValue {
+    /// None: a reference, an empty list, or the value that protobuf leaves out.
+    #[default]
+    None,
+    Float(f32),
+    Int(i64),
+    String(Bytes),
+    Tensor(Box<Tensor>),
+    Graph(Box<Graph>),
+    Type(Box<Type>),
+    Floats(Vec<f32>),
+    Ints(Vec<i64>),
+    Strings(Vec<Bytes>),
+    Tensors(Vec<Tensor>),
+    Graphs(Vec<Graph>),
+    Types(Vec<Type>),
+}
+
+/// A constant tensor. Its elements stay encoded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tensor {
+    pub(crate) dims: SmallVec<[i64; 4]>,
+    pub(crate) data_type: Option<i32>,
+    pub(crate) name: Option<NameId>,
+    pub(crate) external: Vec<Entry>,
+    /// Elements, documentation, where the data is, and so on, by the numbers of their fields.
+    pub(crate) rest: Fields,
+}
+
+/// A value with its type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ValueInfo {
+    pub(crate) name: Option<NameId>,
+    pub(crate) ty: Option<Type>,
+    pub(crate) rest: Fields,
+}
+
+/// A type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Type {
+    pub(crate) form: TypeForm,
+    pub(crate) rest: Fields,
+}
+
+/// What kind of type, with its parts. Each form is a message of its own, whose other fields are kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum TypeForm {
+    #[default]
+    None,
+    Tensor(TensorType),
+    SparseTensor(TensorType),
+    Sequence(Option<Box<Type>>, Fields),
+    Optional(Option<Box<Type>>, Fields),
+    Map {
+        key: Option<i32>,
+        value: Option<Box<Type>>,
+        rest: Fields,
+    },
+    Opaque {
+        domain: Option<Name>,
+        name: Option<Name>,
+        rest: Fields,
+    },
+}
+
+/// Elements and shape of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TensorType {
+    pub(crate) element: Option<i32>,
+    pub(crate) shape: Option<Shape>,
+    pub(crate) rest: Fields,
+}
+
+/// The extents of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) rest: Fields,
+}
+
+/// An extent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Dim {
+    pub(crate) extent: Extent,
+    pub(crate) rest: Fields,
+}
+
+/// What is known of an extent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Extent {
+    #[default]
+    Unknown,
+    Value(i64),
+    Symbol(Name),
+}
+
+/// A function of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Function {
+    pub(crate) name: Option<Name>,
+    pub(crate) inputs: Vec<NameId>,
+    pub(crate) outputs: Vec<NameId>,
+    /// Attributes without a default.
+    pub(crate) attributes: Vec<Name>,
+    /// Attributes with one.
+    pub(crate) defaults: Vec<Attribute>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) doc_string: Option<Box<str>>,
+    pub(crate) opsets: Vec<OperatorSet>,
+    pub(crate) domain: Option<Name>,
+    pub(crate) overload: Option<Name>,
+    pub(crate) value_info: Vec<ValueInfo>,
+    pub(crate) rest: Fields,
+    /// Where it starts in a text; 0 in a protobuf file.
+    pub(crate) at: u32,
+}

@@ -1,0 +1,190 @@
+//! The wire format of protobuf, read.
+
+use bytes::Bytes;
+
+use crate::onnx::model::{Field, Wire};
+
+/// How deep messages nest: other readers of protobuf refuse more.
+pub(crate) const MAX_DEPTH: u32 = 100;
+
+/// Why bytes are no message, and at which of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WireError {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// The offset in the file.
+    pub(crate) at: usize,
+}
+
+/// A message that is read field by field.
+#[derive(Debug)]
+pub(crate) struct Reader<'f> {
+    file: &'f Bytes,
+    at: usize,
+    end: usize,
+    depth: u32,
+}
+
+/// The payload of a field.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    /// A number: its bits, and how it is encoded.
+    Number(u64, Wire),
+    /// Bytes of the file, from the first to behind the last one.
+    Bytes(usize, usize),
+}
+
+type Read<T> = Result<T, WireError>;
+
+impl<'f> Reader<'f> {
+    /// A reader of a whole file.
+    pub(crate) fn new(file: &'f Bytes) -> Self {
+        Reader { file, at: 0, end: file.len(), depth: 0 }
+    }
+
+    /// The next field: its number and its payload; none at the end.
+    pub(crate) fn field(&mut self) -> Read<Option<(u32, Payload)>> {
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let at = self.at;
+        let key = self.varint()?;
+        let number = u32::try_from(key >> 3).ok().filter(|number| (1..1 << 29).contains(number));
+        let Some(number) = number else { return Err(self.error_at(at, "a field without a number")) };
+        let payload = match key & 7 {
+            0 => Payload::Number(self.varint()?, Wire::Varint),
+            1 => Payload::Number(u64::from_le_bytes(self.fixed()?), Wire::Fixed64),
+            2 => {
+                let len = self.varint()?;
+                let start = self.at;
+                let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
+                let Some(end) = end.filter(|end| *end <= self.end) else {
+                    return Err(self.error_at(at, "a field is longer than the message around it"));
+                };
+                self.at = end;
+                Payload::Bytes(start, end)
+            }
+            5 => Payload::Number(u64::from(u32::from_le_bytes(self.fixed()?)), Wire::Fixed32),
+            _ => return Err(self.error_at(at, "a field of no known encoding")),
+        };
+        Ok(Some((number, payload)))
+    }
+
+    fn varint(&mut self) -> Read<u64> {
+        let mut number = 0;
+        for (i, &byte) in self.file[self.at..self.end].iter().take(10).enumerate() {
+            number |= u64::from(byte & 0x7F) << (7 * i);
+            if byte < 0x80 {
+                self.at += i + 1;
+                return Ok(number);
+            }
+        }
+        Err(self.error_at(self.at, "a number that does not end"))
+    }
+
+    fn fixed<const N: usize>(&mut self) -> Read<[u8; N]> {
+        match self.file[self.at..self.end].first_chunk::<N>() {
+            Some(bytes) => {
+                self.at += N;
+                Ok(*bytes)
+            }
+            None => Err(self.error_at(self.at, "a number that breaks off")),
+        }
+    }
+
+    /// A message within this one.
+    pub(crate) fn message(&self, payload: &Payload) -> Read<Reader<'f>> {
+        let (at, end) = self.range(payload)?;
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error_at(at, &format!("messages are nested deeper than {MAX_DEPTH}")));
+        }
+        Ok(Reader { file: self.file, at, end, depth: self.depth + 1 })
+    }
+
+    /// The bytes of a field that has some.
+    pub(crate) fn range(&self, payload: &Payload) -> Read<(usize, usize)> {
+        match *payload {
+            Payload::Bytes(start, end) => Ok((start, end)),
+            Payload::Number(..) => Err(self.error_at(self.at, "a number stands where a message or a text is expected")),
+        }
+    }
+
+    /// A field of bytes, which stays in the file.
+    pub(crate) fn bytes(&self, payload: &Payload) -> Read<Bytes> {
+        let (start, end) = self.range(payload)?;
+        Ok(self.file.slice(start..end))
+    }
+
+    /// A field of text.
+    pub(crate) fn text(&self, payload: &Payload) -> Read<&'f str> {
+        let (start, end) = self.range(payload)?;
+        std::str::from_utf8(&self.file[start..end])
+            .map_err(|error| self.error_at(start + error.valid_up_to(), "a text that is not UTF-8"))
+    }
+
+    /// A field that holds an integer.
+    pub(crate) fn int(&self, payload: &Payload) -> Read<i64> {
+        match *payload {
+            Payload::Number(number, Wire::Varint) => Ok(number as i64),
+            _ => Err(self.error_at(self.at, "an integer is expected")),
+        }
+    }
+
+    /// A field that holds a float of four bytes.
+    pub(crate) fn float(&self, payload: &Payload) -> Read<f32> {
+        match *payload {
+            Payload::Number(bits, Wire::Fixed32) => Ok(f32::from_bits(bits as u32)),
+            _ => Err(self.error_at(self.at, "a float is expected")),
+        }
+    }
+
+    /// Adds the integers of a field that is repeated, packed or not.
+    pub(crate) fn ints(&self, payload: &Payload, mut add: impl FnMut(i64)) -> Read<()> {
+        match payload {
+            Payload::Number(..) => add(self.int(payload)?),
+            &Payload::Bytes(at, end) => {
+                let mut packed = Reader { file: self.file, at, end, depth: self.depth };
+                while packed.at < packed.end {
+                    add(packed.varint()? as i64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the floats of a field that is repeated, packed or not.
+    pub(crate) fn floats(&self, payload: &Payload, mut add: impl FnMut(f32)) -> Read<()> {
+        match payload {
+            Payload::Number(..) => add(self.float(payload)?),
+            &Payload::Bytes(at, end) => {
+                let (floats, rest) = self.file[at..end].as_chunks::<4>();
+                if !rest.is_empty() {
+                    return Err(self.error_at(end, "a float that breaks off"));
+                }
+                floats.iter().for_each(|bytes| add(f32::from_le_bytes(*bytes)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A field in its encoded form.
+    pub(crate) fn keep(&self, number: u32, payload: Payload) -> Field {
+        let (wire, bytes) = match payload {
+            Payload::Bytes(start, end) => (Wire::Bytes, self.file.slice(start..end)),
+            Payload::Number(bits, Wire::Fixed32) => {
+                (Wire::Fixed32, Bytes::copy_from_slice(&(bits as u32).to_le_bytes()))
+            }
+            Payload::Number(bits, wire) => (wire, Bytes::copy_from_slice(&bits.to_le_bytes())),
+        };
+        Field { number, wire, bytes }
+    }
+
+    /// An error at the current place.
+    pub(crate) fn error(&self, message: &str) -> WireError {
+        self.error_at(self.at, message)
+    }
+
+    fn error_at(&self, at: usize, message: &str) -> WireError {
+        WireError { message: message.to_owned(), at }
+    }
+}

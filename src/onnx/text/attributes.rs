@@ -1,0 +1,253 @@
+//! Attributes of nodes and functions.
+
+use bytes::Bytes;
+
+use super::{Parser, Read, Reported};
+use crate::diagnostics::Code;
+use crate::diagnostics::suggest::did_you_mean;
+use crate::onnx::model::{Attribute, AttributeValue, Fields, Function, Tensor, Type, TypeForm};
+use crate::onnx::types::{ATTRIBUTE_TYPES, AttributeType, ElementType};
+use crate::source::Span;
+use crate::source::names::Name;
+
+/// One value of an attribute, or a reference.
+enum Single {
+    Value(AttributeValue),
+    Reference(Name),
+}
+
+impl Parser<'_> {
+    /// Reads the attributes of a node, if some come next.
+    pub(super) fn attributes(&mut self, attributes: &mut Vec<Attribute>) -> Read<bool> {
+        if self.cursor.peek() != b'<' {
+            return Ok(false);
+        }
+        self.cursor.at += 1;
+        self.list(b'>', "`>` or `,`", |parser| {
+            let name = parser.identifier("the name of an attribute")?;
+            let attribute = parser.attribute(name)?;
+            attributes.push(attribute);
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// Reads the attributes of a function, if some come next.
+    pub(super) fn parameters(&mut self, function: &mut Function) -> Read<()> {
+        if !self.cursor.eat(b'<') {
+            return Ok(());
+        }
+        self.list(b'>', "`>` or `,`", |parser| {
+            let name = parser.name("the name of an attribute")?;
+            if matches!(parser.cursor.peek(), b',' | b'>') {
+                function.attributes.push(name);
+            } else {
+                let attribute = parser.attribute(name)?;
+                function.defaults.push(attribute);
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads what stands behind the name of an attribute: its type, which may be left out, and its value.
+    fn attribute(&mut self, name: Name) -> Read<Attribute> {
+        let declared = if self.cursor.eat(b':') { Some(self.attribute_type()?) } else { None };
+        self.expect(b'=', "`=`")?;
+        let start = self.cursor.peek();
+        let at = self.cursor.at;
+        let attribute = |kind: Option<AttributeType>, value, reference| Attribute {
+            name: Some(name),
+            kind: Some(kind.map_or(0, |kind| kind as i32)),
+            value,
+            reference,
+            rest: Fields::None,
+        };
+        if start == b'[' {
+            let (kind, value) = self.attribute_list(declared)?;
+            return Ok(attribute(Some(kind), value, None));
+        }
+        match self.attribute_value(declared, at)? {
+            Single::Value(value) => Ok(attribute(declared.or_else(|| value.kind()), value, None)),
+            // Without a type it is that of the call's attribute.
+            Single::Reference(reference) => Ok(Attribute {
+                kind: declared.map(|kind| kind as i32),
+                ..attribute(declared, AttributeValue::None, Some(reference))
+            }),
+        }
+    }
+
+    fn attribute_type(&mut self) -> Read<AttributeType> {
+        let (word, start) = (self.cursor.identifier(), self.cursor.at);
+        self.identifier("the type of an attribute")?;
+        AttributeType::named(word).ok_or_else(|| {
+            let names = || ATTRIBUTE_TYPES.iter().map(|row| row.0);
+            let all = || format!("the types are {}", names().collect::<Vec<_>>().join(", "));
+            let help = did_you_mean(word, names()).unwrap_or_else(all);
+            let span = Span::new(start as u32, self.cursor.at as u32);
+            let message = format!("`{word}` is no type of attributes");
+            self.report_with_help(Code::OnnxAttribute, span, message, Some(help))
+        })
+    }
+
+    /// Reads a list. Without a type, its first item gives the type.
+    fn attribute_list(&mut self, declared: Option<AttributeType>) -> Read<(AttributeType, AttributeValue)> {
+        let start = self.cursor.at;
+        self.cursor.at += 1;
+        let mut item = declared.and_then(AttributeType::item);
+        if let (Some(declared), None) = (declared, item) {
+            let span = Span::new(start as u32, self.cursor.at as u32);
+            let message = format!("an attribute of type `{}` has one value, not a list", declared.name());
+            return Err(self.report(Code::OnnxAttribute, span, message));
+        }
+        let mut values = AttributeValue::None;
+        if !self.cursor.eat(b']') {
+            self.list(b']', "`]` or `,`", |parser| {
+                parser.cursor.skip();
+                let at = parser.cursor.at;
+                match parser.attribute_value(item, at)? {
+                    Single::Value(value) => {
+                        item = item.or_else(|| value.kind());
+                        values.add(value);
+                        Ok(())
+                    }
+                    Single::Reference(_) => {
+                        let span = Span::new(at as u32, parser.cursor.at as u32);
+                        let message = "a reference stands for a whole attribute, not for an item of a list";
+                        Err(parser.report(Code::OnnxAttribute, span, message))
+                    }
+                }
+            })?;
+        }
+        match item.and_then(AttributeType::list) {
+            Some(kind) => Ok((kind, values)),
+            None => {
+                let span = Span::new(start as u32, self.cursor.at as u32);
+                let message = "the type of an empty list has to be written: `: ints` for instance";
+                Err(self.report(Code::OnnxAttribute, span, message))
+            }
+        }
+    }
+
+    /// Reads one value, which has a type if that is known.
+    fn attribute_value(&mut self, wanted: Option<AttributeType>, at: usize) -> Read<Single> {
+        let value = match self.cursor.peek() {
+            b'@' => {
+                self.cursor.at += 1;
+                return Ok(Single::Reference(self.name("the name of an attribute")?));
+            }
+            b'"' => AttributeValue::String(Bytes::from(self.string()?)),
+            b'-' | b'0'..=b'9' => self.number_value(wanted)?,
+            _ => self.word_value()?,
+        };
+        match (wanted, value.kind()) {
+            (Some(wanted), Some(found)) if wanted != found => Err(self.other_type(wanted, found, at)),
+            _ => Ok(Single::Value(value)),
+        }
+    }
+
+    fn other_type(&mut self, wanted: AttributeType, found: AttributeType, at: usize) -> Reported {
+        let span = Span::new(at as u32, self.cursor.at as u32);
+        let message =
+            format!("the value is of type `{}`, the type of the attribute is `{}`", found.name(), wanted.name());
+        self.report(Code::OnnxAttribute, span, message)
+    }
+
+    /// Reads a number. An integer is a float where one is wanted.
+    fn number_value(&mut self, wanted: Option<AttributeType>) -> Read<AttributeValue> {
+        if let Some(float) = self.special_float() {
+            return Ok(AttributeValue::Float(float));
+        }
+        let start = self.cursor;
+        match self.cursor.number() {
+            Some(number) if !number.is_float && wanted != Some(AttributeType::Float) => {
+                self.cursor = start;
+                Ok(AttributeValue::Int(self.int("a value")?))
+            }
+            Some(number) => Ok(AttributeValue::Float(self.parsed(number, f32::is_finite)?)),
+            None => Err(self.unexpected("a value")),
+        }
+    }
+
+    /// Reads a value that starts with a word: a number that is not finite, a tensor, a type, or a graph.
+    fn word_value(&mut self) -> Read<AttributeValue> {
+        if let Some(float) = self.special_float() {
+            return Ok(AttributeValue::Float(float));
+        }
+        let word = self.cursor.identifier();
+        if word.is_empty() {
+            return Err(self.unexpected("a value"));
+        }
+        if !Self::is_type(word) {
+            let graph = self.nested(3, Self::graph)?;
+            return Ok(AttributeValue::Graph(Box::new(graph)));
+        }
+        let start = self.cursor.at;
+        let ty = self.nested(2, Self::ty)?;
+        let span = Span::new(start as u32, self.cursor.at as u32);
+        let data = matches!(self.cursor.peek(), b'{' | b'=') || self.cursor.at_identifier();
+        if !data {
+            return Ok(AttributeValue::Type(Box::new(ty)));
+        }
+        if !matches!(ty.form, TypeForm::Tensor(_)) || ElementType::named(word).is_none() {
+            return Err(self.unexpected("`>` or `,`"));
+        }
+        Ok(AttributeValue::Tensor(Box::new(self.attribute_tensor(&ty, span)?)))
+    }
+
+    /// Reads the name, which may be left out, and the data of a tensor.
+    fn attribute_tensor(&mut self, ty: &Type, span: Span) -> Read<Tensor> {
+        let name = match self.cursor.at_identifier() {
+            true => self.identifier("a name")?,
+            false => self.names.texts.intern(""),
+        };
+        let name = self.names.value(name);
+        self.cursor.eat(b'=');
+        let TypeForm::Tensor(ty) = &ty.form else { return Err(Reported) };
+        Ok(Tensor { name: Some(name), ..self.tensor_data(ty, span)? })
+    }
+}
+
+impl AttributeValue {
+    /// The type that attributes of this value have; none where there is no value.
+    pub(crate) fn kind(&self) -> Option<AttributeType> {
+        use AttributeType as T;
+        Some(match self {
+            AttributeValue::None => return None,
+            AttributeValue::Float(_) => T::Float,
+            AttributeValue::Int(_) => T::Int,
+            AttributeValue::String(_) => T::String,
+            AttributeValue::Tensor(_) => T::Tensor,
+            AttributeValue::Graph(_) => T::Graph,
+            AttributeValue::Type(_) => T::Type,
+            AttributeValue::Floats(_) => T::Floats,
+            AttributeValue::Ints(_) => T::Ints,
+            AttributeValue::Strings(_) => T::Strings,
+            AttributeValue::Tensors(_) => T::Tensors,
+            AttributeValue::Graphs(_) => T::Graphs,
+            AttributeValue::Types(_) => T::Types,
+        })
+    }
+
+    /// Adds an item to a list of values of its type.
+    fn add(&mut self, item: AttributeValue) {
+        match (self, item) {
+            (AttributeValue::Floats(items), AttributeValue::Float(item)) => items.push(item),
+            (AttributeValue::Ints(items), AttributeValue::Int(item)) => items.push(item),
+            (AttributeValue::Strings(items), AttributeValue::String(item)) => items.push(item),
+            (AttributeValue::Tensors(items), AttributeValue::Tensor(item)) => items.push(*item),
+            (AttributeValue::Graphs(items), AttributeValue::Graph(item)) => items.push(*item),
+            (AttributeValue::Types(items), AttributeValue::Type(item)) => items.push(*item),
+            (list, item) => {
+                *list = match item {
+                    AttributeValue::Float(item) => AttributeValue::Floats(vec![item]),
+                    AttributeValue::Int(item) => AttributeValue::Ints(vec![item]),
+                    AttributeValue::String(item) => AttributeValue::Strings(vec![item]),
+                    AttributeValue::Tensor(item) => AttributeValue::Tensors(vec![*item]),
+                    AttributeValue::Graph(item) => AttributeValue::Graphs(vec![*item]),
+                    AttributeValue::Type(item) => AttributeValue::Types(vec![*item]),
+                    other => other,
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The tokens of a text, read from its bytes where they are needed.
+
+use crate::source::Span;
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    pub(super) at: usize,
+}
+
+/// A number as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number<'t> {
+    pub(super) text: &'t str,
+    /// Whether it has a point or an exponent.
+    pub(super) is_float: bool,
+    pub(super) span: Span,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Cursor { text, at: 0 }
+    }
+
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The byte at the current place; 0 at the end.
+    #[inline]
+    pub(super) fn byte(&self) -> u8 {
+        self.bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    /// Goes behind white space and comments.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        loop {
+            match self.byte() {
+                b' ' | b'\t'..=b'\r' => self.at += 1,
+                b'#' => self.skip_line(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Goes to the end of the line.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.bytes()[self.at..];
+        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    }
+
+    /// The first byte of the next token.
+    #[inline]
+    pub(super) fn peek(&mut self) -> u8 {
+        self.skip();
+        self.byte()
+    }
+
+    /// Goes behind a character, if it is the next token.
+    #[inline]
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte && !self.at_end();
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Goes behind an arrow.
+    pub(super) fn eat_arrow(&mut self) -> bool {
+        self.skip();
+        let found = self.bytes()[self.at..].starts_with(b"=>");
+        self.at += if found { 2 } else { 0 };
+        found
+    }
+
+    /// Whether an identifier comes next.
+    #[inline]
+    pub(super) fn at_identifier(&mut self) -> bool {
+        matches!(self.peek(), b'A'..=b'Z' | b'a'..=b'z' | b'_')
+    }
+
+    /// The identifier that comes next, which is not taken; empty if none does.
+    pub(super) fn identifier(&mut self) -> &'t str {
+        if !self.at_identifier() {
+            return "";
+        }
+        let rest = &self.bytes()[self.at..];
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let len = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+        &self.text[self.at..self.at + len]
+    }
+
+    /// A number, if one comes next. White space may stand behind its sign in no text.
+    pub(super) fn number(&mut self) -> Option<Number<'t>> {
+        self.skip();
+        let (start, bytes) = (self.at, self.bytes());
+        let digits = |from: usize| {
+            let rest = &bytes[from.min(bytes.len())..];
+            from + rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len())
+        };
+        let first = start + usize::from(self.byte() == b'-');
+        let mut end = digits(first);
+        if end == first {
+            return None;
+        }
+        let mut is_float = false;
+        if bytes.get(end) == Some(&b'.') {
+            (end, is_float) = (digits(end + 1), true);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            (end, is_float) = (digits(end + 1 + sign), true);
+        }
+        self.at = end;
+        let span = Span::new(start as u32, end as u32);
+        Some(Number { text: &self.text[start..end], is_float, span })
+    }
+
+    /// The token at the current place, for messages: a word, a number or a character.
+    pub(super) fn token(&self) -> (Span, &'t str) {
+        let rest = &self.text[self.at..];
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let word = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        let len = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        let shown = rest.char_indices().map(|(at, _)| at).take_while(|at| *at <= len.min(40)).last().unwrap_or(0);
+        let shown = if len <= 40 { len } else { shown };
+        (Span::new(self.at as u32, (self.at + len) as u32), &rest[..shown])
+    }
+}

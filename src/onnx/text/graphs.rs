@@ -1,0 +1,232 @@
+//! Models, functions, graphs and nodes.
+
+use super::{Parser, Read};
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Function, Graph, Model, Node, Tensor, TypeForm, ValueInfo, Values};
+use crate::source::Span;
+
+impl Parser<'_> {
+    pub(super) fn model(&mut self) -> Read<Model> {
+        let mut model = Model::default();
+        self.model_header(&mut model)?;
+        model.graph = Some(self.nested(1, Self::graph)?);
+        while self.cursor.at_identifier() || matches!(self.cursor.byte(), b'<' | b'"') {
+            model.functions.push(self.nested(1, Self::function)?);
+        }
+        Ok(model)
+    }
+
+    /// Reads a function: a header, its name, attributes, parameters, results, types of values, and a body.
+    pub(super) fn function(&mut self) -> Read<Function> {
+        let mut function = Function { at: self.start(), ..Function::default() };
+        self.function_header(&mut function)?;
+        function.name = Some(self.name("the name of a function")?);
+        self.parameters(&mut function)?;
+        function.inputs = self.function_values(&mut function.value_info, "`(`")?;
+        self.arrow()?;
+        function.outputs = self.function_values(&mut function.value_info, "`(`")?;
+        if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
+            self.list(b'>', "`>` or `,`", |parser| {
+                let value = parser.value_info()?;
+                function.value_info.push(value);
+                Ok(())
+            })?;
+        }
+        function.nodes = self.nodes()?;
+        Ok(function)
+    }
+
+    fn start(&mut self) -> u32 {
+        self.cursor.skip();
+        self.cursor.at as u32
+    }
+
+    fn arrow(&mut self) -> Read<()> {
+        match self.cursor.eat_arrow() {
+            true => Ok(()),
+            false => Err(self.unexpected("`=>`")),
+        }
+    }
+
+    /// Reads the parameters or results of a function. Those with a type are values whose type is known.
+    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, expected: &str) -> Read<Vec<NameId>> {
+        let mut values = Vec::new();
+        self.expect(b'(', expected)?;
+        if !self.cursor.eat(b')') {
+            self.list(b')', "`)` or `,`", |parser| {
+                let value = parser.value_info()?;
+                values.extend(value.name);
+                typed.extend(value.ty.is_some().then_some(value));
+                Ok(())
+            })?;
+        }
+        Ok(values)
+    }
+
+    /// Reads a graph: its name, inputs, outputs, types and initializers, and nodes.
+    pub(super) fn graph(&mut self) -> Read<Graph> {
+        let mut graph = Graph { name: Some(self.name("the name of a graph")?), ..Graph::default() };
+        if self.cursor.peek() == b'(' {
+            self.inputs(&mut graph)?;
+        }
+        self.arrow()?;
+        self.expect(b'(', "`(`")?;
+        if !self.cursor.eat(b')') {
+            self.list(b')', "`)` or `,`", |parser| {
+                let output = parser.value_info()?;
+                graph.outputs.push(output);
+                Ok(())
+            })?;
+        }
+        if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
+            self.list(b'>', "`>` or `,`", |parser| {
+                let (value, is_initializer) = parser.value_or_initializer(&mut graph)?;
+                graph.value_info.extend((!is_initializer).then_some(value));
+                Ok(())
+            })?;
+        }
+        graph.nodes = self.nodes()?;
+        Ok(graph)
+    }
+
+    fn inputs(&mut self, graph: &mut Graph) -> Read<()> {
+        self.cursor.at += 1;
+        if self.cursor.eat(b')') {
+            return Ok(());
+        }
+        self.list(b')', "`)` or `,`", |parser| {
+            let (input, _) = parser.value_or_initializer(graph)?;
+            graph.inputs.push(input);
+            Ok(())
+        })
+    }
+
+    /// Reads a value, which is an initializer if data stand behind it; says whether they do.
+    fn value_or_initializer(&mut self, graph: &mut Graph) -> Read<(ValueInfo, bool)> {
+        let start = self.start();
+        let value = self.value_info()?;
+        let span = Span::new(start, self.cursor.at as u32);
+        if self.cursor.peek() != b'=' {
+            return Ok((value, false));
+        }
+        self.cursor.at += 1;
+        let Some(TypeForm::Tensor(ty)) = value.ty.as_ref().map(|ty| &ty.form) else {
+            return Err(self.report(
+                Code::OnnxInitializer,
+                span,
+                "only a tensor has data, and its type has to be written",
+            ));
+        };
+        let tensor = self.tensor_data(ty, span)?;
+        graph.initializers.push(Tensor { name: value.name, ..tensor });
+        Ok((value, true))
+    }
+
+    /// Reads nodes in braces. An error in one does not hide those in others.
+    fn nodes(&mut self) -> Read<Vec<Node>> {
+        let mut nodes = Vec::new();
+        self.expect(b'{', "`{`")?;
+        let mut failed = None;
+        while !self.cursor.eat(b'}') {
+            match self.nested(1, |parser| parser.node(nodes.is_empty())) {
+                Ok(node) => nodes.push(node),
+                Err(reported) => {
+                    failed = Some(reported);
+                    if !self.recover() {
+                        return Err(reported);
+                    }
+                }
+            }
+        }
+        failed.map_or(Ok(nodes), Err)
+    }
+
+    /// Reads a node: `[label] y, z = domain.Op:overload <attributes> (x, "")`. Attributes stand before or
+    /// behind the operands.
+    pub(super) fn node(&mut self, first: bool) -> Read<Node> {
+        let mut node = Node { at: self.start(), ..Node::default() };
+        if self.cursor.eat(b'[') {
+            let name = if self.cursor.peek() == b']' { self.names.texts.intern("") } else { self.name("a name")? };
+            node.name = Some(self.names.value(name));
+            self.expect(b']', "`]`")?;
+        } else if !first && self.cursor.peek() == b',' {
+            let span = Span::new(node.at, node.at + 1);
+            let message = "a comma in front of a node means that its first result has no name";
+            self.report(Code::OnnxComma, span, message);
+        }
+        node.outputs = self.operands()?;
+        self.expect(b'=', "`=`")?;
+        self.operation(&mut node)?;
+        let before = self.attributes(&mut node.attributes)?;
+        self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
+        node.inputs = self.operands()?;
+        self.expect(b')', "`)` or `,`")?;
+        if !before {
+            self.attributes(&mut node.attributes)?;
+        }
+        Ok(node)
+    }
+
+    /// Reads names separated by commas. One that is missing stands for an operand that is left out, unless
+    /// it is the last one.
+    fn operands(&mut self) -> Read<Values> {
+        let mut values = Values::new();
+        loop {
+            match self.cursor.peek() {
+                b',' => values.push(NameId::ROOT),
+                b'"' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => values.push(self.value("a name")?),
+                _ => return Ok(values),
+            }
+            if !self.cursor.eat(b',') {
+                return Ok(values);
+            }
+        }
+    }
+
+    /// Reads what a node does: names separated by points, of which the last one is the operation and the
+    /// others the domain, and an overload.
+    fn operation(&mut self, node: &mut Node) -> Read<()> {
+        let start = self.start() as usize;
+        let mut name = self.identifier("the name of an operation")?;
+        let mut domain_end = None;
+        while self.cursor.eat(b'.') {
+            domain_end = Some(self.cursor.at - 1);
+            if !self.numeric_part() {
+                name = self.identifier("a name")?;
+            }
+        }
+        let domain = match domain_end {
+            None => "".to_owned(),
+            Some(end) => self.without_blanks(start, end),
+        };
+        node.domain = Some(self.names.texts.intern(&domain));
+        node.op_type = Some(name);
+        if self.cursor.eat(b':') {
+            node.overload = Some(self.identifier("the name of an overload")?);
+        }
+        Ok(())
+    }
+
+    /// Goes behind a part of a domain that starts with a digit, if one comes next. Exporters number their
+    /// domains so; other readers refuse it.
+    fn numeric_part(&mut self) -> bool {
+        let start = self.start();
+        let rest = &self.cursor.text()[start as usize..];
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if !rest.starts_with(|c: char| c.is_ascii_digit()) || !rest[len..].starts_with('.') {
+            return false;
+        }
+        self.cursor.at += len;
+        let span = Span::new(start, self.cursor.at as u32);
+        self.report(Code::OnnxDomain, span, "parts of a domain that start with a digit are not in the grammar");
+        true
+    }
+
+    /// A piece of the text without white space and comments.
+    fn without_blanks(&self, start: usize, end: usize) -> String {
+        let piece = &self.cursor.text()[start..end];
+        let lines = piece.lines().map(|line| line.split('#').next().unwrap_or_default());
+        lines.flat_map(|line| line.chars()).filter(|c| !c.is_ascii_whitespace()).collect()
+    }
+}

@@ -1,0 +1,528 @@
+//! Printing models as texts that are read back as the same models.
+
+use std::fmt::Write;
+
+use super::super::elements::{Elements, Unread};
+use super::Parser;
+use crate::graph::names::NameId;
+use crate::onnx::model::{
+    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, OperatorSet, Tensor,
+    TensorType, Type, TypeForm, ValueInfo,
+};
+use crate::onnx::protobuf::Part;
+use crate::onnx::types::{AttributeType, ElementType};
+use crate::source::names::Name;
+
+/// Prints a model or a part of one, and tells what the notation has no place for.
+pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
+    let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spelled: String::new() };
+    match part {
+        Part::Model(model) => printer.model(model),
+        Part::Graph(graph) => printer.graph(graph, 0),
+        Part::Function(function) => printer.function(function),
+        Part::Node(node) => printer.node(node, 0),
+    }
+    if !printer.out.ends_with('\n') {
+        printer.put("\n");
+    }
+    (printer.out, printer.lost)
+}
+
+/// What a text cannot say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lost {
+    /// Parts that would change.
+    pub(crate) wrong: Vec<String>,
+    /// How many parts have documentation, metadata or fields that are left out.
+    pub(crate) left_out: usize,
+}
+
+struct Printer<'m> {
+    names: &'m ModelNames,
+    out: String,
+    lost: Lost,
+    spelled: String,
+}
+
+fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn is_special_float(text: &str) -> bool {
+    ["nan", "inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+impl Printer<'_> {
+    fn wrong(&mut self, what: String) {
+        if !self.lost.wrong.contains(&what) {
+            self.lost.wrong.push(what);
+        }
+    }
+
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut print: impl FnMut(&mut Self, T)) {
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                self.put(", ");
+            }
+            print(self, item);
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            if matches!(c, '"' | '\\') {
+                self.out.push('\\');
+            }
+            self.out.push(c);
+        }
+        self.out.push('"');
+        if text.contains('\0') {
+            self.wrong("a string with a zero byte".to_owned());
+        }
+    }
+
+    /// A name where quotes are allowed.
+    fn quotable(&mut self, name: Option<Name>) {
+        let text = name.map_or("", |name| self.names.texts.text(name));
+        if is_identifier(text) { self.put(text) } else { self.string(text) }
+    }
+
+    /// A name where only an identifier can stand.
+    fn identifier(&mut self, name: Option<Name>, what: &str) {
+        let text = name.map_or("", |name| self.names.texts.text(name));
+        if !is_identifier(text) {
+            self.wrong(format!("the {what} `{text}`, which is no identifier"));
+        }
+        self.put(text);
+    }
+
+    /// The name of a value; `bare` where no type stands before it.
+    fn value(&mut self, value: NameId, bare: bool) {
+        let mut spelled = std::mem::take(&mut self.spelled);
+        spelled.clear();
+        self.names.values.write(&self.names.texts, value, &mut spelled);
+        if is_identifier(&spelled) && !(bare && Parser::is_type(&spelled)) {
+            self.put(&spelled);
+        } else {
+            self.string(&spelled);
+        }
+        self.spelled = spelled;
+    }
+
+    fn values(&mut self, values: &[NameId]) {
+        self.list(values, |printer, &value| printer.value(value, true));
+    }
+
+    fn model(&mut self, of: &Model) {
+        let Some(graph) = &of.graph else { return self.wrong("a model without a graph".to_owned()) };
+        let mut header = Header::default();
+        header.number("ir_version", of.ir_version);
+        header.opsets(self, &of.opsets);
+        header.text(self, "producer_name", &of.producer_name);
+        header.text(self, "producer_version", &of.producer_version);
+        header.text(self, "domain", &of.domain);
+        header.number("model_version", of.model_version);
+        header.text(self, "doc_string", &of.doc_string);
+        header.entries(self, &of.metadata);
+        header.print(self);
+        self.lost.left_out += usize::from(of.rest.is_some());
+        self.graph(graph, 0);
+        self.put("\n");
+        for function in &of.functions {
+            self.function(function);
+        }
+    }
+
+    fn function(&mut self, of: &Function) {
+        let mut header = Header::default();
+        header.name(self, "domain", of.domain);
+        header.name(self, "overload", of.overload);
+        header.opsets(self, &of.opsets);
+        header.text(self, "doc_string", &of.doc_string);
+        header.print(self);
+        self.lost.left_out += usize::from(of.rest.is_some());
+        self.quotable(of.name);
+        if !of.attributes.is_empty() || !of.defaults.is_empty() {
+            self.put(" <");
+            self.list(&of.attributes, |printer, &name| printer.quotable(Some(name)));
+            if !of.attributes.is_empty() && !of.defaults.is_empty() {
+                self.put(", ");
+            }
+            self.list(&of.defaults, |printer, attribute| {
+                printer.quotable(attribute.name);
+                printer.attribute_value(attribute, 0);
+            });
+            self.put(">");
+        }
+        self.put(" (");
+        self.values(&of.inputs);
+        self.put(") => (");
+        self.values(&of.outputs);
+        self.put(")");
+        if !of.value_info.is_empty() {
+            self.put(" <");
+            self.list(&of.value_info, Self::value_info);
+            self.put(">");
+        }
+        self.put("\n");
+        self.nodes(&of.nodes, 0);
+        self.put("\n");
+    }
+
+    fn graph(&mut self, of: &Graph, level: usize) {
+        self.quotable(of.name);
+        self.lost.left_out += usize::from(of.rest.is_some());
+        self.put(" (");
+        self.list(&of.inputs, Self::value_info);
+        self.put(") => (");
+        self.list(&of.outputs, Self::value_info);
+        self.put(")");
+        if !of.value_info.is_empty() || !of.initializers.is_empty() {
+            self.put("\n");
+            self.indent(level);
+            self.put("<");
+            self.list(&of.value_info, Self::value_info);
+            if !of.value_info.is_empty() && !of.initializers.is_empty() {
+                self.put(", ");
+            }
+            self.list(&of.initializers, Self::initializer);
+            self.put(">");
+        }
+        self.put("\n");
+        self.indent(level);
+        self.nodes(&of.nodes, level);
+    }
+
+    fn indent(&mut self, level: usize) {
+        (0..level).for_each(|_| self.put("    "));
+    }
+
+    fn nodes(&mut self, nodes: &[Node], level: usize) {
+        self.put("{\n");
+        for node in nodes {
+            self.indent(level + 1);
+            self.node(node, level + 1);
+            self.put("\n");
+        }
+        self.indent(level);
+        self.put("}");
+    }
+
+    fn node(&mut self, of: &Node, level: usize) {
+        self.lost.left_out += usize::from(of.rest.is_some());
+        if let Some(name) = of.name {
+            self.put("[");
+            self.value(name, false);
+            self.put("] ");
+        }
+        if !of.outputs.is_empty() {
+            self.values(&of.outputs);
+            self.put(" ");
+        }
+        self.put("= ");
+        let domain = of.domain.map_or("", |domain| self.names.texts.text(domain));
+        if !domain.is_empty() {
+            let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let mut parts = domain.split('.');
+            if !parts.next().is_some_and(is_identifier) || !parts.all(|part| !part.is_empty() && is_part(part)) {
+                self.wrong(format!("the domain `{domain}`, which is no list of identifiers"));
+            }
+            self.put(domain);
+            self.put(".");
+        }
+        self.identifier(of.op_type, "operation");
+        if let Some(overload) = of.overload.filter(|name| !self.names.texts.text(*name).is_empty()) {
+            self.put(":");
+            self.identifier(Some(overload), "overload");
+        }
+        if !of.attributes.is_empty() {
+            self.put(" <");
+            self.list(&of.attributes, |printer, attribute| {
+                printer.identifier(attribute.name, "attribute");
+                printer.attribute_value(attribute, level);
+            });
+            self.put(">");
+        }
+        self.put(" (");
+        self.values(&of.inputs);
+        self.put(")");
+    }
+
+    /// What stands behind the name of an attribute.
+    fn attribute_value(&mut self, of: &Attribute, level: usize) {
+        self.lost.left_out += usize::from(of.rest.is_some());
+        let kind = of.kind.and_then(AttributeType::numbered).or_else(|| of.value.kind());
+        if let Some(kind) = kind {
+            self.put(": ");
+            self.put(kind.name());
+        }
+        self.put(" = ");
+        if let Some(reference) = of.reference {
+            self.put("@");
+            return self.quotable(Some(reference));
+        }
+        match (&of.value, kind) {
+            (AttributeValue::None, Some(kind)) if kind.item().is_some() => self.put("[]"),
+            (AttributeValue::None, Some(AttributeType::Int)) => self.put("0"),
+            (AttributeValue::None, Some(AttributeType::Float)) => self.put("0.0"),
+            (AttributeValue::None, Some(AttributeType::String)) => self.put("\"\""),
+            (AttributeValue::None, _) => {
+                let name = of.name.map_or("", |name| self.names.texts.text(name));
+                self.wrong(format!("the attribute `{name}` without a value that a text can have"));
+            }
+            (value, _) => self.attribute_content(value, level),
+        }
+    }
+
+    fn attribute_content(&mut self, value: &AttributeValue, level: usize) {
+        use AttributeValue as V;
+        let brackets = value.kind().is_some_and(|kind| kind.item().is_some());
+        self.put(if brackets { "[" } else { "" });
+        match value {
+            V::None => {}
+            V::Float(float) => self.float(f64::from(*float), format!("{float:?}")),
+            V::Int(int) => self.put(itoa::Buffer::new().format(*int)),
+            V::String(bytes) => self.bytes(bytes),
+            V::Tensor(tensor) => self.tensor(tensor),
+            V::Graph(graph) => self.subgraph(graph, level),
+            V::Type(ty) => self.ty(ty),
+            V::Floats(floats) => {
+                self.list(floats, |printer, float| printer.float(f64::from(*float), format!("{float:?}")));
+            }
+            V::Ints(ints) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(*int))),
+            V::Strings(strings) => self.list(strings, |printer, bytes| printer.bytes(bytes)),
+            V::Tensors(tensors) => self.list(tensors, Self::tensor),
+            V::Graphs(graphs) => self.list(graphs, |printer, graph| printer.subgraph(graph, level)),
+            V::Types(types) => self.list(types, Self::ty),
+        }
+        self.put(if brackets { "]" } else { "" });
+    }
+
+    fn subgraph(&mut self, graph: &Graph, level: usize) {
+        let name = graph.name.map_or("", |name| self.names.texts.text(name));
+        if !is_identifier(name) || Parser::is_type(name) || is_special_float(name) {
+            self.wrong(format!("the graph `{name}` in an attribute, whose name is no identifier"));
+        }
+        self.graph(graph, level);
+    }
+
+    fn float(&mut self, value: f64, shortest: String) {
+        if value.is_nan() {
+            self.put(if value.is_sign_negative() { "-nan" } else { "nan" });
+        } else {
+            self.put(&shortest);
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.string(text),
+            Err(_) => self.wrong("a string that is not UTF-8".to_owned()),
+        }
+    }
+
+    fn value_info(&mut self, of: &ValueInfo) {
+        self.lost.left_out += usize::from(of.rest.is_some());
+        if let Some(ty) = &of.ty {
+            self.ty(ty);
+            self.put(" ");
+        }
+        self.value(of.name.unwrap_or(NameId::ROOT), of.ty.is_none());
+    }
+
+    fn ty(&mut self, of: &Type) {
+        self.lost.left_out += usize::from(of.rest.is_some());
+        match &of.form {
+            TypeForm::None => self.wrong("a type that says nothing".to_owned()),
+            TypeForm::Tensor(ty) => self.tensor_type(ty),
+            TypeForm::SparseTensor(ty) => {
+                self.put("sparse_tensor(");
+                self.tensor_type(ty);
+                self.put(")");
+            }
+            TypeForm::Sequence(ty, _) | TypeForm::Optional(ty, _) => {
+                self.put(if matches!(of.form, TypeForm::Sequence(..)) { "seq(" } else { "optional(" });
+                self.part(ty.as_deref());
+                self.put(")");
+            }
+            TypeForm::Map { key, value, .. } => {
+                self.put("map(");
+                self.element(*key);
+                self.put(", ");
+                self.part(value.as_deref());
+                self.put(")");
+            }
+            TypeForm::Opaque { domain, name, .. } => {
+                self.put("opaque(");
+                let names: Vec<Name> = domain.iter().chain(name).copied().collect();
+                self.list(names, |printer, name| printer.put(&printer.names.texts.text(name).to_owned()));
+                self.put(")");
+            }
+        }
+    }
+
+    fn part(&mut self, ty: Option<&Type>) {
+        match ty {
+            Some(ty) => self.ty(ty),
+            None => self.wrong("a type without its parts".to_owned()),
+        }
+    }
+
+    fn element(&mut self, number: Option<i32>) {
+        match number.and_then(ElementType::numbered) {
+            Some(element) => self.put(element.name),
+            None => self.wrong(format!("the element type {}", number.unwrap_or_default())),
+        }
+    }
+
+    fn tensor_type(&mut self, of: &TensorType) {
+        self.element(of.element);
+        let Some(shape) = &of.shape else { return self.put("[]") };
+        if shape.dims.is_empty() {
+            return;
+        }
+        self.put("[");
+        self.list(&shape.dims, |printer, dim| {
+            printer.lost.left_out += usize::from(dim.rest.is_some());
+            match dim.extent {
+                Extent::Unknown => printer.put("?"),
+                Extent::Value(value) => printer.put(itoa::Buffer::new().format(value)),
+                Extent::Symbol(name) => printer.quotable(Some(name)),
+            }
+        });
+        self.put("]");
+    }
+
+    fn shape_of(&mut self, tensor: &Tensor) {
+        self.element(tensor.data_type);
+        if !tensor.dims.is_empty() {
+            self.put("[");
+            self.list(&tensor.dims, |printer, extent| printer.put(itoa::Buffer::new().format(*extent)));
+            self.put("]");
+        }
+    }
+
+    fn initializer(&mut self, of: &Tensor) {
+        self.shape_of(of);
+        self.put(" ");
+        self.value(of.name.unwrap_or(NameId::ROOT), false);
+        self.put(" = ");
+        self.data(of);
+    }
+
+    /// A tensor in an attribute. Its name can only be an identifier there.
+    fn tensor(&mut self, of: &Tensor) {
+        self.shape_of(of);
+        let mut spelled = String::new();
+        self.names.values.write(&self.names.texts, of.name.unwrap_or(NameId::ROOT), &mut spelled);
+        if is_identifier(&spelled) {
+            self.put(" ");
+            self.put(&spelled);
+        } else if !spelled.is_empty() {
+            self.lost.left_out += 1;
+        }
+        self.put(if of.external.is_empty() { " " } else { " = " });
+        self.data(of);
+    }
+
+    fn data(&mut self, of: &Tensor) {
+        if !of.external.is_empty() {
+            return self.entries(&of.external);
+        }
+        self.put("{");
+        match Elements::of(of) {
+            Ok(Elements::Ints(ints)) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int))),
+            Ok(Elements::Unsigned(ints)) => {
+                self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int)));
+            }
+            Ok(Elements::Floats(floats)) => {
+                self.list(floats, |printer, float| printer.float(f64::from(float), format!("{float:?}")));
+            }
+            Ok(Elements::Doubles(floats)) => {
+                self.list(floats, |printer, float| printer.float(float, format!("{float:?}")));
+            }
+            Ok(Elements::Strings(strings)) => self.list(&strings, |printer, bytes| printer.bytes(bytes)),
+            Err(Unread) => self.wrong("a tensor whose elements do not fit its type and shape".to_owned()),
+        }
+        self.put("}");
+    }
+
+    fn entries(&mut self, entries: &[Entry]) {
+        self.put("[");
+        self.list(entries, |printer, entry| {
+            printer.string(entry.key.as_deref().unwrap_or_default());
+            printer.put(": ");
+            printer.string(entry.value.as_deref().unwrap_or_default());
+        });
+        self.put("]");
+    }
+}
+
+/// The header of a model or a function, whose items stand in lines of their own.
+#[derive(Default)]
+struct Header {
+    items: Vec<String>,
+}
+
+impl Header {
+    /// Adds an item that a printer prints.
+    fn add(&mut self, printer: &mut Printer, key: &str, print: impl FnOnce(&mut Printer)) {
+        let before = std::mem::take(&mut printer.out);
+        print(printer);
+        let value = std::mem::replace(&mut printer.out, before);
+        self.items.push(format!("{key}: {value}"));
+    }
+
+    fn number(&mut self, key: &str, number: Option<i64>) {
+        self.items.extend(number.map(|number| format!("{key}: {number}")));
+    }
+
+    fn text(&mut self, printer: &mut Printer, key: &str, text: &Option<Box<str>>) {
+        if let Some(text) = text {
+            self.add(printer, key, |printer| printer.string(text));
+        }
+    }
+
+    fn name(&mut self, printer: &mut Printer, key: &str, name: Option<Name>) {
+        if let Some(name) = name {
+            let text = printer.names.texts.text(name).to_owned();
+            self.add(printer, key, |printer| printer.string(&text));
+        }
+    }
+
+    fn opsets(&mut self, printer: &mut Printer, opsets: &[OperatorSet]) {
+        if opsets.is_empty() {
+            return;
+        }
+        self.add(printer, "opset_import", |printer| {
+            printer.put("[");
+            printer.list(opsets, |printer, opset| {
+                let domain = opset.domain.map_or("", |domain| printer.names.texts.text(domain)).to_owned();
+                printer.string(&domain);
+                let _ = write!(printer.out, ": {}", opset.version.unwrap_or_default());
+            });
+            printer.put("]");
+        });
+    }
+
+    fn entries(&mut self, printer: &mut Printer, entries: &[Entry]) {
+        if !entries.is_empty() {
+            self.add(printer, "metadata_props", |printer| printer.entries(entries));
+        }
+    }
+
+    fn print(self, printer: &mut Printer) {
+        if !self.items.is_empty() {
+            printer.put("<\n    ");
+            printer.put(&self.items.join(",\n    "));
+            printer.put("\n>\n");
+        }
+    }
+}

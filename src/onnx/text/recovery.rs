@@ -1,0 +1,56 @@
+//! Going on behind an error.
+
+use super::{MAX_ERRORS, Parser};
+
+impl Parser<'_> {
+    /// Goes behind a node that could not be read, to the start of the next one or to the brace that ends
+    /// the nodes; false where there is neither, or where enough errors were found.
+    pub(super) fn recover(&mut self) -> bool {
+        if self.diagnostics.iter().count() >= MAX_ERRORS {
+            return false;
+        }
+        let mut open = 0_u32;
+        while !self.cursor.at_end() {
+            match self.cursor.byte() {
+                b'"' => self.skip_string(),
+                b'#' => self.cursor.skip_line(),
+                b'}' if open == 0 => return true,
+                byte => {
+                    match byte {
+                        b'{' => open += 1,
+                        b'}' => open -= 1,
+                        _ => {}
+                    }
+                    self.cursor.at += 1;
+                    if byte == b'\n' && open == 0 && self.at_node() {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn skip_string(&mut self) {
+        let rest = &self.cursor.text().as_bytes()[self.cursor.at + 1..];
+        let mut escaped = false;
+        let end = rest.iter().position(|&byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        });
+        self.cursor.at += 1 + end.map_or(rest.len(), |end| end + 1);
+    }
+
+    /// Whether a line starts like a node: names and `=`, with a label or without.
+    fn at_node(&self) -> bool {
+        let line = self.cursor.text()[self.cursor.at..].lines().next().unwrap_or_default().trim_start();
+        let line = match line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            Some((_, behind_label)) => behind_label.trim_start(),
+            None => line,
+        };
+        let Some((names, rest)) = line.split_once('=') else { return false };
+        let is_name = |name: &str| name.trim().chars().all(|c| c.is_alphanumeric() || "_\"./-:".contains(c));
+        !rest.starts_with('>') && names.split(',').all(is_name)
+    }
+}
