@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("layout", &["graph", "nnef", "source", "tensor"]),
+    ("onnx", &["diagnostics", "graph", "options", "room", "source"]),
     ("picture", &["graph", "source"]),
     ("write", &["graph", "picture", "source"]),
     (
@@ -33,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "loops",
             "model",
             "nnef",
+            "onnx",
             "options",
             "picture",
             "source",
