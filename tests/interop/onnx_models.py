@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import google.protobuf.message
 import numpy
 import onnx
 import onnxruntime
@@ -42,11 +43,14 @@ def numbers(flat, data):
 def without_names_of_storage(model):
     """A model whose constant tensors are told by their values, and whose documentation is left out."""
     def clean(message):
+        if isinstance(message, onnx.NodeProto):
+            # A text says nothing about whether an empty domain is written down.
+            message.domain = message.domain
         for field, value in message.ListFields():
             if field.name in ("doc_string", "metadata_props") and not isinstance(message, onnx.ModelProto):
                 message.ClearField(field.name)
-            elif field.message_type and not isinstance(value, (int, float, str, bytes)):
-                for item in value if hasattr(value, "__iter__") else [value]:
+            elif field.message_type:
+                for item in [value] if isinstance(value, google.protobuf.message.Message) else list(value):
                     if isinstance(item, onnx.TensorProto) and item.data_location == onnx.TensorProto.DEFAULT:
                         item.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(item), item.name))
                     else:
