@@ -40,7 +40,7 @@ fn calls_become_nodes_with_names_that_are_paths() {
         flat("y_t = Abs (x) y = l.f (y_t)", &format!("fn f (a) => (b) {{ t = l.twice (a) b = l.twice (t) }} {twice}"));
     assert_eq!(
         nested,
-        "y_t = Abs (x); y_t_t = Neg (y_t); y_t_2 = Add (y_t_t, y_t_t); y_t_3 = Neg (y_t_2); y = Add (y_t_3, y_t_3)"
+        "y_t = Abs (x); y_t_2_t = Neg (y_t); y_t_2 = Add (y_t_2_t, y_t_2_t); y_t_3 = Neg (y_t_2); y = Add (y_t_3, y_t_3)"
     );
 }
 
@@ -50,7 +50,7 @@ fn operands_are_bound_at_once() {
         flat("a = Abs (x) y = l.f (x, a)", "fn f (a, x) => (b) { b = Sub (a, x) }"),
         "a = Abs (x); y = Sub (x, a)"
     );
-    assert_eq!(flat("y = l.f (x)", "fn f (a, b) => (c) { c = Clip (a, , b) }"), "y = Clip (x, , )");
+    assert_eq!(flat("y = l.f (x)", "fn f (a, b) => (c) { c = Clip (a, , b) }"), "y = Clip (x, \"\", \"\")");
     assert_eq!(flat("y = l.f (x)", "fn f (a) => (a) { }"), "y = Identity (x)");
     assert_eq!(flat("y = l.f (x)", "fn f (a) => (b, c) { b = Abs (a) c = Neg (b) }"), "y = Abs (x); y_c = Neg (y)");
 }
