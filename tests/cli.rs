@@ -128,7 +128,8 @@ fn missing_files_are_2() {
 fn wrong_usage_is_2() {
     for args in [
         &["--frobnicate", "-"][..],
-        &["--from", "onnx", "-"],
+        &["--from", "onnxx", "-"],
+        &["--to", "onnx", "-"],
         &["--to", "pdf", "-"],
         &["--max-ops", "many", "-"],
         &["--input-shape", "x", "-"],

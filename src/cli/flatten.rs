@@ -14,7 +14,7 @@ use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, loops, onnx, stats, verify};
+use super::{Failure, RunResult, Status, loops, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -24,9 +24,6 @@ pub(crate) fn run(
     verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
-    if let Some(form) = onnx::form(input, language.from) {
-        return onnx::run(input, form, language, output, verification, reporter);
-    }
     let target = models::target(path(output), output.to)?;
     let to = notation(output, target.is_some())?;
     if matches!(to.writer, Writer::Onnx(_)) {

@@ -101,7 +101,11 @@ fn run(cli: Cli) -> RunResult {
         let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
             return show_help(None);
         };
-        return flatten::run(&inputs[0], &cli.language, &cli.output, &cli.verification, &mut reporter);
+        let (input, language, output, verification) = (&inputs[0], &cli.language, &cli.output, &cli.verification);
+        return match onnx::form(input, language.from) {
+            Some(form) => onnx::run(input, form, language, output, verification, &mut reporter),
+            None => flatten::run(input, language, output, verification, &mut reporter),
+        };
     };
     if let Some(input) = cli.input {
         let input = input.display();
