@@ -362,7 +362,8 @@ impl Printer<'_> {
             TypeForm::Opaque { domain, name, .. } => {
                 self.put("opaque(");
                 let names: Vec<Name> = domain.iter().chain(name).copied().collect();
-                self.list(names, |printer, name| printer.put(&printer.names.texts.text(name).to_owned()));
+                let texts = &self.names.texts;
+                self.list(names, |printer, name| printer.put(texts.text(name)));
                 self.put(")");
             }
         }
