@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use crate::Lower;
+use crate::onnx::text::Production;
 use crate::tensor::PaddingValue;
 use crate::write::{NOTATIONS, Notation};
 use clap::builder::PossibleValue;
@@ -290,7 +291,7 @@ pub(crate) struct Language {
     pub(crate) from: Option<From>,
     /// What an ONNX text is [default: model].
     #[arg(long, value_name = "PART")]
-    pub(crate) production: Option<OnnxPart>,
+    pub(crate) production: Option<Production>,
     /// What to expand: custom fragments (default), all compounds, none, or the operations named.
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
     pub(crate) lower: Option<Lower>,
@@ -410,19 +411,6 @@ pub(crate) enum From {
     Onnx,
     /// A model of ONNX, or a part of one, as text.
     Onnxtxt,
-}
-
-/// What an ONNX text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnnxPart {
-    /// A model: a graph, and functions behind it.
-    Model,
-    /// A graph.
-    Graph,
-    /// A function.
-    Function,
-    /// A node.
-    Node,
 }
 
 /// A notation that can be written.

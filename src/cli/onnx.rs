@@ -5,13 +5,13 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::onnx::Document;
-use crate::onnx::text::Production;
 use crate::source::Sources;
 use crate::write::{Notation, OnnxForm, Writer};
 
-use super::args::{self, From, Language, OnnxPart};
+use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten};
@@ -33,36 +33,26 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
 /// A document with the sources of its places, or with the reasons for its refusal.
 type Read = (Sources, Option<Document>, Diagnostics);
 
-fn read(input: &Path, form: OnnxForm, language: &Language) -> Result<Read, Unread> {
-    let options = flatten::options(language)?;
+fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
     let mut sources = Sources::new();
     let (document, diagnostics) = match form {
         OnnxForm::Text => {
             let input = io::read(input, options.max_text)?;
             let file = sources.add(input.name, input.text);
-            Document::parse(&sources, file, production(language), &options)
+            Document::parse(&sources, file, language.production.unwrap_or_default(), options)
         }
         OnnxForm::Protobuf => {
             let (name, bytes) = io::read_bytes(input, options.max_text)?;
             let file = sources.add(name, "");
-            Document::decode(file, Bytes::from(bytes), &options)
+            Document::decode(file, Bytes::from(bytes), options)
         }
     };
     Ok((sources, document, diagnostics))
 }
 
-fn production(language: &Language) -> Production {
-    match language.production {
-        None | Some(OnnxPart::Model) => Production::Model,
-        Some(OnnxPart::Graph) => Production::Graph,
-        Some(OnnxPart::Function) => Production::Function,
-        Some(OnnxPart::Node) => Production::Node,
-    }
-}
-
 /// Checks a model: the sources, whether it is accepted, and what was found.
 pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
-    let (sources, document, diagnostics) = read(input, form, language)?;
+    let (sources, document, diagnostics) = read(input, form, language, &flatten::options(language)?)?;
     Ok((sources, document.is_some() && !diagnostics.has_errors(), diagnostics))
 }
 
@@ -77,11 +67,12 @@ pub(crate) fn run(
 ) -> RunResult {
     usable(language, output, verification)?;
     let to = target(form, output)?;
-    let (sources, document, mut diagnostics) = match read(input, form, language) {
+    let read = flatten::options(language).and_then(|options| Ok((read(input, form, language, &options)?, options)));
+    let ((sources, document, mut diagnostics), options) = match read {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let document = document.and_then(|document| flatten(document, language, &mut diagnostics));
+    let document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
     let encoded = document.and_then(|document| encode(&document, to, language, &mut diagnostics));
     reporter.all(&sources, diagnostics);
     reporter.summary();
@@ -95,14 +86,13 @@ pub(crate) fn run(
 }
 
 /// Expands calls; none where that fails.
-fn flatten(mut document: Document, language: &Language, found: &mut Diagnostics) -> Option<Document> {
-    match flatten::options(language).map(|options| document.flatten(&options)) {
-        Ok(Ok(())) => Some(document),
-        Ok(Err(errors)) => {
+fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
+    match document.flatten(options) {
+        Ok(()) => Some(document),
+        Err(errors) => {
             found.extend(errors);
             None
         }
-        Err(_) => None,
     }
 }
 

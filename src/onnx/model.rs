@@ -35,7 +35,7 @@ pub(crate) enum Wire {
     Fixed32,
 }
 
-/// Fields of a message that stay encoded, in the order of their numbers. Most messages have none.
+/// Fields of a message that stay encoded, in the order of the file. Most messages have none.
 pub(crate) type Fields = Option<Box<Vec<Field>>>;
 
 /// A pair of strings.

@@ -1,7 +1,7 @@
 //! Copies of the bodies of functions.
 
 use super::Found;
-use super::functions::{Functions, each_graph};
+use super::functions::Functions;
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
@@ -86,62 +86,53 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in the graph of a model.
     pub(super) fn graph(&mut self, graph: &mut Graph, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
-        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut graph.value_info) };
-        let nodes = std::mem::take(&mut graph.nodes);
-        let imports = self.nodes(nodes, &mut target, opsets)?;
-        (graph.nodes, graph.value_info) = (target.nodes, target.value_info);
-        imports.add_to(self.names, opsets);
-        Ok(())
+        self.top(&mut graph.nodes, &mut graph.value_info, opsets)
     }
 
     /// Expands the calls in a function that stays.
     pub(super) fn function(&mut self, function: &mut Function) -> Expand<()> {
-        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut function.value_info) };
-        let nodes = std::mem::take(&mut function.nodes);
-        let imports = self.nodes(nodes, &mut target, &function.opsets)?;
-        (function.nodes, function.value_info) = (target.nodes, target.value_info);
-        imports.add_to(self.names, &mut function.opsets);
+        self.top(&mut function.nodes, &mut function.value_info, &mut function.opsets)
+    }
+
+    /// Expands the calls among nodes that import operator sets.
+    fn top(
+        &mut self,
+        nodes: &mut Vec<Node>,
+        value_info: &mut Vec<ValueInfo>,
+        opsets: &mut Vec<OperatorSet>,
+    ) -> Expand<()> {
+        let mut imports = Imports::new(self.names, opsets);
+        self.nodes(nodes, value_info, &mut imports)?;
+        imports.add_to(self.names, opsets);
         Ok(())
     }
 
-    fn nodes(&mut self, nodes: Vec<Node>, target: &mut Target, opsets: &[OperatorSet]) -> Expand<Imports> {
-        let mut imports = Imports::new(self.names, opsets);
-        nodes.into_iter().try_for_each(|node| self.node(node, target, &mut imports))?;
-        Ok(imports)
+    /// Expands the calls among nodes that stay, whose names are kept.
+    fn nodes(&mut self, nodes: &mut Vec<Node>, value_info: &mut Vec<ValueInfo>, imports: &mut Imports) -> Expand<()> {
+        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(value_info) };
+        std::mem::take(nodes).into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
+        (*nodes, *value_info) = (target.nodes, target.value_info);
+        Ok(())
     }
 
-    /// Adds a node of a graph that stays, whose names are kept.
     fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
-        if let Some(function) = self.expanded(&node)? {
-            let attributes = std::mem::take(&mut node.attributes);
-            let attributes = attributes.into_iter().map(|attribute| self.own_graphs(attribute, imports));
-            let attributes = attributes.collect::<Expand<Vec<_>>>()?;
-            return self.call(&node, function, attributes, target, imports);
+        for attribute in &mut node.attributes {
+            let graphs = match &mut attribute.value {
+                AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
+                AttributeValue::Graphs(graphs) => graphs,
+                _ => continue,
+            };
+            for graph in graphs {
+                self.nodes(&mut graph.nodes, &mut graph.value_info, imports)?;
+            }
         }
-        let mut has_graphs = false;
-        each_graph(&node, &mut |_| has_graphs = true);
-        if has_graphs {
-            let attributes = std::mem::take(&mut node.attributes).into_iter();
-            node.attributes = attributes.map(|attribute| self.own_graphs(attribute, imports)).collect::<Expand<_>>()?;
+        match self.expanded(&node)? {
+            Some(function) => {
+                let attributes = std::mem::take(&mut node.attributes);
+                self.call(&node, function, attributes, target, imports)
+            }
+            None => self.add(node, target),
         }
-        self.add(node, target)
-    }
-
-    /// Expands the calls in the graphs of an attribute of a node that stays.
-    fn own_graphs(&mut self, mut attribute: Attribute, imports: &mut Imports) -> Expand<Attribute> {
-        let mut own = |graph: &mut Graph| -> Expand<()> {
-            let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(&mut graph.value_info) };
-            let nodes = std::mem::take(&mut graph.nodes);
-            nodes.into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
-            (graph.nodes, graph.value_info) = (target.nodes, target.value_info);
-            Ok(())
-        };
-        match &mut attribute.value {
-            AttributeValue::Graph(graph) => own(graph)?,
-            AttributeValue::Graphs(graphs) => graphs.iter_mut().try_for_each(own)?,
-            _ => {}
-        }
-        Ok(attribute)
     }
 
     /// The function that a node calls, if its calls are expanded.
@@ -331,15 +322,12 @@ impl<'f> Expansion<'f> {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),
             name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call.path, name) }),
+            op_type: node.op_type,
+            domain: node.domain,
+            overload: node.overload,
             attributes: Vec::new(),
             rest: node.rest.clone(),
-            ..Node {
-                op_type: node.op_type,
-                domain: node.domain,
-                overload: node.overload,
-                at: node.at,
-                ..Node::default()
-            }
+            at: node.at,
         };
         if let Some(function) = self.expanded(node)? {
             return self.call(&copy, function, attributes, target, imports);

@@ -157,7 +157,7 @@ fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options)
 }
 
 /// Visits nodes, and those of the graphs in their attributes.
-pub(super) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
     for node in nodes {
         visit(node);
         each_graph(node, &mut |graph| each_node(&graph.nodes, visit));
@@ -165,7 +165,7 @@ pub(super) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
 }
 
 /// Visits the graphs in the attributes of a node.
-pub(super) fn each_graph(node: &Node, visit: &mut dyn FnMut(&Graph)) {
+fn each_graph(node: &Node, visit: &mut dyn FnMut(&Graph)) {
     for attribute in &node.attributes {
         match &attribute.value {
             AttributeValue::Graph(graph) => visit(graph),

@@ -46,23 +46,14 @@ impl Found {
 ///
 /// Functions that cannot be expanded, or more nodes than the options allow.
 pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<(), Diagnostics> {
-    let mut diagnostics = Diagnostics::new(options.strict);
-    let refuse = |found: Vec<Found>, mut diagnostics: Diagnostics| {
-        found.into_iter().for_each(|found| found.report(file, &mut diagnostics));
-        Err(diagnostics)
-    };
     let functions = std::mem::take(&mut model.functions);
-    let table = match Functions::new(&model.names, &functions, options) {
-        Ok(table) => table,
-        Err(found) => return refuse(found, diagnostics),
-    };
-    match expand_all(model, &functions, &table, options) {
-        Ok(()) => Ok(()),
-        Err(found) => {
-            found.report(file, &mut diagnostics);
-            Err(diagnostics)
-        }
-    }
+    let expanded = Functions::new(&model.names, &functions, options)
+        .and_then(|table| expand_all(model, &functions, &table, options).map_err(|found| vec![*found]));
+    expanded.map_err(|found| {
+        let mut diagnostics = Diagnostics::new(options.strict);
+        found.into_iter().for_each(|found| found.report(file, &mut diagnostics));
+        diagnostics
+    })
 }
 
 fn expand_all(

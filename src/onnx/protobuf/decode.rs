@@ -30,9 +30,7 @@ struct Decoder {
 
 /// Keeps a field that nothing looks into.
 fn keep(rest: &mut Fields, reader: &Reader, number: u32, payload: Payload) {
-    let fields = rest.get_or_insert_default();
-    let at = fields.partition_point(|field| field.number <= number);
-    fields.insert(at, reader.keep(number, payload));
+    rest.get_or_insert_default().push(reader.keep(number, payload));
 }
 
 fn text(reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {

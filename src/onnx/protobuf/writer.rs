@@ -70,11 +70,10 @@ impl Writer {
 
     /// Those of the kept fields whose numbers are in a range.
     pub(crate) fn kept(&mut self, fields: &Fields, numbers: std::ops::Range<u32>) {
-        for field in fields.iter().flat_map(|fields| fields.iter()).rev() {
-            if numbers.contains(&field.number) {
-                self.field(field);
-            }
-        }
+        let Some(fields) = fields else { return };
+        let mut found: Vec<&Field> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
+        found.sort_by_key(|field| field.number);
+        found.into_iter().rev().for_each(|field| self.field(field));
     }
 
     fn field(&mut self, Field { number, wire, bytes }: &Field) {

@@ -22,6 +22,7 @@ use cursor::Cursor;
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum Production {
     /// A model: a graph, and functions behind it.
     #[default]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use indexmap::IndexSet;
+
 use super::super::elements::{Elements, Unread};
 use super::Parser;
 use crate::graph::names::NameId;
@@ -32,7 +34,7 @@ pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lost {
     /// Parts that would change.
-    pub(crate) wrong: Vec<String>,
+    pub(crate) wrong: IndexSet<String>,
     /// How many parts have documentation, metadata or fields that are left out.
     pub(crate) left_out: usize,
 }
@@ -56,9 +58,7 @@ fn is_special_float(text: &str) -> bool {
 
 impl Printer<'_> {
     fn wrong(&mut self, what: String) {
-        if !self.lost.wrong.contains(&what) {
-            self.lost.wrong.push(what);
-        }
+        self.lost.wrong.insert(what);
     }
 
     fn put(&mut self, text: &str) {
