@@ -8,6 +8,7 @@ mod check;
 mod complete;
 mod completions;
 mod explain;
+mod expr;
 mod flatten;
 mod fmt;
 mod interrupt;
@@ -133,6 +134,13 @@ fn run(cli: Cli) -> RunResult {
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout")),
             _ => layout::run(&arguments, &mut reporter),
+        },
+        Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
+            (None, None) => show_help(Some("expr")),
+            _ => {
+                let language = cli.language.merge(arguments.language.clone());
+                expr::run(&arguments, &language, &mut reporter)
+            }
         },
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),
