@@ -183,7 +183,7 @@ pub(crate) struct Output {
 }
 
 /// How the result is compared with its source.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Verification {
     /// Evaluate source and result, and tell the largest difference.
     #[arg(long)]
@@ -488,6 +488,8 @@ pub(crate) enum From {
     Onnx,
     /// A model of ONNX, or a part of one, as text.
     Onnxtxt,
+    /// A file of PNNX, with its data beside it.
+    Pnnx,
 }
 
 /// A notation that can be written.

@@ -78,7 +78,7 @@ pub(crate) fn run(
 }
 
 /// Removes what moves nothing in memory, if that is asked for, and tells it.
-fn drop_bitcasts(
+pub(super) fn drop_bitcasts(
     output: &args::Output,
     result: &mut Result<(Graph, Diagnostics), Diagnostics>,
     reporter: &mut Reporter,
@@ -90,7 +90,7 @@ fn drop_bitcasts(
 }
 
 /// Reports the diagnostics and writes the graph.
-fn finish(
+pub(super) fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
     (output, to): (&args::Output, &Notation),
@@ -208,9 +208,9 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
 pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
         // Networks with loops are not documents; a document is then read as usual.
-        None | Some(args::From::Auto | args::From::Loops | args::From::Onnx | args::From::Onnxtxt) => None,
         Some(args::From::Nnef) => Some(Dialect::V1),
         Some(args::From::NnefDraft) => Some(Dialect::Draft),
+        _ => None,
     }
 }
 

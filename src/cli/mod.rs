@@ -19,6 +19,7 @@ mod loops;
 mod man;
 mod models;
 mod onnx;
+mod pnnx;
 mod progress;
 mod report;
 mod run;
@@ -103,6 +104,9 @@ fn run(cli: Cli) -> RunResult {
             return show_help(None);
         };
         let (input, language, output, verification) = (&inputs[0], &cli.language, &cli.output, &cli.verification);
+        if pnnx::is_one(input, language.from) {
+            return pnnx::run(input, language, output, verification, &mut reporter);
+        }
         return match onnx::form(input, language.from) {
             Some(form) => onnx::run(input, form, language, output, verification, &mut reporter),
             None => flatten::run(input, language, output, verification, &mut reporter),

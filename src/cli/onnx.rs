@@ -22,7 +22,7 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
         Some(From::Onnx) => return Some(OnnxForm::Protobuf),
         Some(From::Onnxtxt) => return Some(OnnxForm::Text),
         None | Some(From::Auto) => {}
-        Some(From::Nnef | From::NnefDraft | From::Loops) => return None,
+        Some(From::Nnef | From::NnefDraft | From::Loops | From::Pnnx) => return None,
     }
     match Notation::of_extension(input.extension()?.to_str()?)?.writer {
         Writer::Onnx(form) => Some(form),

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::migrate::target::{Declarations, identifier};
 use crate::graph::names::NameId;
+use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::{Argument, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
 use crate::source::Location;
 use crate::source::names::{Name, Names};
@@ -134,6 +135,20 @@ impl<'d> Builder<'d> {
         let names: Vec<_> = arguments.iter().map(|(name, _)| self.graph.symbols_mut().intern(name)).collect();
         let kind = Known { id: kind, generic: None, gives: Primitive::Scalar };
         self.add_all(kind, arguments.into_iter().map(|(_, value)| value).collect(), Some(&names), results)
+    }
+
+    /// Infers the shapes of the results of the operation that gives a tensor.
+    ///
+    /// # Errors
+    ///
+    /// The shapes of its arguments break a rule.
+    pub(crate) fn infer(&mut self, tensor: TensorId) -> Result<(), ShapeError> {
+        let Some(operation) = self.graph.tensors[tensor.index()].producer else { return Ok(()) };
+        let kind = self.graph.kind_id(&self.graph.operations[operation.index()]);
+        let Some(plan) = Plan::new(&self.graph, kind, false) else { return Ok(()) };
+        let inferred = shapes::infer(&self.graph, operation, &plan)?;
+        self.graph.set_shapes(operation, inferred);
+        Ok(())
     }
 
     fn kind(&mut self, operation: &'static str) -> Result<Known, Unknown> {

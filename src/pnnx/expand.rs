@@ -36,6 +36,8 @@ pub(crate) enum Item {
 pub(crate) struct Context<'a> {
     /// The file of its text.
     pub(crate) file: FileId,
+    /// The place that stands for all of the expression, where its text is not in the file.
+    pub(crate) at: Option<Location>,
     /// The operands.
     pub(crate) operands: &'a [TensorId],
     /// The name of the result.
@@ -113,7 +115,8 @@ impl Expander<'_, '_> {
                 }
             }
             Term::Call(op) => {
-                self.builder.come_from(Location::new(self.context.file, node.span));
+                let at = self.at(node.span);
+                self.builder.come_from(at);
                 let place = Place { op, span: node.span };
                 self.call(op, operands, place, last.then_some(self.context.name))
             }
@@ -121,8 +124,13 @@ impl Expander<'_, '_> {
     }
 
     fn refuse(&mut self, code: Code, span: Span, message: String) -> Item {
-        self.found.report(Diagnostic::new(code, Location::new(self.context.file, span), message));
+        let at = self.at(span);
+        self.found.report(Diagnostic::new(code, at, message));
         Item::Refused
+    }
+
+    fn at(&self, span: Span) -> Location {
+        self.context.at.unwrap_or(Location::new(self.context.file, span))
     }
 
     /// Adds an operation; a result that is not named gets a name after the operation.

@@ -1,10 +1,16 @@
 //! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that hold them.
 
+pub(crate) mod data;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
+mod export;
+mod flatten;
 pub(crate) mod fold;
 pub(crate) mod fuse;
 pub(crate) mod graph;
+pub(crate) mod import;
+mod lower;
+pub(crate) mod model;
 pub(crate) mod number;
 pub(crate) mod parse;
 pub(crate) mod table;

@@ -108,6 +108,19 @@ impl Expression {
         changed
     }
 
+    /// The expression with other terms in the places of its operands.
+    pub(crate) fn with_operands(&self, terms: &[Term]) -> Expression {
+        let mut changed = self.clone();
+        for node in &mut changed.nodes {
+            if let Term::Argument(number) = node.term
+                && let Some(term) = usize::try_from(number).ok().and_then(|number| terms.get(number))
+            {
+                node.term = *term;
+            }
+        }
+        changed
+    }
+
     /// How many operations and lists there are.
     pub(crate) fn operations(&self) -> usize {
         self.nodes.iter().filter(|node| node.term.is_operation()).count()
