@@ -17,6 +17,7 @@ const SCANS: &str = "arises only under --unroll or --flat, with operations of a 
 /// Why codes of options have no example.
 const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
 const ONNX: &str = "is about models of ONNX: src/onnx";
+const PNNX: &str = "is about expressions and files of PNNX: tests/pnnx.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
@@ -140,6 +141,24 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2025", ONNX),
     ("E2026", ONNX),
     ("E2027", ONNX),
+    ("E2201", PNNX),
+    ("E2202", PNNX),
+    ("E2203", PNNX),
+    ("E2204", PNNX),
+    ("E2205", PNNX),
+    ("E2206", PNNX),
+    ("E2207", PNNX),
+    ("E2208", PNNX),
+    ("E2209", PNNX),
+    ("E2210", PNNX),
+    ("E2211", PNNX),
+    ("E2212", PNNX),
+    ("E2221", PNNX),
+    ("E2222", PNNX),
+    ("E2223", PNNX),
+    ("E2224", PNNX),
+    ("E2225", PNNX),
+    ("E2226", PNNX),
 ];
 
 /// Codes that always come together with another one.

@@ -1,15 +1,17 @@
 //! The stored data of operators: an archive with a member `OPERATOR.NAME` for each, raw bytes.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use zip::ZipArchive;
 
 use super::model::{Model, Role, Typed};
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
-/// The types of elements: their name, their bytes, and how the bytes become a number.
-const ELEMENTS: &[(&str, usize, fn(&[u8]) -> Item)] = &[
+/// A type of elements: its name, its bytes, and how the bytes become a number.
+type Row = (&'static str, usize, fn(&[u8]) -> Item);
+
+/// The types of elements.
+const ELEMENTS: &[Row] = &[
     ("f32", 4, |bytes| Item::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
     ("f64", 8, |bytes| Item::Float(f64::from_le_bytes(fixed(bytes)))),
     ("f16", 2, |bytes| Item::Float(half(u16::from_le_bytes(fixed(bytes)), 5))),
@@ -108,31 +110,12 @@ impl Archive {
         }
         wrong
     }
-
-    /// An archive of members, as pnnx writes it: not compressed.
-    ///
-    /// # Errors
-    ///
-    /// Two members have one name.
-    pub(crate) fn of<'a>(members: impl IntoIterator<Item = (String, &'a [u8])>) -> Result<Archive, TensorError> {
-        let fail = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        // A fixed time, so that the same members give the same bytes.
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(zip::DateTime::default());
-        for (name, bytes) in members {
-            writer.start_file(name, options).map_err(|error| fail(&error))?;
-            writer.write_all(bytes).map_err(|error| fail(&error))?;
-        }
-        Ok(Archive { bytes: writer.finish().map_err(|error| fail(&error))?.into_inner() })
-    }
 }
 
 type Opened<'b> = ZipArchive<Cursor<&'b Vec<u8>>>;
 
 /// The number of bytes of data, and of an element.
-fn length(typed: Option<&Typed>) -> Result<(usize, &'static (&'static str, usize, fn(&[u8]) -> Item)), TensorError> {
+fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
     let typed = typed.ok_or_else(|| TensorError::new("the data have no shape"))?;
     let row = ELEMENTS.iter().find(|(name, ..)| *name == typed.element);
     let row = row.ok_or_else(|| TensorError::new(format!("data of the type {} are not read", typed.element)))?;
@@ -185,6 +168,20 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
+    use zip::write::SimpleFileOptions;
+    use zip::{CompressionMethod, ZipWriter};
+
+    /// An archive as pnnx writes it: not compressed.
+    fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Archive {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for (name, bytes) in members {
+            writer.start_file(name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        Archive { bytes: writer.finish().unwrap().into_inner() }
+    }
 
     fn typed(extents: &[i64], element: &str) -> Typed {
         Typed { extents: extents.iter().map(|&extent| Some(extent)).collect(), element: element.into() }
@@ -194,9 +191,8 @@ mod tests {
     fn members_are_read_by_their_types() {
         let f32s: Vec<u8> = [1.0f32, -2.5].iter().flat_map(|x| x.to_le_bytes()).collect();
         let f16s: Vec<u8> = [0x3c00u16, 0xc000, 0x0001, 0x7c00].iter().flat_map(|x| x.to_le_bytes()).collect();
-        let members =
-            [("a.data".to_owned(), &f32s[..]), ("b.w".to_owned(), &[1u8, 0][..]), ("c.h".to_owned(), &f16s[..])];
-        let archive = Archive::of(members).unwrap();
+        let members = [("a.data", &f32s[..]), ("b.w", &[1u8, 0][..]), ("c.h", &f16s[..])];
+        let archive = archive(members);
         assert_eq!(archive.tensor("a.data", &typed(&[2], "f32")), Ok(Tensor::scalars(&[2], vec![1.0, -2.5]).unwrap()));
         assert_eq!(
             archive.tensor("b.w", &typed(&[2, 1], "bool")),
@@ -216,7 +212,7 @@ mod tests {
 
     #[test]
     fn broken_archives_are_refused() {
-        let bytes = Archive::of([("a".to_owned(), &[1u8, 2, 3, 4][..])]).unwrap().bytes;
+        let bytes = archive([("a", &[1u8, 2, 3, 4][..])]).bytes;
         for length in 0..bytes.len() {
             assert!(Archive::new(bytes[..length].to_vec()).is_err(), "{length} bytes");
         }

@@ -40,6 +40,8 @@ pub(crate) struct Context<'a> {
     pub(crate) at: Option<Location>,
     /// The operands.
     pub(crate) operands: &'a [TensorId],
+    /// How many of the operands have the shapes that they have in the source, so that their sizes mean something.
+    pub(crate) shaped: usize,
     /// The name of the result.
     pub(crate) name: NameId,
     /// Whether equal operations become one.
@@ -56,7 +58,7 @@ pub(crate) fn expand(
     found: &mut Diagnostics,
 ) -> Item {
     let extents = |number: u64| {
-        let operand = context.operands.get(usize::try_from(number).ok()?)?;
+        let operand = context.operands.iter().take(context.shaped).nth(usize::try_from(number).ok()?)?;
         let shape = builder.graph.shape(*operand)?;
         Some(shape.extents().iter().map(|extent| extent.known()).collect())
     };
@@ -100,7 +102,8 @@ impl Expander<'_, '_> {
             let item = self.node(node, &operands, last);
             items[slot(id)] = Some(item);
         }
-        items.pop().flatten().unwrap_or(Item::Refused)
+        let root = expression.len().checked_sub(1).map(|last| slot(NodeId::at(last)));
+        root.and_then(|root| items.swap_remove(root)).unwrap_or(Item::Refused)
     }
 
     fn node(&mut self, node: &Node, operands: &[Item], last: bool) -> Item {

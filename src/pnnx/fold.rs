@@ -1,5 +1,7 @@
 //! Folding: operations on literals become their results.
 
+use std::borrow::Cow;
+
 use super::number::{self, Meaning, Number};
 use super::table::Op;
 use super::tokens::Literal;
@@ -31,6 +33,7 @@ impl From<Number> for Literal {
 pub(crate) type Extents<'a> = &'a dyn Fn(u64) -> Option<Vec<Option<i64>>>;
 
 /// No extents are known.
+#[cfg(test)]
 pub(crate) fn no_extents(_: u64) -> Option<Vec<Option<i64>>> {
     None
 }
@@ -38,12 +41,13 @@ pub(crate) fn no_extents(_: u64) -> Option<Vec<Option<i64>>> {
 impl Expression {
     /// The expression with the operations on literals replaced by their results. What has no result, such
     /// as an integer divided by zero, stays. Sizes are replaced where the extents are known.
-    pub(crate) fn folded(&self, extents: Extents) -> Expression {
+    pub(crate) fn folded(&self, extents: Extents) -> Cow<'_, Expression> {
         let mut folded = Expression::with_capacity(self.len());
         // What each node becomes: a literal, which is added where it turns out to be an operand of something
         // that stays, or a node.
         let mut became: Vec<Result<Literal, NodeId>> = Vec::with_capacity(self.len());
         let mut operands: Vec<NodeId> = Vec::new();
+        let mut changed = false;
         for (_, node) in self.nodes() {
             let result = match node.term {
                 Term::Literal(literal) => Some(literal),
@@ -51,6 +55,7 @@ impl Expression {
                 Term::Argument(_) | Term::List => None,
             };
             if let Some(literal) = result {
+                changed |= node.term.is_operation();
                 became.push(Ok(literal));
                 continue;
             }
@@ -67,10 +72,13 @@ impl Expression {
                 *last = Err(id);
             }
         }
+        if !changed {
+            return Cow::Borrowed(self);
+        }
         if let (Some(Ok(literal)), Some(root)) = (became.last(), self.root()) {
             folded.push(Term::Literal(*literal), root.span, &[]);
         }
-        folded.in_order()
+        Cow::Owned(folded.in_order())
     }
 
     /// The result of an operation whose operands are literals.

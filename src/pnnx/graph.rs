@@ -41,7 +41,9 @@ impl Graph {
         let mut builder = Builder::new("expression", target.declarations());
         let Some(operands) = inputs(&mut builder, expression, file, form, &mut found) else { return Err(found) };
         let name = builder.name("y");
-        let context = Context { file, at: None, operands: &operands, name, share: form.share, max_ops: form.max_ops };
+        let shaped = form.shapes.len();
+        let (share, max_ops) = (form.share, form.max_ops);
+        let context = Context { file, at: None, operands: &operands, shaped, name, share, max_ops };
         let item = expand(&mut builder, expression, context, &mut found);
         let span = expression.root().map_or(Span::default(), |root| root.span);
         match &item {

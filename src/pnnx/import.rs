@@ -347,7 +347,8 @@ pub(super) fn expand_items(
         });
     }
     let expression = expression.with_operands(&places);
-    let context = Context { file, at, operands: &tensors, name, share: false, max_ops: options.max_ops };
+    let (shaped, max_ops) = (tensors.len(), options.max_ops);
+    let context = Context { file, at, operands: &tensors, shaped, name, share: false, max_ops };
     expand::expand(builder, &expression, context, found)
 }
 

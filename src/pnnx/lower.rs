@@ -377,3 +377,16 @@ fn norm(line: &mut Line) -> Option<Vec<TensorId>> {
     }
     drop_axes(line, y, axes).map(|y| vec![y])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn the_documentation_has_all_operators() {
+        let page = include_str!("../../docs/pnnx.md");
+        for kind in TABLE.iter().flat_map(|(kinds, _)| *kinds) {
+            assert!(page.contains(&format!("`{kind}`")), "docs/pnnx.md lacks {kind}");
+        }
+    }
+}

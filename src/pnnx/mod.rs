@@ -9,10 +9,13 @@ pub(crate) mod fold;
 pub(crate) mod fuse;
 pub(crate) mod graph;
 pub(crate) mod import;
+mod library;
 mod lower;
 pub(crate) mod model;
 pub(crate) mod number;
 pub(crate) mod parse;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tokens;
 pub(crate) mod tree;

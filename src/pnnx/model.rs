@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
-use super::tokens::Literal;
-use super::tokens::{Token, TokenKind, tokens};
+use super::tokens::{Literal, Token, TokenKind, literal, tokens};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
@@ -130,12 +129,11 @@ impl Param {
 }
 
 fn setting(text: &str) -> Setting {
-    match tokens(text, true) {
-        (found, misread) if misread.is_empty() => match found[..] {
-            [Token { kind: TokenKind::Literal(literal), .. }] => Setting::Literal(literal),
-            _ => Setting::Word(text.to_owned()),
-        },
-        _ => Setting::Word(text.to_owned()),
+    let (found, misread) = tokens(text, true);
+    let single = matches!(found[..], [Token { kind: TokenKind::Literal, .. }]) && misread.is_empty();
+    match literal(text).filter(|_| single) {
+        Some(literal) => Setting::Literal(literal),
+        None => Setting::Word(text.to_owned()),
     }
 }
 

@@ -201,7 +201,7 @@ mod tests {
             (0.5, 0.520_499_877_813_046_5),
             (1.0, 0.842_700_792_949_714_9),
             (2.0, 0.995_322_265_018_952_7),
-            (2.999, 0.999_977_774_271_125),
+            (2.999, 0.9999777698314002),
             (3.5, 0.999_999_256_901_627_7),
             (5.0, 0.999_999_999_998_462_5),
             (30.0, 1.0),
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn sums_of_exponentials_do_not_overflow() {
-        assert!((logaddexp(1000.0, 1000.0) - 1000.693_147_180_559_9).abs() < 1e-10);
+        assert!((logaddexp(1000.0, 1000.0) - 1_000.693_147_180_559_9).abs() < 1e-10);
         assert_eq!(logaddexp(f64::NEG_INFINITY, f64::NEG_INFINITY), f64::NEG_INFINITY);
         assert_eq!(logaddexp(f64::INFINITY, 3.0), f64::INFINITY);
         assert!(logaddexp(f64::NAN, 1.0).is_nan());

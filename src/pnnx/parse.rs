@@ -4,7 +4,7 @@
 //! the reader is a loop over the tokens with a stack of its own.
 
 use super::table::Op;
-use super::tokens::{Literal, Misread, Token, TokenKind, tokens};
+use super::tokens::{self, Literal, Misread, Token, TokenKind, tokens};
 use super::tree::{Expression, NodeId, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::{FileId, Location, Span};
@@ -259,8 +259,11 @@ impl<'t> Reader<'t> {
     /// An operand that is a single token; none for other tokens.
     fn single(&mut self, token: Token) -> Option<()> {
         match token.kind {
-            TokenKind::Argument(number) => self.argument(number, token.span),
-            TokenKind::Literal(literal) => self.leaf(Term::Literal(literal), token.span),
+            TokenKind::Argument => self.argument(tokens::argument(self.text_of(token.span)), token.span),
+            TokenKind::Literal => {
+                let literal = tokens::literal(self.text_of(token.span)).unwrap_or(Literal::None);
+                self.leaf(Term::Literal(literal), token.span);
+            }
             TokenKind::Pattern => {
                 let name = self.text_of(token.span);
                 let message =

@@ -245,6 +245,31 @@ mod tests {
         assert_eq!(Op::named("Add"), None);
     }
 
+    /// The rows of the tables of `docs/pnnx.md`.
+    #[test]
+    fn the_documentation_has_all_operations() {
+        let page = include_str!("../../docs/pnnx.md");
+        for op in Op::all() {
+            let row = op.row();
+            let operands = match row.arity {
+                (least, most) if least == most => least.to_string(),
+                (least, most) => format!("{least} or {most}"),
+            };
+            let nnef = match row.nnef {
+                Counterpart::Same(name) => format!("`{name}`"),
+                Counterpart::Template(_) => "template".to_owned(),
+                Counterpart::CompileTime => "while expanding".to_owned(),
+                Counterpart::Missing => "none".to_owned(),
+            };
+            let wanted = format!("| `{}` | {operands} | {nnef} |", row.name);
+            assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
+            if let Counterpart::Template(text) = row.nnef {
+                let wanted = format!("| `{}` | `{text}` |", row.name);
+                assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
+            }
+        }
+    }
+
     #[test]
     fn kernels_of_nnef_are_those_of_the_rows() {
         for row in OPERATIONS {

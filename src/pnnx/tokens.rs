@@ -3,14 +3,14 @@
 use crate::source::Span;
 
 /// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name of an operation, perhaps with points: `torch.float`.
     Name,
-    /// `@k`, with its number; none for one that is too large to count.
-    Argument(Option<u64>),
-    /// A literal.
-    Literal(Literal),
+    /// `@k`
+    Argument,
+    /// A literal; see [`literal`].
+    Literal,
     /// `%name`.
     Pattern,
     /// `(`
@@ -41,7 +41,7 @@ pub(crate) enum Literal {
 }
 
 /// A token.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     /// What it is.
     pub(crate) kind: TokenKind,
@@ -96,13 +96,7 @@ fn token(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
         b'[' => single(TokenKind::OpenList),
         b']' => single(TokenKind::CloseList),
         b',' => single(TokenKind::Comma),
-        b'@' => {
-            let len = behind(digits(&text[1..]))?;
-            let number = text[1..len]
-                .iter()
-                .try_fold(0u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
-            Ok((TokenKind::Argument(number), len))
-        }
+        b'@' => Ok((TokenKind::Argument, behind(digits(&text[1..]))?)),
         b'%' => {
             let name = text[1..].iter().take_while(|byte| is_word(**byte)).count();
             Ok((TokenKind::Pattern, behind(name)?))
@@ -110,64 +104,93 @@ fn token(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
         b'+' | b'-' | b'.' | b'0'..=b'9' => number(text, careless),
         byte if byte.is_ascii_alphabetic() || byte == b'_' => {
             let len = text.iter().take_while(|byte| is_word(**byte) || **byte == b'.').count();
-            let kind = match &text[..len] {
-                b"None" => TokenKind::Literal(Literal::None),
-                b"True" => TokenKind::Literal(Literal::Bool(true)),
-                b"False" => TokenKind::Literal(Literal::Bool(false)),
-                word => special(word, careless).map_or(TokenKind::Name, float),
-            };
-            Ok((kind, len))
+            let is_literal = word(&text[..len], careless).is_some();
+            Ok((if is_literal { TokenKind::Literal } else { TokenKind::Name }, len))
         }
         _ => Err(false),
     }
 }
 
-fn float(value: f64) -> TokenKind {
-    TokenKind::Literal(Literal::Float(value))
-}
-
-/// A float that is not finite, without a sign.
-fn special(word: &[u8], careless: bool) -> Option<f64> {
-    match word {
-        b"inf" => Some(f64::INFINITY),
-        b"nan" => Some(f64::NAN),
-        b"nan.0" if careless => Some(f64::NAN),
+/// The literal that is a word.
+fn word(text: &[u8], careless: bool) -> Option<Literal> {
+    match text {
+        b"None" => Some(Literal::None),
+        b"True" => Some(Literal::Bool(true)),
+        b"False" => Some(Literal::Bool(false)),
+        b"inf" => Some(Literal::Float(f64::INFINITY)),
+        b"nan" => Some(Literal::Float(f64::NAN)),
+        b"nan.0" if careless => Some(Literal::Float(f64::NAN)),
         _ => None,
     }
 }
 
+/// A number that is not finite, or is one in a careless text, behind its sign.
+fn special(text: &[u8], careless: bool) -> Option<(f64, usize)> {
+    let len = text.iter().take_while(|byte| is_word(**byte) || **byte == b'.').count();
+    match word(&text[..len], careless)? {
+        Literal::Float(value) => Some((value, len)),
+        _ => None,
+    }
+}
+
+fn signed(text: &[u8]) -> usize {
+    usize::from(matches!(text.first(), Some(b'+' | b'-')))
+}
+
+/// The parts of a number: where the first one ends, whether it is an integer, and where all of it ends, if
+/// it has an imaginary part.
+fn parts(text: &[u8]) -> Option<(usize, bool, Option<usize>)> {
+    let (len, whole) = decimal(text)?;
+    let imaginary = |from: usize| {
+        let end = text.get(from..).filter(|rest| rest.first() == Some(&b'j') && ends(&rest[1..]));
+        end.map(|_| from + 1)
+    };
+    let more = match text.get(len) {
+        Some(b'+' | b'-') => decimal(&text[len..]).and_then(|(more, _)| imaginary(len + more)),
+        _ => imaginary(len),
+    };
+    (more.is_some() || ends(&text[len..])).then_some((len, whole, more))
+}
+
 /// A number with its sign.
 fn number(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
-    let sign = usize::from(matches!(text[0], b'+' | b'-'));
-    let word = text[sign..].iter().take_while(|byte| is_word(**byte) || **byte == b'.').count();
-    if let Some(value) = special(&text[sign..sign + word], careless) {
-        return Ok((float(if text[0] == b'-' { -value } else { value }), sign + word));
+    let sign = signed(text);
+    if let Some((_, len)) = special(&text[sign..], careless) {
+        return Ok((TokenKind::Literal, sign + len));
     }
-    let (len, whole) = decimal(text).ok_or(false)?;
-    let value = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
-    // An imaginary part, by itself or behind a real one.
-    if text.get(len) == Some(&b'j') && ends(&text[len + 1..]) {
-        let imaginary = value(&text[..len]).ok_or(false)?;
-        return Ok((TokenKind::Literal(Literal::Complex(0.0, imaginary)), len + 1));
+    let (len, whole, more) = parts(text).ok_or(false)?;
+    // Up to 18 digits fit.
+    if whole && more.is_none() && len > 18 && parsed::<i64>(&text[..len]).is_none() {
+        return Err(true);
     }
-    if matches!(text.get(len), Some(b'+' | b'-'))
-        && let Some((more, _)) = decimal(&text[len..])
-        && text.get(len + more) == Some(&b'j')
-        && ends(&text[len + more + 1..])
-    {
-        let (real, imaginary) = (value(&text[..len]), value(&text[len..len + more]));
-        let (real, imaginary) = real.zip(imaginary).ok_or(false)?;
-        return Ok((TokenKind::Literal(Literal::Complex(real, imaginary)), len + more + 1));
+    Ok((TokenKind::Literal, more.unwrap_or(len)))
+}
+
+fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The literal that a token of a text is.
+pub(crate) fn literal(text: &str) -> Option<Literal> {
+    let text = text.as_bytes();
+    if let Some(literal) = word(text, true) {
+        return Some(literal);
     }
-    if !ends(&text[len..]) {
-        return Err(false);
+    let sign = signed(text);
+    if let Some((value, _)) = special(&text[sign..], true) {
+        return Some(Literal::Float(if text[0] == b'-' { -value } else { value }));
     }
-    if !whole {
-        return value(&text[..len]).map(|value| (float(value), len)).ok_or(false);
+    match parts(text)? {
+        (len, true, None) => parsed(&text[..len]).map(Literal::Int),
+        (len, false, None) => parsed(&text[..len]).map(Literal::Float),
+        (len, _, Some(end)) if end == len + 1 => Some(Literal::Complex(0.0, parsed(&text[..len])?)),
+        (len, _, Some(end)) => Some(Literal::Complex(parsed(&text[..len])?, parsed(&text[len..end - 1])?)),
     }
-    let digits = std::str::from_utf8(&text[..len]).map_err(|_| false)?;
-    let value = digits.parse::<i64>().map_err(|_| true)?;
-    Ok((TokenKind::Literal(Literal::Int(value)), len))
+}
+
+/// The number of an operand; none if it is too large.
+pub(crate) fn argument(text: &str) -> Option<u64> {
+    text.strip_prefix('@')?.parse().ok()
 }
 
 /// The length of a decimal number with its sign, and whether it is an integer.
@@ -215,10 +238,10 @@ fn ends(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<TokenKind> {
+    fn literals(text: &str) -> Vec<Option<Literal>> {
         let (found, misread) = tokens(text, false);
         assert!(misread.is_empty(), "{text}: {misread:?}");
-        found.into_iter().map(|token| token.kind).collect()
+        found.iter().map(|token| literal(&text[token.span.range()])).collect()
     }
 
     #[test]
@@ -237,16 +260,15 @@ mod tests {
             ("1-2j", Complex(1.0, -2.0)),
             ("3j", Complex(0.0, 3.0)),
             ("-9223372036854775808", Int(i64::MIN)),
-            ("None", None),
             ("True", Bool(true)),
         ];
         for (text, wanted) in cases {
-            assert_eq!(kinds(text), [TokenKind::Literal(wanted)], "{text}");
+            assert_eq!(literals(text), [Some(wanted)], "{text}");
         }
-        assert_eq!(kinds("1-2"), [TokenKind::Literal(Int(1)), TokenKind::Literal(Int(-2))]);
-        assert_eq!(kinds("torch.float nan.0"), [TokenKind::Name, TokenKind::Name]);
-        let [small, large] = [Some(7), Option::None].map(TokenKind::Argument);
-        assert_eq!(kinds("@007 @99999999999999999999"), [small, large]);
+        assert_eq!(literals("1-2"), [Some(Int(1)), Some(Int(-2))]);
+        assert!(tokens("torch.float nan.0", false).0.iter().all(|token| token.kind == TokenKind::Name));
+        assert_eq!(tokens("nan.0", true).0[0].kind, TokenKind::Literal);
+        assert_eq!((argument("@007"), argument("@99999999999999999999")), (Some(7), Option::None));
     }
 
     #[test]

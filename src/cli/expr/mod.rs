@@ -114,7 +114,8 @@ impl Asked {
     }
 
     fn told(&self, parsed: Parsed, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Told> {
-        let folded = arguments.fold.then(|| parsed.expression.folded(&|number| self.extents(number, arguments)));
+        let folded =
+            arguments.fold.then(|| parsed.expression.folded(&|number| self.extents(number, arguments)).into_owned());
         let mut values = None;
         if let Some(sets) = &self.sets {
             let mut each = Vec::new();
