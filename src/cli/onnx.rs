@@ -50,10 +50,18 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
     Ok((sources, document, diagnostics))
 }
 
-/// Checks a model: the sources, whether it is accepted, and what was found.
+/// Checks a model and the expansion of its calls: the sources, whether it is accepted, and what was found.
 pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
-    let (sources, document, diagnostics) = read(input, form, language, &flatten::options(language)?)?;
-    Ok((sources, document.is_some() && !diagnostics.has_errors(), diagnostics))
+    let options = flatten::options(language)?;
+    let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
+    if let Some(document) = document {
+        diagnostics.extend(document.check(&options));
+        if !diagnostics.has_errors() {
+            flatten(document, &options, &mut diagnostics);
+        }
+    }
+    let accepted = !diagnostics.has_errors();
+    Ok((sources, accepted, diagnostics))
 }
 
 /// Flattens a model and writes it, by default in the form of the input.

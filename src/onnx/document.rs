@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::check::{self, Places};
 use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
@@ -15,6 +16,7 @@ use crate::{Lower, Options};
 pub(crate) struct Document {
     pub(crate) parsed: Parsed,
     pub(crate) file: FileId,
+    places: Places,
 }
 
 impl Document {
@@ -26,14 +28,16 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.strict);
-        (parsed.map(|parsed| Document { parsed, file }), diagnostics)
+        (parsed.map(|parsed| Document { parsed, file, places: Places::Text }), diagnostics)
     }
 
     /// Reads a protobuf file, which is not among the texts of the sources: `file` is its name only.
     pub(crate) fn decode(file: FileId, bytes: Bytes, options: &Options) -> (Option<Document>, Diagnostics) {
         let mut diagnostics = Diagnostics::new(options.strict);
         match protobuf::decode(&bytes) {
-            Ok(model) => (Some(Document { parsed: Parsed::Model(Box::new(model)), file }), diagnostics),
+            Ok(model) => {
+                (Some(Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }), diagnostics)
+            }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
                 diagnostics.report(Diagnostic::new(Code::OnnxProtobuf, Self::nowhere(file), message));
@@ -55,16 +59,27 @@ impl Document {
         }
     }
 
+    /// Checks a model. A part of one has nothing to be checked against.
+    pub(crate) fn check(&self, options: &Options) -> Diagnostics {
+        match &self.parsed {
+            Parsed::Model(model) => check::check(model, self.file, self.places, options),
+            _ => Diagnostics::new(options.strict),
+        }
+    }
+
     /// Expands the calls of functions, those that the options name. A part of a model has none.
     ///
     /// # Errors
     ///
     /// Functions that cannot be expanded, or more nodes than the options allow.
     pub(crate) fn flatten(&mut self, options: &Options) -> Result<(), Diagnostics> {
-        let file = self.file;
+        let (file, places) = (self.file, self.places);
         match (self.model(), &options.lower) {
             (None, _) | (_, Lower::None) => Ok(()),
-            (Some(model), _) => inline::expand(model, file, options),
+            (Some(model), _) => {
+                check::external_data(model, file, places, options)?;
+                inline::expand(model, file, options)
+            }
         }
     }
 

@@ -139,6 +139,14 @@ pub(crate) struct Node {
     pub(crate) at: u32,
 }
 
+impl Node {
+    /// The bytes that a copy takes, without graphs in its attributes, whose nodes count themselves.
+    pub(crate) fn bytes(&self) -> usize {
+        let attribute = |attribute: &Attribute| size_of::<Attribute>() + attribute.value.bytes();
+        size_of::<Node>() + self.attributes.iter().map(attribute).sum::<usize>()
+    }
+}
+
 /// An attribute of a node, or the default of one of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attribute {
@@ -169,6 +177,24 @@ pub(crate) enum AttributeValue {
     Tensors(Vec<Tensor>),
     Graphs(Vec<Graph>),
     Types(Vec<Type>),
+}
+
+impl AttributeValue {
+    /// The bytes that a copy takes beside the value itself. Texts and elements of tensors are shared by copies.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::None | Self::Float(_) | Self::Int(_) | Self::String(_) => 0,
+            Self::Tensor(_) => size_of::<Tensor>(),
+            Self::Graph(_) => size_of::<Graph>(),
+            Self::Type(_) => size_of::<Type>(),
+            Self::Floats(values) => size_of_val(&values[..]),
+            Self::Ints(values) => size_of_val(&values[..]),
+            Self::Strings(values) => size_of_val(&values[..]),
+            Self::Tensors(values) => size_of_val(&values[..]),
+            Self::Graphs(values) => size_of_val(&values[..]),
+            Self::Types(values) => size_of_val(&values[..]),
+        }
+    }
 }
 
 /// A constant tensor. Its elements stay encoded.

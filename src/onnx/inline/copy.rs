@@ -1,7 +1,8 @@
 //! Copies of the bodies of functions.
 
 use super::Found;
-use super::functions::Functions;
+use super::call_graph::Size;
+use super::functions::{Functions, each_graph, each_node};
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
@@ -101,6 +102,7 @@ impl<'f> Expansion<'f> {
         value_info: &mut Vec<ValueInfo>,
         opsets: &mut Vec<OperatorSet>,
     ) -> Expand<()> {
+        self.check_size(nodes)?;
         let mut imports = Imports::new(self.names, opsets);
         self.nodes(nodes, value_info, &mut imports)?;
         imports.add_to(self.names, opsets);
@@ -141,19 +143,49 @@ impl<'f> Expansion<'f> {
         Ok(called.filter(|function| self.table.expanded[*function]))
     }
 
-    fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
-        self.made += 1;
-        self.bytes += (size_of::<Node>() + node.attributes.len() * size_of::<Attribute>()) as u64;
-        if self.made > self.max_ops || self.bytes > self.max_bytes {
-            let message = match self.made > self.max_ops {
-                true => format!("the flat model has more than {} nodes", self.max_ops),
-                false => format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20),
-            };
-            let mut found = Found::new(Code::OperationBudget, node.at, message);
-            found.help = Some("raise the limit with --max-ops".to_owned());
-            return Err(Box::new(found));
+    /// Refuses nodes that become too many, before any copy is made.
+    fn check_size(&self, nodes: &[Node]) -> Expand<()> {
+        let mut total = Size { nodes: self.made, calls: self.calls };
+        for node in nodes {
+            total.add(self.table.size(self.names, std::slice::from_ref(node)));
+            if total.nodes > self.max_ops {
+                return Err(self.too_many_nodes(node.at));
+            }
+            if total.calls > self.max_ops {
+                let message = format!("the expansion takes more than {} calls", self.max_ops);
+                return Err(Box::new(
+                    Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
+                ));
+            }
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_nodes(&self, at: u32) -> Box<Found> {
+        let message = format!("the flat model has more than {} nodes", self.max_ops);
+        Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
+    }
+
+    fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+        self.charge(1, node.bytes(), node.at)?;
         target.nodes.push(node);
+        Ok(())
+    }
+
+    /// Counts nodes and the bytes that they take.
+    fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
+        self.made += nodes;
+        self.bytes += bytes as u64;
+        if self.made > self.max_ops {
+            return Err(self.too_many_nodes(at));
+        }
+        if self.bytes > self.max_bytes {
+            let message = format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20);
+            return Err(Box::new(
+                Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
+            ));
+        }
         Ok(())
     }
 
@@ -169,10 +201,6 @@ impl<'f> Expansion<'f> {
         self.calls += 1;
         let function = &self.functions[index];
         let described = || self.table.keys[index].describe(self.names);
-        if self.calls > self.max_ops {
-            let message = format!("the expansion takes more than {} calls", self.max_ops);
-            return Err(Box::new(Found::new(Code::StepBudget, node.at, message)));
-        }
         for (what, given, declared) in [
             ("inputs", node.inputs.len(), function.inputs.len()),
             ("outputs", node.outputs.len(), function.outputs.len()),
@@ -360,7 +388,13 @@ impl<'f> Expansion<'f> {
     }
 
     /// The value that a reference stands for: that of the call, else the default of the function.
-    fn referred(&self, attribute: &Attribute, reference: Name, node: &Node, call: &Call) -> Expand<Option<Attribute>> {
+    fn referred(
+        &mut self,
+        attribute: &Attribute,
+        reference: Name,
+        node: &Node,
+        call: &Call,
+    ) -> Expand<Option<Attribute>> {
         let mut values = call.attributes.iter().chain(&call.function.defaults);
         let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
         let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
@@ -375,6 +409,12 @@ impl<'f> Expansion<'f> {
             );
             return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
         }
+        // A graph that is passed on is copied with each reference.
+        let (mut nodes, mut bytes) = (0, 0);
+        each_graph(&value.value, &mut |graph| {
+            each_node(&graph.nodes, &mut |node| (nodes, bytes) = (nodes + 1, bytes + node.bytes()));
+        });
+        self.charge(nodes, bytes, node.at)?;
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
     }
 

@@ -3,6 +3,7 @@
 //! The names of a copy are paths: what the call makes, then the name in the function (`y_t` for `t` in
 //! the call that makes `y`), as in flat graphs of NNEF. Names of the graph stay as they are.
 
+mod call_graph;
 mod copy;
 mod functions;
 mod opsets;
@@ -13,11 +14,13 @@ use crate::source::{FileId, Location, Span};
 
 use super::model::{Function, Model};
 use copy::Expansion;
-use functions::Functions;
+
+pub(super) use functions::Functions;
+pub(super) use opsets::Imports;
 
 /// What is wrong, and with which node.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(in crate::onnx) struct Found {
     code: Code,
     at: u32,
     message: String,
@@ -31,7 +34,12 @@ impl Found {
         Found { code, at, message, help: None, calls: Vec::new() }
     }
 
-    fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
+    fn help(mut self, help: &str) -> Self {
+        self.help = Some(help.to_owned());
+        self
+    }
+
+    pub(super) fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
         let mut diagnostic = Diagnostic::new(self.code, place(self.at), self.message).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
