@@ -7,9 +7,10 @@ use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
 use super::text::{self, Parsed, Production};
+use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
-use crate::{Lower, Options};
+use crate::{Graph, Lower, Options};
 
 /// A model, or a part of one in a text of its own.
 #[derive(Debug)]
@@ -67,15 +68,24 @@ impl Document {
         }
     }
 
-    /// Expands the calls of functions, those that the options name. A part of a model has none.
+    /// The model as a graph, for pictures, JSON and statistics; none for a part of a model.
+    pub(crate) fn graph(&self, options: &Options) -> Option<Graph> {
+        match &self.parsed {
+            Parsed::Model(model) => Some(view::graph(model, self.file, options)),
+            _ => None,
+        }
+    }
+
+    /// Expands the calls of functions, those that the options name, and the control flow that is known. A part of a
+    /// model has none. Gives warnings.
     ///
     /// # Errors
     ///
-    /// Functions that cannot be expanded, or more nodes than the options allow.
-    pub(crate) fn flatten(&mut self, options: &Options) -> Result<(), Diagnostics> {
+    /// Functions or loops that cannot be expanded, or more nodes than the options allow.
+    pub(crate) fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         let (file, places) = (self.file, self.places);
         match (self.model(), &options.lower) {
-            (None, _) | (_, Lower::None) => Ok(()),
+            (None, _) | (_, Lower::None) => Ok(Diagnostics::new(options.strict)),
             (Some(model), _) => {
                 check::external_data(model, file, places, options)?;
                 inline::expand(model, file, options)

@@ -12,5 +12,6 @@ pub(crate) mod protobuf;
 mod schema;
 pub(crate) mod text;
 pub(crate) mod types;
+mod view;
 
 pub(crate) use document::Document;

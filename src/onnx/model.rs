@@ -7,6 +7,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
 
@@ -69,6 +70,18 @@ pub(crate) struct Model {
     pub(crate) metadata: Vec<Entry>,
     pub(crate) functions: Vec<Function>,
     pub(crate) rest: Fields,
+    /// The calls that were expanded, see [`Node::origin`].
+    pub(crate) calls: Vec<ExpandedCall>,
+}
+
+/// A call of a function that was expanded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ExpandedCall {
+    /// The call that it was copied with.
+    pub(crate) parent: OriginId,
+    pub(crate) function: Name,
+    /// Where it stands in a text; 0 in a protobuf file.
+    pub(crate) at: u32,
 }
 
 /// The names of a model.
@@ -137,6 +150,8 @@ pub(crate) struct Node {
     pub(crate) rest: Fields,
     /// Where it starts in a text; 0 in a protobuf file.
     pub(crate) at: u32,
+    /// The call that it is a copy for.
+    pub(crate) origin: OriginId,
 }
 
 impl Node {

@@ -208,3 +208,6 @@ impl<'m> Check<'m> {
         self.scopes.give_default(name);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,8 @@ pub(in crate::onnx) struct Functions {
     pub(in crate::onnx) keys: Vec<Key>,
     /// Whether calls of a function are expanded.
     pub(in crate::onnx) expanded: Vec<bool>,
+    /// Whether a function has this name, by the number of the name: most nodes are no calls.
+    named: Vec<bool>,
     /// What a call of each function becomes.
     sizes: Vec<Size>,
 }
@@ -65,11 +67,14 @@ impl Functions {
         functions: &[Function],
         options: &Options,
     ) -> Result<Self, Vec<Found>> {
-        let mut table = Functions::default();
+        let mut table = Functions { named: vec![false; names.texts.len()], ..Functions::default() };
         let mut found = Vec::new();
         for (i, function) in functions.iter().enumerate() {
             let key = Key::of_function(names, function);
             table.keys.push(key);
+            if let Some(named) = key.name.and_then(|name| table.named.get_mut(name.index())) {
+                *named = true;
+            }
             table.any_overload.insert(Key { overload: None, ..key }, i);
             table.expanded.push(is_expanded(&key.describe(names), names, key, options));
             if table.by_key.insert(key, i).is_some() {
@@ -95,7 +100,8 @@ impl Functions {
     ///
     /// There are functions of that name, but not the overload.
     pub(in crate::onnx) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
-        if self.keys.is_empty() {
+        let is_named = |name: Name| self.named.get(name.index()).is_some_and(|named| *named);
+        if !node.op_type.is_some_and(is_named) {
             return Ok(None);
         }
         let key = Key::of_node(names, node);
