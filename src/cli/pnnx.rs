@@ -144,7 +144,7 @@ pub(crate) fn run(
     };
     flatten::finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
         if output.stats {
-            stats::tell(None, graph, removed, (language, false), reporter);
+            stats::tell(None, graph, removed, reporter);
         }
         Ok(true)
     })
