@@ -223,3 +223,43 @@ fn long_chains_are_read_folded_and_expanded() {
     .unwrap();
     assert_eq!(found, json!([100_000.5]));
 }
+
+/// What the fuzz targets demand, on their seeds and on parts of them.
+#[test]
+fn graphs_are_written_as_files_that_read_back() {
+    use nnef_flatten::{Graph, Lower, Options};
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
+    let seeds = |name: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(folder.join(name)).unwrap();
+        entries.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
+    };
+    let written = |graph: Graph| {
+        let file = graph.to_pnnx();
+        let again = Graph::from_pnnx(&file, &Options::untrusted()).unwrap_or_else(|found| panic!("{file}\n{found}"));
+        assert_eq!(again.outputs().len(), graph.outputs().len(), "{file}");
+    };
+    let mut count = 0;
+    for text in seeds("expression") {
+        for end in 0..=text.len() {
+            if let Ok(graph) = Graph::from_expression(&text[..end], &Options::default()) {
+                written(graph);
+                count += 1;
+            }
+        }
+    }
+    for text in seeds("param") {
+        let lines: Vec<&str> = text.lines().collect();
+        for left_out in 0..=lines.len() {
+            let kept = lines.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, line)| format!("{line}\n"));
+            let text: String = kept.collect();
+            for lower in [Lower::Custom, Lower::All] {
+                let options = Options::default().with(|options| options.lower = lower.clone());
+                if let Ok(graph) = Graph::from_pnnx(&text, &options) {
+                    written(graph);
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 10, "{count}");
+}

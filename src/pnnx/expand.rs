@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
@@ -87,20 +88,32 @@ struct Place {
 
 impl Expander<'_, '_> {
     fn expression(&mut self, expression: &Expression) -> Item {
-        // One item for each node, or for each class of equal nodes.
-        let classes = self.context.share.then(|| expression.classes().0);
-        let slot = |id: NodeId| classes.as_ref().map_or(id.index(), |classes| classes[id.index()] as usize);
+        if self.context.share {
+            return self.shared(expression);
+        }
+        // The nodes are in the order of reverse Polish notation.
+        let mut stack: Vec<Item> = Vec::new();
+        for (id, node) in expression.nodes() {
+            let first = stack.len().saturating_sub(expression.operands(node).len());
+            let operands: SmallVec<[Item; 3]> = stack.drain(first..).collect();
+            let item = self.node(node, &operands, id.index() + 1 == expression.len());
+            stack.push(item);
+        }
+        stack.pop().unwrap_or(Item::Refused)
+    }
+
+    /// The same with one item for all nodes of a class.
+    fn shared(&mut self, expression: &Expression) -> Item {
+        let (classes, _) = expression.classes();
+        let slot = |id: NodeId| classes[id.index()] as usize;
         let mut items: Vec<Option<Item>> = vec![None; expression.len()];
         for (id, node) in expression.nodes() {
-            if items[slot(id)].is_some() {
-                continue;
+            if items[slot(id)].is_none() {
+                let operands = expression.operands(node).iter();
+                let operands: SmallVec<[Item; 3]> =
+                    operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
+                items[slot(id)] = Some(self.node(node, &operands, id.index() + 1 == expression.len()));
             }
-            let last = id.index() + 1 == expression.len();
-            let operands = expression.operands(node).iter();
-            let operands: smallvec::SmallVec<[Item; 3]> =
-                operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
-            let item = self.node(node, &operands, last);
-            items[slot(id)] = Some(item);
         }
         let root = expression.len().checked_sub(1).map(|last| slot(NodeId::at(last)));
         root.and_then(|root| items.swap_remove(root)).unwrap_or(Item::Refused)
@@ -231,7 +244,7 @@ impl Expander<'_, '_> {
     }
 
     /// The operands, those of lower ranks with axes in front, and the shape of the result.
-    fn align(&mut self, operands: &[Item], place: Place) -> Option<(smallvec::SmallVec<[Item; 3]>, Option<Shape>)> {
+    fn align(&mut self, operands: &[Item], place: Place) -> Option<(SmallVec<[Item; 3]>, Option<Shape>)> {
         let tensors = || {
             operands.iter().filter_map(|operand| match operand {
                 Item::Tensor(tensor) => Some(*tensor),
@@ -258,7 +271,7 @@ impl Expander<'_, '_> {
             self.refuse(Code::ExpressionShapes, place.span, message);
             return None;
         };
-        let mut aligned = smallvec::SmallVec::new();
+        let mut aligned = SmallVec::new();
         for operand in operands {
             aligned.push(match operand {
                 Item::Tensor(tensor) => Item::Tensor(self.raise(*tensor, rank)),

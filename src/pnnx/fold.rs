@@ -42,12 +42,14 @@ impl Expression {
     /// The expression with the operations on literals replaced by their results. What has no result, such
     /// as an integer divided by zero, stays. Sizes are replaced where the extents are known.
     pub(crate) fn folded(&self, extents: Extents) -> Cow<'_, Expression> {
+        if !self.nodes().any(|(_, node)| self.may_fold(node)) {
+            return Cow::Borrowed(self);
+        }
         let mut folded = Expression::with_capacity(self.len());
         // What each node becomes: a literal, which is added where it turns out to be an operand of something
         // that stays, or a node.
         let mut became: Vec<Result<Literal, NodeId>> = Vec::with_capacity(self.len());
         let mut operands: Vec<NodeId> = Vec::new();
-        let mut changed = false;
         for (_, node) in self.nodes() {
             let result = match node.term {
                 Term::Literal(literal) => Some(literal),
@@ -55,7 +57,6 @@ impl Expression {
                 Term::Argument(_) | Term::List => None,
             };
             if let Some(literal) = result {
-                changed |= node.term.is_operation();
                 became.push(Ok(literal));
                 continue;
             }
@@ -72,13 +73,20 @@ impl Expression {
                 *last = Err(id);
             }
         }
-        if !changed {
-            return Cow::Borrowed(self);
-        }
         if let (Some(Ok(literal)), Some(root)) = (became.last(), self.root()) {
             folded.push(Term::Literal(*literal), root.span, &[]);
         }
         Cow::Owned(folded.in_order())
+    }
+
+    /// Whether an operation may have a result: one whose operands are operations only has if they have.
+    fn may_fold(&self, node: &Node) -> bool {
+        let literal = |id: &NodeId| matches!(self.node(*id).term, Term::Literal(_));
+        match node.term {
+            Term::Call(op) if matches!(op.meaning(), Meaning::Size) => true,
+            Term::Call(_) => self.operands(node).iter().all(literal),
+            _ => false,
+        }
     }
 
     /// The result of an operation whose operands are literals.
