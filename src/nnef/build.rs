@@ -81,7 +81,17 @@ impl<'d> Builder<'d> {
 
     /// The same with a number.
     pub(crate) fn numbered(&mut self, name: NameId, text: &str, ordinal: u32) -> NameId {
-        let segment = self.graph.symbols_mut().intern(text);
+        let segment = self.segment(text);
+        self.part(name, segment, ordinal)
+    }
+
+    /// A part of names.
+    pub(crate) fn segment(&mut self, text: &str) -> Name {
+        self.graph.symbols_mut().intern(text)
+    }
+
+    /// A name below another one with a part that is known.
+    pub(crate) fn part(&mut self, name: NameId, segment: Name, ordinal: u32) -> NameId {
         self.graph.names.child(name, segment, ordinal, false)
     }
 
@@ -101,6 +111,31 @@ impl<'d> Builder<'d> {
         let tensor = self.graph.add_tensor(name, Some(kind.gives));
         self.graph.set_shape(tensor, shape);
         self.add(kind, arguments, &[Output::Tensor(&tensor)]);
+        Ok(tensor)
+    }
+
+    /// Adds an operation with one result of elements of a type, which generic operations are told.
+    ///
+    /// # Errors
+    ///
+    /// The standard has no such operation.
+    pub(crate) fn emit_of(
+        &mut self,
+        of: Primitive,
+        operation: &'static str,
+        arguments: impl IntoIterator<Item = Value>,
+        name: NameId,
+        shape: Option<Shape>,
+    ) -> Result<TensorId, Unknown> {
+        if of == Primitive::Scalar {
+            return self.emit(operation, arguments, name, shape);
+        }
+        let kind = self.kind(operation)?;
+        let tensor = self.graph.add_tensor(name, Some(of));
+        self.graph.set_shape(tensor, shape);
+        let arguments = (0..).zip(arguments).map(|(i, value)| Argument { key: Key::Param(i), value });
+        let source = (self.at, OriginId::NONE);
+        self.graph.add_operation(kind.id, (Some(of), true), arguments, &[Output::Tensor(&tensor)], source);
         Ok(tensor)
     }
 

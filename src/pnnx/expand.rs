@@ -17,6 +17,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Shape, TensorId, Value};
 use crate::nnef::build::Builder;
+use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
 /// What a node of an expression becomes.
@@ -73,11 +74,14 @@ struct Expander<'a, 'd> {
     builder: &'a mut Builder<'d>,
     context: Context<'a>,
     found: &'a mut Diagnostics,
-    /// How many results are named after each operation.
-    counts: FxHashMap<&'static str, u32>,
+    /// The part of names for each operation, and how many results have it.
+    counts: FxHashMap<&'static str, (Name, u32)>,
     /// Operands with axes in front.
     aligned: FxHashMap<(TensorId, usize), TensorId>,
 }
+
+/// The operands of an operation.
+type Operands = SmallVec<[Item; 3]>;
 
 /// An operation of the text: what messages are about.
 #[derive(Clone, Copy)]
@@ -95,7 +99,7 @@ impl Expander<'_, '_> {
         let mut stack: Vec<Item> = Vec::new();
         for (id, node) in expression.nodes() {
             let first = stack.len().saturating_sub(expression.operands(node).len());
-            let operands: SmallVec<[Item; 3]> = stack.drain(first..).collect();
+            let operands: Operands = stack.drain(first..).collect();
             let item = self.node(node, &operands, id.index() + 1 == expression.len());
             stack.push(item);
         }
@@ -110,8 +114,7 @@ impl Expander<'_, '_> {
         for (id, node) in expression.nodes() {
             if items[slot(id)].is_none() {
                 let operands = expression.operands(node).iter();
-                let operands: SmallVec<[Item; 3]> =
-                    operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
+                let operands: Operands = operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
                 items[slot(id)] = Some(self.node(node, &operands, id.index() + 1 == expression.len()));
             }
         }
@@ -152,7 +155,7 @@ impl Expander<'_, '_> {
     /// Adds an operation; a result that is not named gets a name after the operation.
     fn call(&mut self, op: Op, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
         let text = op.row().name;
-        if operands.contains(&Item::Refused) {
+        if operands.iter().any(|operand| matches!(operand, Item::Refused)) {
             return Item::Refused;
         }
         let none = |what: &str| format!("{what} has no counterpart in NNEF");
@@ -180,11 +183,12 @@ impl Expander<'_, '_> {
         if let Some(message) = refused {
             return self.refuse(Code::ExpressionCounterpart, place.span, message);
         }
-        let Some((operands, shape)) = self.align(operands, place) else { return Item::Refused };
+        let Some((aligned, shape)) = self.align(operands, place) else { return Item::Refused };
+        let operands = aligned.as_deref().unwrap_or(operands);
         match op.row().nnef {
-            Counterpart::Same(nnef) => self.emit(nnef, &operands, shape, place, name),
+            Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
             Counterpart::Template(_) => match template(op) {
-                Some(template) => self.template(template, &operands, place, name),
+                Some(template) => self.template(template, operands, place, name),
                 None => Item::Refused,
             },
             Counterpart::CompileTime | Counterpart::Missing => Item::Refused,
@@ -218,9 +222,10 @@ impl Expander<'_, '_> {
     }
 
     fn fresh(&mut self, nnef: &'static str) -> NameId {
-        let count = self.counts.entry(nnef).or_default();
+        let builder = &mut *self.builder;
+        let (segment, count) = self.counts.entry(nnef).or_insert_with(|| (builder.segment(nnef), 0));
         *count += 1;
-        self.builder.numbered(self.context.name, nnef, *count)
+        self.builder.part(self.context.name, *segment, *count)
     }
 
     /// Adds the operations of a template. Templates use others, but not themselves.
@@ -243,8 +248,8 @@ impl Expander<'_, '_> {
         items.pop().unwrap_or(Item::Refused)
     }
 
-    /// The operands, those of lower ranks with axes in front, and the shape of the result.
-    fn align(&mut self, operands: &[Item], place: Place) -> Option<(SmallVec<[Item; 3]>, Option<Shape>)> {
+    /// The operands, if those of lower ranks get axes in front, and the shape of the result.
+    fn align(&mut self, operands: &[Item], place: Place) -> Option<(Option<Operands>, Option<Shape>)> {
         let tensors = || {
             operands.iter().filter_map(|operand| match operand {
                 Item::Tensor(tensor) => Some(*tensor),
@@ -257,7 +262,7 @@ impl Expander<'_, '_> {
             .all(|tensor| first.is_some_and(|first| shape_of(first) == shape_of(tensor)) && shape_of(tensor).is_some())
             || tensors().all(|tensor| Some(tensor) == first)
         {
-            return Some((operands.into(), first.and_then(shape_of).cloned()));
+            return Some((None, first.and_then(shape_of).cloned()));
         }
         let Some(shapes) = tensors().map(|tensor| shape_of(tensor).cloned()).collect::<Option<Vec<Shape>>>() else {
             let message = format!("the shapes of the operands of `{}` are not known", place.op.row().name);
@@ -278,7 +283,7 @@ impl Expander<'_, '_> {
                 other => other.clone(),
             });
         }
-        Some((aligned, Some(shape)))
+        Some((Some(aligned), Some(shape)))
     }
 
     /// A tensor with axes in front, up to a rank. Tensors without axes fit everything as they are.

@@ -13,7 +13,7 @@ use super::tree::{Term, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::standard::{COPY, EXTERNAL, VARIABLE};
-use crate::graph::{Extent, Graph, Shape, TensorId, Value};
+use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::nnef::migrate::target::{Target, identifier};
 use crate::source::{FileId, Location, Span};
@@ -156,6 +156,7 @@ impl<'a> Import<'a, '_> {
             self.found.report(diagnostic.help(format!("give it: `--input-shape {text}=…`")));
             return self.hold(operator, vec![Item::Refused]);
         };
+        let of = typed.as_ref().map_or(Primitive::Scalar, |typed| primitive(&typed.element));
         let fits = typed.is_none_or(|typed| fits(&Shape::of(&shape), &typed));
         if !fits {
             self.report(
@@ -165,7 +166,7 @@ impl<'a> Import<'a, '_> {
             );
         }
         let arguments = [Value::Integers(shape.as_slice().into())];
-        if let Ok(tensor) = self.builder.emit(EXTERNAL, arguments, name, Some(Shape::of(&shape))) {
+        if let Ok(tensor) = self.builder.emit_of(of, EXTERNAL, arguments, name, Some(Shape::of(&shape))) {
             self.builder.graph.inputs.push(tensor);
             self.hold(operator, vec![Item::Tensor(tensor)]);
         }
@@ -219,8 +220,9 @@ impl<'a> Import<'a, '_> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let label: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
+        let of = primitive(&typed.element);
         self.members.push((label, member, typed));
-        self.builder.emit(VARIABLE, arguments, name, Some(Shape::of(&shape))).ok()
+        self.builder.emit_of(of, VARIABLE, arguments, name, Some(Shape::of(&shape))).ok()
     }
 
     fn expression(&mut self, operator: &'a Operator) {
@@ -423,6 +425,15 @@ fn items_of(items: Vec<Value>) -> Value {
     match items.iter().map(number).collect::<Option<Vec<f64>>>() {
         Some(scalars) => Value::Scalars(scalars.into()),
         None => Value::Array(items.into()),
+    }
+}
+
+/// What elements of a type are in NNEF.
+fn primitive(element: &str) -> Primitive {
+    match element {
+        "bool" => Primitive::Logical,
+        element if element.starts_with(['i', 'u']) => Primitive::Integer,
+        _ => Primitive::Scalar,
     }
 }
 

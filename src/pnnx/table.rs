@@ -1,6 +1,10 @@
 //! The operations of expressions: one table for reading, folding, evaluation, expansion, fusion,
 //! printing and documentation.
 
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
 use super::number::{self, Meaning, floor_divide, logaddexp, maximum, minimum, remainder};
 use crate::tensor::kernels::{self, Kernel};
 
@@ -56,7 +60,9 @@ impl Op {
 
     /// The operation of a name; templates may use all of them.
     pub(crate) fn find(name: &str) -> Option<Op> {
-        OPERATIONS.binary_search_by(|row| row.name.cmp(name)).ok().map(|at| Op(at as u8))
+        static KNOWN: OnceLock<FxHashMap<&'static str, Op>> = OnceLock::new();
+        let all = || OPERATIONS.iter().map(|row| row.name).zip((0..).map(Op)).collect();
+        KNOWN.get_or_init(all).get(name).copied()
     }
 
     /// All operations that texts may use.
