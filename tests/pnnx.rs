@@ -277,3 +277,144 @@ fn graphs_are_written_as_files_that_read_back() {
     }
     assert!(count > 10, "{count}");
 }
+
+/// Operators of torch and what they compute of `[[1, -2, 3], [-4, 5, -6]]`, or of it in another shape.
+#[test]
+fn operators_are_lowered() {
+    use nnef_flatten::eval::Evaluator;
+    use nnef_flatten::tensor::Tensor;
+    use nnef_flatten::{Graph, Lower, Options};
+    let cases: &[(&str, &[usize], &str, &[usize], &[f64])] = &[
+        ("F.relu", &[2, 3], "", &[2, 3], &[1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("F.relu6", &[6], "", &[6], &[1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("F.leaky_relu", &[6], "negative_slope=0.5", &[6], &[1.0, -1.0, 3.0, -2.0, 5.0, -3.0]),
+        ("F.hardsigmoid", &[6], "", &[6], &[4.0 / 6.0, 1.0 / 6.0, 1.0, 0.0, 1.0, 0.0]),
+        ("F.hardswish", &[6], "", &[6], &[4.0 / 6.0, -2.0 / 6.0, 3.0, 0.0, 5.0, 0.0]),
+        ("F.softsign", &[6], "", &[6], &[0.5, -2.0 / 3.0, 0.75, -0.8, 5.0 / 6.0, -6.0 / 7.0]),
+        ("F.silu", &[2], "", &[2], &[0.731_058_578_630_004_9, -0.238_405_844_044_233_5]),
+        ("F.mish", &[2], "", &[2], &[0.865_098_388_267_310_4, -0.252_501_482_695_708_9]),
+        ("F.softplus", &[2], "beta=2.0 threshold=20.0", &[2], &[1.063_464_005_521_486_3, 0.009_074_963_958_904_869]),
+        ("F.hardtanh", &[6], "min_val=-2.0 max_val=2.0", &[6], &[1.0, -2.0, 2.0, -2.0, 2.0, -2.0]),
+        ("torch.clamp", &[6], "min=0", &[6], &[1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("torch.sum", &[2, 3], "dim=(1) keepdim=False", &[2], &[2.0, -5.0]),
+        ("torch.mean", &[2, 3], "dim=(-2) keepdim=True", &[1, 3], &[-1.5, 1.5, -1.5]),
+        ("torch.sum", &[2, 3], "", &[], &[-3.0]),
+        ("torch.norm", &[2, 3], "dim=(-1) keepdim=False p=2", &[2], &[14f64.sqrt(), 77f64.sqrt()]),
+        ("torch.amax", &[2, 3], "dim=(0)", &[3], &[1.0, 5.0, 3.0]),
+        ("F.softmax", &[2, 1, 3], "dim=1", &[2, 1, 3], &[1.0; 6]),
+        ("F.log_softmax", &[1, 2], "dim=-1", &[1, 2], &[-0.048_587_351_573_742, -3.048_587_351_573_742]),
+        ("torch.transpose", &[2, 3], "dim0=0 dim1=-1", &[3, 2], &[1.0, -4.0, -2.0, 5.0, 3.0, -6.0]),
+        ("torch.permute", &[1, 2, 3], "dims=(2,0,1)", &[3, 1, 2], &[1.0, -4.0, -2.0, 5.0, 3.0, -6.0]),
+        ("torch.flatten", &[1, 2, 3], "start_dim=1 end_dim=-1", &[1, 6], &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]),
+        ("Tensor.view", &[2, 3], "shape=(3,-1)", &[3, 2], &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]),
+        ("torch.squeeze", &[1, 2, 1, 3], "dim=2", &[1, 2, 3], &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]),
+        ("torch.unsqueeze", &[2, 3], "dim=-1", &[2, 3, 1], &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]),
+        ("Tensor.select", &[2, 3], "dim=1 index=-1", &[2], &[3.0, -6.0]),
+        ("Tensor.slice", &[2, 3], "dim=1 start=-2 end=9223372036854775807 step=1", &[2, 2], &[-2.0, 3.0, 5.0, -6.0]),
+        ("Tensor.expand", &[1, 2], "shape=(2,-1,2)", &[2, 1, 2], &[1.0, -2.0, 1.0, -2.0]),
+        ("F.max_pool2d", &[1, 1, 2, 3], "kernel_size=(2,2) stride=(1,1) padding=(0,0)", &[1, 1, 1, 2], &[5.0, 5.0]),
+        ("F.max_pool2d", &[1, 1, 2, 3], "kernel_size=(3,3) stride=(2,2) padding=(1,1)", &[1, 1, 1, 2], &[5.0, 5.0]),
+        ("F.avg_pool2d", &[1, 1, 2, 3], "kernel_size=(2,2) count_include_pad=True", &[1, 1, 1, 1], &[0.0]),
+        (
+            "F.avg_pool2d",
+            &[1, 1, 2, 3],
+            "kernel_size=(2,2) stride=(2,2) padding=(1,1) count_include_pad=False",
+            &[1, 1, 2, 2],
+            &[1.0, 0.5, -4.0, -0.5],
+        ),
+        ("F.adaptive_avg_pool2d", &[1, 2, 1, 3], "output_size=(1,1)", &[1, 2, 1, 1], &[2.0 / 3.0, -5.0 / 3.0]),
+    ];
+    let items = [1.0, -2.0, 3.0, -4.0, 5.0, -6.0];
+    for (kind, from, params, to, wanted) in cases {
+        let count: usize = from.iter().product();
+        let shape: Vec<String> = from.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "7767517\n3 2\npnnx.Input in 0 1 0 #0=({})f32\n{kind} op 1 1 0 1 {params}\npnnx.Output out 1 0 1\n",
+            shape.join(",")
+        );
+        let options = Options::default().with(|options| options.lower = Lower::All);
+        let graph = Graph::from_pnnx(&text, &options).unwrap_or_else(|found| panic!("{text}{found}"));
+        let input = ("v_0".to_owned(), Tensor::scalars(from, items[..count].to_vec()).unwrap());
+        let found = Evaluator::default().run(&graph, &[input], &std::collections::BTreeMap::new());
+        let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
+        let output = &found.outputs[0].1;
+        assert_eq!(output.shape(), *to, "{text}");
+        let close = output.to_scalars().iter().zip(*wanted).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close, "{text} gives {:?}, not {wanted:?}", output.to_scalars());
+    }
+}
+
+/// The same for operators with data.
+#[test]
+fn operators_with_data_are_lowered() {
+    use nnef_flatten::eval::Evaluator;
+    use nnef_flatten::tensor::Tensor;
+    use nnef_flatten::{Graph, Lower, Options};
+    type Data<'a> = &'a [(&'a str, &'a [usize], &'a [f64])];
+    let norm: Data = &[
+        ("running_mean", &[2], &[0.5, 0.0]),
+        ("running_var", &[2], &[4.0, 1.0]),
+        ("weight", &[2], &[2.0, 3.0]),
+        ("bias", &[2], &[1.0, -1.0]),
+    ];
+    let window: Data = &[("weight", &[1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0])];
+    let cases: &[(&str, &[usize], &str, Data, &[usize], &[f64])] = &[
+        ("nn.BatchNorm2d", &[1, 2, 1, 1], "eps=0.0", norm, &[1, 2, 1, 1], &[1.5, -7.0]),
+        ("nn.LayerNorm", &[1, 2], "eps=0.0 normalized_shape=(2)", &norm[2..], &[1, 2], &[3.0, -4.0]),
+        ("nn.PReLU", &[1, 2], "", &[("weight", &[1], &[0.25])], &[1, 2], &[1.0, -0.5]),
+        (
+            "nn.ConvTranspose2d",
+            &[1, 1, 1, 2],
+            "stride=(1,1) padding=(0,0) output_padding=(0,0) dilation=(1,1) groups=1",
+            window,
+            &[1, 1, 2, 3],
+            &[1.0, 0.0, -4.0, 3.0, -2.0, -8.0],
+        ),
+        (
+            "nn.ConvTranspose2d",
+            &[1, 1, 1, 2],
+            "stride=(2,2) padding=(0,0) output_padding=(0,1) dilation=(1,1) groups=1",
+            window,
+            &[1, 1, 2, 5],
+            &[1.0, 2.0, -2.0, -4.0, 0.0, 3.0, 4.0, -6.0, -8.0, 0.0],
+        ),
+        (
+            "nn.Conv1d",
+            &[1, 1, 2],
+            "stride=(1) padding=same dilation=(1) groups=1",
+            &[("weight", &[1, 1, 2], &[1.0, 2.0]), ("bias", &[1], &[10.0])],
+            &[1, 1, 2],
+            &[7.0, 8.0],
+        ),
+        (
+            "nn.Linear",
+            &[2],
+            "",
+            &[("weight", &[3, 2], &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0]), ("bias", &[3], &[0.0, 0.0, 5.0])],
+            &[3],
+            &[1.0, -2.0, 4.0],
+        ),
+    ];
+    let list = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    for (kind, from, params, data, to, wanted) in cases {
+        let stored: String = data.iter().map(|(key, shape, _)| format!(" @{key}=({})f32", list(shape))).collect();
+        let text = format!(
+            "7767517\n3 2\npnnx.Input in 0 1 0 #0=({})f32\n{kind} op 1 1 0 1 {params}{stored}\npnnx.Output out 1 0 1\n",
+            list(from)
+        );
+        let options = Options::default().with(|options| options.lower = Lower::All);
+        let graph = Graph::from_pnnx(&text, &options).unwrap_or_else(|found| panic!("{text}{found}"));
+        let count: usize = from.iter().product();
+        let input = ("v_0".to_owned(), Tensor::scalars(from, [1.0, -2.0][..count].to_vec()).unwrap());
+        let variables = data
+            .iter()
+            .map(|(key, shape, items)| (format!("op.{key}"), Tensor::scalars(shape, items.to_vec()).unwrap()))
+            .collect::<std::collections::BTreeMap<_, _>>();
+        let found = Evaluator::default().run(&graph, &[input], &variables);
+        let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
+        let output = &found.outputs[0].1;
+        assert_eq!(output.shape(), *to, "{text}");
+        let close = output.to_scalars().iter().zip(*wanted).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(close, "{text} gives {:?}, not {wanted:?}", output.to_scalars());
+    }
+}
