@@ -3,8 +3,6 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use bytes::Bytes;
-
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
 use crate::onnx::Document;
@@ -40,12 +38,11 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
         OnnxForm::Text => {
             let input = io::read(input, options.max_text)?;
             let file = sources.add(input.name, input.text);
-            Document::parse(&sources, file, language.production.unwrap_or_default(), options)
+            Document::parse_part(&sources, file, language.production.unwrap_or_default(), options)
         }
         OnnxForm::Protobuf => {
             let (name, bytes) = io::read_bytes(input, options.max_text)?;
-            let file = sources.add(name, "");
-            Document::decode(file, Bytes::from(bytes), options)
+            Document::decode(&name, bytes, &mut sources, options)
         }
     };
     Ok((sources, document, diagnostics))

@@ -256,8 +256,8 @@ codes! {
     DataFlowCycle         "E0972" "E-CYCLE"         error   "cycle without a recurrence";
     LoopDuplicate         "E0973" "E-DUP"           error   "tensor defined twice";
     LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that nothing defines";
-    LoopKept              "E0975" none warning "scan is not unrolled";
-    LoopNotFlat           "E0976" none error   "scan has to stay a loop";
+    LoopKept              "E0975" none warning "loop is not unrolled";
+    LoopNotFlat           "E0976" none error   "loop has to stay";
     ScanArguments         "E0977" none error   "arguments of a scan do not fit its body";
     // Shapes.
     BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";

@@ -14,4 +14,4 @@ pub(crate) mod text;
 pub(crate) mod types;
 mod view;
 
-pub(crate) use document::Document;
+pub use document::Document;
