@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::layout::Removed;
+use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, Writer};
@@ -14,7 +15,8 @@ use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, loops, stats, verify};
+use super::to_onnx::ToOnnx;
+use super::{Failure, RunResult, Status, loops, onnx, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -26,8 +28,8 @@ pub(crate) fn run(
 ) -> RunResult {
     let target = models::target(path(output), output.to)?;
     let to = notation(output, target.is_some())?;
-    if matches!(to.writer, Writer::Onnx(_)) {
-        return Err(Failure::Message(format!("--to {}: only models of ONNX are written so", to.name)));
+    if let Writer::Onnx(form) = to.writer {
+        onnx::fits_stdout(form, output)?;
     }
     language.usable()?;
     if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
@@ -41,7 +43,11 @@ pub(crate) fn run(
         };
         let whole = target.map(Whole::without_data);
         let removed = drop_bitcasts(output, &mut result, reporter);
-        return finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
+        let target = match ToOnnx::new(to, language, None) {
+            Ok(model) => Target { output, to, whole, model },
+            Err(unread) => return report_unread(unread, reporter),
+        };
+        return finish(&sources, result, target, reporter, |graph, reporter| {
             if output.stats {
                 stats::tell(None, graph, removed, (language, false), reporter);
             }
@@ -52,7 +58,7 @@ pub(crate) fn run(
         });
     }
     let opened = models::open(input, &language.limits).and_then(|opened| {
-        let processed = process(opened.input, language, to.dialect == Some(Dialect::V1))?;
+        let processed = process(opened.input, language, to)?;
         Ok((opened.origin, processed))
     });
     let (origin, (mut document, mut result)) = match opened {
@@ -67,7 +73,12 @@ pub(crate) fn run(
         Ok(whole) => whole,
         Err(unread) => return report_unread(unread, reporter),
     };
-    finish(document.sources(), result, (output, to), whole, reporter, |graph, reporter| {
+    let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph));
+    let target = match ToOnnx::new(to, language, graph) {
+        Ok(model) => Target { output, to, whole, model },
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    finish(document.sources(), result, target, reporter, |graph, reporter| {
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
@@ -89,12 +100,19 @@ fn drop_bitcasts(
     Some(removed)
 }
 
+/// Where and in which notation a graph is written.
+struct Target<'o> {
+    output: &'o args::Output,
+    to: &'o Notation,
+    whole: Option<Whole>,
+    model: Option<ToOnnx>,
+}
+
 /// Reports the diagnostics and writes the graph.
 fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
-    (output, to): (&args::Output, &Notation),
-    whole: Option<Whole>,
+    Target { output, to, whole, model }: Target,
     reporter: &mut Reporter,
     verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
 ) -> RunResult {
@@ -108,6 +126,17 @@ fn finish(
     {
         return Ok(Status::Refused);
     }
+    let encoded = match graph.as_ref().zip(model).map(|(graph, model)| model.encode(graph)).transpose() {
+        Ok(encoded) => encoded.map(|(bytes, warnings)| {
+            reporter.all(sources, warnings);
+            bytes
+        }),
+        Err(errors) => {
+            reporter.all(sources, errors);
+            reporter.summary();
+            return Ok(Status::Refused);
+        }
+    };
     let picture = match graph.as_ref().filter(|_| matches!(to.writer, Writer::Picture(_))) {
         Some(graph) => match Picture::new(graph, sources) {
             Some(picture) => Some(picture),
@@ -130,7 +159,7 @@ fn finish(
         Some(graph) => {
             let written = match whole {
                 Some(whole) => whole.write(graph, output.threads, reporter),
-                None => write(graph, picture.as_ref(), output, to),
+                None => write(graph, (picture.as_ref(), encoded.as_deref()), output, to),
             };
             let written = written.and_then(|()| write_source_map(graph, sources, output));
             std::mem::forget(picture);
@@ -146,9 +175,13 @@ fn finish(
 /// A document with its graph and warnings, or with the reasons for its refusal.
 pub(crate) type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
-/// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
-pub(crate) fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
-    process_with(input, &Options { migrate, ..options(language)? })
+/// Reads and expands an input for a notation: NNEF 1.0 and ONNX do not have the provisional dialect, and in
+/// ONNX only some of the compounds of NNEF are operators.
+pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Result<Processed, Unread> {
+    let for_onnx = matches!(to.writer, Writer::Onnx(_));
+    let compounds = for_onnx.then(|| from_nnef::names().collect());
+    let migrate = for_onnx || to.dialect == Some(Dialect::V1);
+    process_with(input, &Options { migrate, compounds, ..options(language)? })
 }
 
 /// The same for commands that do not write the graph: loops are always expanded, and the dialect is
@@ -246,10 +279,16 @@ pub(super) fn notation(output: &args::Output, whole: bool) -> Result<&'static No
 }
 
 /// Writes the graph or its picture.
-fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &Notation) -> Result<(), Failure> {
-    let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture) {
-        (Writer::Picture(write), Some(picture)) => write(picture, out),
-        (Writer::Graph(write), _) => write(graph, output.threads, out),
+fn write(
+    graph: &Graph,
+    (picture, encoded): (Option<&Picture>, Option<&[u8]>),
+    output: &args::Output,
+    to: &Notation,
+) -> Result<(), Failure> {
+    let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture, encoded) {
+        (Writer::Picture(write), Some(picture), _) => write(picture, out),
+        (Writer::Graph(write), ..) => write(graph, output.threads, out),
+        (Writer::Onnx(_), _, Some(encoded)) => out.write_all(encoded),
         _ => Ok(()),
     };
     match path(output) {

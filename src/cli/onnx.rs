@@ -21,6 +21,8 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
     match from {
         Some(From::Onnx) => return Some(OnnxForm::Protobuf),
         Some(From::Onnxtxt) => return Some(OnnxForm::Text),
+        // A folder is a model of NNEF, whatever its name.
+        None | Some(From::Auto) if input.is_dir() => return None,
         None | Some(From::Auto) => {}
         Some(From::Nnef | From::NnefDraft | From::Loops) => return None,
     }
@@ -121,12 +123,16 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<OnnxForm, Failure> {
             _ => return Err(Failure::Message("models of ONNX are written as onnx or onnxtxt".to_owned())),
         },
     };
-    if to == OnnxForm::Protobuf && flatten::path(output).is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::Message(
-            "protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned(),
-        ));
-    }
+    fits_stdout(to, output)?;
     Ok(to)
+}
+
+/// Refuses protobuf on a terminal.
+pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Failure> {
+    if to != OnnxForm::Protobuf || flatten::path(output).is_some() || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
 }
 
 /// Refuses options that mean nothing for models of ONNX.

@@ -339,6 +339,9 @@ codes! {
     OnnxReassigned        "E2025" none error   "input of a function assigned in it";
     OnnxReference         "E2026" none error   "attribute of another type than the function takes";
     OnnxOpset             "E2027" none error   "operator sets of two versions";
+    OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
+    OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
+    OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
 }
 
 impl Code {

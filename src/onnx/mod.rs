@@ -5,6 +5,7 @@
 
 mod document;
 mod elements;
+pub(crate) mod from_nnef;
 mod inline;
 pub(crate) mod model;
 pub(crate) mod protobuf;
