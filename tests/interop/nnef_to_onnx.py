@@ -8,7 +8,7 @@ here for compounds. Its model has to pass onnx.checker with shapes inferred, and
 row of the table of rules in docs/onnx.md has cases, but those that are refused, which have to be refused. Then whole models
 below --models are translated and, where `io.npz` lies beside them, run. Needs the packages numpy, onnx, onnxruntime.
 """
-import argparse, collections, os, pathlib, re, subprocess, sys, tempfile
+import argparse, collections, json, os, pathlib, re, shutil, struct, subprocess, sys, tempfile
 
 import numpy as np
 import onnx
@@ -19,8 +19,9 @@ import primitives
 from primitives import CASES, Source, broadcastable, call, case, document
 
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
-# Models whose operations are all those of the standard, but for inputs, must be translated.
-SOURCES = ("external", "tract_core_external")
+# The operations of the standard, and what exporters write for inputs.
+STANDARD = set(re.findall(r"^fragment (\w+)", (HERE / "src/nnef/std/nnef-1.0.nnef").read_text(), re.M))
+SOURCES = ("tract_core_external",)
 
 
 def literal_or_tensor(s, make):
@@ -167,6 +168,12 @@ def of_vendors(s, name):
     return {"x": x}, text.get(name, "%s(x, axes = [%d])" % (name, axis)), [x]
 
 
+@case("HardSigmoid")
+def hard_sigmoid(s, name):
+    x = s.tensor(s.shape(1, 4), -4, 4)
+    return {"x": x}, s.pick(["HardSigmoid_v3(x, alpha = 0.3)", "HardSigmoid(x)"]), [x]
+
+
 @case("mean_variance_normalization")
 def mean_variance(s, name):
     x = s.tensor(s.shape(2, 4))
@@ -266,40 +273,111 @@ def operations(args, folder):
     return failed
 
 
+def listed(args, source):
+    """The flat graph of a model, if it can be had."""
+    done = subprocess.run([args.bin, "-q", "--unroll", "--to", "json", str(source)], capture_output=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def with_random_data(args, source, graph, folder):
+    """A copy of a model with random data for its variables; none if they are too many."""
+    operations = [operation for operation in graph["operations"] if operation["name"] == "variable"]
+    shapes = {op["attributes"]["label"]: (op["attributes"]["shape"], op["dtype"]) for op in operations}
+    if not shapes or sum(np.prod(shape) for shape, _ in shapes.values()) > args.most:
+        return None
+    place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    shutil.copy(source, place / "graph.nnef")
+    rng = np.random.default_rng(0)
+    for label, (shape, dtype) in shapes.items():
+        data = rng.uniform(0.01, 0.1, shape).astype(np.float32)
+        bits, kind, data = {"integer": (64, 4, data.astype(np.int64)), "logical": (8, 5, data > 0)}.get(dtype, (32, 0, data))
+        extents = list(shape) + [0] * (8 - len(shape))
+        header = struct.pack("<2sBBII8III", b"\x4e\xef", 1, 0, data.nbytes, len(shape), *extents, bits, kind)
+        path = place / (label + ".dat")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(header.ljust(128, b"\0") + data.tobytes())
+    return place / "graph.nnef"
+
+
+def random_feed(path):
+    """Random inputs of a model; none where extents are open."""
+    kinds = {1: np.float32, 7: np.int64, 9: bool}
+    feed = {}
+    for value in onnx.load(path).graph.input:
+        tensor = value.type.tensor_type
+        shape = [dim.dim_value for dim in tensor.shape.dim]
+        if not all(shape):
+            return None
+        feed[value.name] = np.random.default_rng(1).uniform(0, 1, shape).astype(kinds[tensor.elem_type])
+    return feed
+
+
+def evaluated(args, source, feed, folder):
+    given, found = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
+    np.savez(given, **feed)
+    try:
+        done = subprocess.run([args.bin, "run", "-q", "--inputs", given, "-o", found, str(source)], capture_output=True, timeout=args.patience)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        return None
+    with np.load(found) as outputs:
+        return dict(outputs)
+
+
+def model(args, source, folder):
+    """What becomes of a model: refused, translated, runs, or numbers that agree."""
+    target, data = os.path.join(folder, "model.onnx"), source.parent / "io.npz"
+    command = [args.bin, "-q", "--unroll", "--to", "onnx", "-o", target]
+    why, used = run([*command, str(source)], None), source
+    if why and "E2092" in why:
+        graph = listed(args, source)
+        used = graph and with_random_data(args, source, graph, folder)
+        if not used:
+            return "refused", "too large to be tried with random data"
+        why = run([*command, str(used)], None)
+    if why:
+        return "refused", why.splitlines()[0]
+    onnx.checker.check_model(target, full_check=True)
+    if used is source and data.exists():
+        with np.load(data) as arrays:
+            feed = wanted = dict(arrays)
+    else:
+        feed = random_feed(target)
+        wanted = feed and evaluated(args, used, feed, folder)
+    if feed is None:
+        onnxruntime.InferenceSession(target)
+        return "translated", None
+    outputs = computed(target, feed)
+    if wanted is None:
+        return "runs", None
+    for key, value in outputs.items():
+        why = apart(value, wanted[key])
+        assert not why, "%s %s" % (key, why)
+    return "agrees", None
+
+
 def models(args, folder):
-    """Translates whole models, and runs those that have numbers."""
-    translated, ran, failed, standard = [], [], 0, 0
+    """Translates whole models, and runs those that have numbers, and others with random ones."""
+    counts, failed, standard = collections.Counter(), 0, collections.Counter()
     for source in sorted(args.models.glob("*/graph.nnef")):
-        name = source.parent.name
-        target = os.path.join(folder, "model.onnx")
-        why = run([args.bin, "-q", "--unroll", "--to", "onnx", str(source), "-o", target], None)
-        listed = subprocess.run([args.bin, "-q", "--unroll", "--to", "json", str(source)], capture_output=True)
-        vendor = set(re.findall(rb'"name": ?"((?:tract|onnx)_\w+|\w+_v\d+)"', listed.stdout)) - {b"tract_core_external"}
-        is_standard = listed.returncode == 0 and not vendor
-        standard += is_standard
-        if why:
-            if args.v or is_standard:
-                print("%s%s: %s" % ("== " if is_standard else "", name, why))
-            continue
-        translated.append(name)
-        data = source.parent / "io.npz"
+        graph = listed(args, source)
+        names = {operation["name"] for operation in graph["operations"]} if graph else {"?"}
+        own = all(name in STANDARD or name in SOURCES for name in names)
         try:
-            if not data.exists():
-                onnx.checker.check_model(target, full_check=True)
-                continue
-            with np.load(data) as arrays:
-                arrays = dict(arrays)
-            outputs = computed(target, arrays)
-            for key in outputs:
-                why = apart(outputs[key], arrays[key])
-                assert not why, "%s %s" % (key, why)
-            ran.append(name)
+            found, why = model(args, source, folder)
         except Exception as error:
-            failed += 1
-            print("== %s: %s" % (name, error))
-    print("onnx: %d models are translated, %d of them run and give the numbers of io.npz: %s" % (
-        len(translated), len(ran), ", ".join(ran)))
-    print("onnx: %d models have standard operations only" % standard)
+            found, why = "failed", error
+        counts[found] += 1
+        standard[found] += own
+        failed += found == "failed"
+        if args.v or found == "failed":
+            print("%s%s%s: %s%s" % ("== " if found == "failed" else "", source.parent.name, " (standard)" if own else "", found, ": %s" % why if why else ""))
+        for path in pathlib.Path(folder).glob("tmp*"):
+            shutil.rmtree(path, ignore_errors=True)
+    tell = lambda counts: ", ".join("%s %d" % (what, counts[what]) for what in ("agrees", "runs", "translated", "refused", "failed"))
+    print("onnx: %d models: %s; of %d with standard operations only: %s" % (
+        sum(counts.values()), tell(counts), sum(standard.values()), tell(standard)))
     return failed
 
 
@@ -311,6 +389,8 @@ def main():
     parser.add_argument("--only", help="one operation")
     parser.add_argument("--models", type=pathlib.Path, default=HERE.parent / "shared" / "models")
     parser.add_argument("--no-models", action="store_true")
+    parser.add_argument("--most", type=float, default=3e7, help="numbers of a model that random data are made for")
+    parser.add_argument("--patience", type=float, default=5, help="seconds for the evaluator to run a model")
     parser.add_argument("-v", action="store_true")
     args = parser.parse_args()
     args.bin = os.path.abspath(args.bin)

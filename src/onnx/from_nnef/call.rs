@@ -9,17 +9,19 @@ use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
 pub(super) struct Refused {
     pub(super) code: Code,
     pub(super) message: String,
+    /// What refusals have in common that are told once; none for those of one message.
+    pub(super) group: Option<&'static str>,
 }
 
 impl Refused {
     /// ONNX cannot say what the operation means.
     pub(super) fn meaning(message: impl Into<String>) -> Self {
-        Refused { code: Code::OnnxMeaning, message: message.into() }
+        Refused { code: Code::OnnxMeaning, message: message.into(), group: None }
     }
 
     /// Something has to be known that is not.
     pub(super) fn unknown(message: impl Into<String>) -> Self {
-        Refused { code: Code::OnnxUnknown, message: message.into() }
+        Refused { code: Code::OnnxUnknown, message: message.into(), group: None }
     }
 }
 
@@ -52,11 +54,20 @@ impl<'c> Call<'c> {
         self.graph.operation_name(self.operation)
     }
 
-    /// An argument by the name of its parameter, else the one at a position.
+    /// An argument by the name of its parameter; of an operation that is not of the standard, else the one at a
+    /// position.
     fn argument(&self, name: &str, position: usize) -> Option<Operand<'c>> {
         let (graph, operation) = (self.graph, self.operation);
-        let positional = || graph.arguments(operation).filter(|(key, _)| *key == Key::Positional).nth(position);
-        graph.argument(operation, name).or_else(|| positional().map(|(_, operand)| operand))
+        let at_position = || {
+            let place = |(key, _): &(Key, Operand)| match key {
+                Key::Param(i) => *i as usize == position,
+                Key::Positional | Key::Named(_) => false,
+            };
+            let positional = graph.arguments(operation).filter(|(key, _)| *key == Key::Positional).nth(position);
+            positional.or_else(|| graph.arguments(operation).find(place)).map(|(_, operand)| operand)
+        };
+        let standard = graph.kind(operation).standard;
+        graph.argument(operation, name).or_else(|| at_position().filter(|_| !standard))
     }
 
     fn missing(&self, name: &str) -> Refused {

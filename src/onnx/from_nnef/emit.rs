@@ -179,9 +179,9 @@ impl Emitter {
 
     /// Adds a node with one result.
     pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: Attributes) -> Value {
-        let element = element_of(op, inputs);
+        let (element, dims) = (element_of(op, inputs), dims_of(op, inputs));
         let outputs = self.outputs(op, inputs, attributes, 1);
-        Value { id: outputs[0], element, dims: None }
+        Value { id: outputs[0], element, dims }
     }
 
     /// Adds a node with several results of the type of its first operand.
@@ -384,6 +384,86 @@ fn element_of(op: &str, inputs: &[&Value]) -> Element {
         "Where" => of(1),
         _ => of(0),
     }
+}
+
+/// Operators that compute item by item.
+const BY_ITEM: &[&str] = &[
+    "Identity",
+    "Neg",
+    "Reciprocal",
+    "Abs",
+    "Sign",
+    "Exp",
+    "Log",
+    "Sin",
+    "Cos",
+    "Tan",
+    "Asin",
+    "Acos",
+    "Atan",
+    "Sinh",
+    "Cosh",
+    "Tanh",
+    "Asinh",
+    "Acosh",
+    "Atanh",
+    "Floor",
+    "Sqrt",
+    "Not",
+    "Relu",
+    "Sigmoid",
+    "Softplus",
+    "Elu",
+    "Selu",
+    "LeakyRelu",
+    "Erf",
+    "HardSigmoid",
+    "HardSwish",
+    "Softmax",
+    "LogSoftmax",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Pow",
+    "Mod",
+    "Min",
+    "Max",
+    "Less",
+    "LessOrEqual",
+    "Greater",
+    "GreaterOrEqual",
+    "Equal",
+    "And",
+    "Or",
+    "Where",
+    "Sum",
+    "Cast",
+];
+
+/// The extents of what an operator gives, as far as the graph of NNEF need not say them.
+fn dims_of(op: &str, inputs: &[&Value]) -> Option<Dims> {
+    if !BY_ITEM.contains(&op) {
+        return None;
+    }
+    let dims: Option<Vec<&Dims>> = inputs.iter().map(|value| value.dims.as_ref()).collect();
+    let dims = dims?;
+    let rank = dims.iter().map(|dims| dims.len()).max()?;
+    let extent = |axis: usize| {
+        let extents = dims.iter().filter(|dims| axis + dims.len() >= rank).map(|dims| dims[axis + dims.len() - rank]);
+        extents
+            .reduce(|a, b| {
+                if a == Some(1) {
+                    b
+                } else if b == Some(1) || a == b {
+                    a
+                } else {
+                    a.or(b)
+                }
+            })
+            .flatten()
+    };
+    Some((0..rank).map(extent).collect())
 }
 
 fn kind_of(value: &AttributeValue) -> Option<AttributeType> {

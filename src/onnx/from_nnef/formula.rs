@@ -6,7 +6,7 @@
 
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Element, Value};
-use crate::graph::{Operand, Value as Argument};
+use crate::graph::Value as Argument;
 use crate::onnx::model::AttributeValue;
 
 /// How operands are prepared.
@@ -166,7 +166,7 @@ impl<'e> Evaluation<'e, '_> {
         let mut attributes = Vec::new();
         if self.take("<") {
             while !self.take(">") {
-                attributes.push(self.attribute()?);
+                attributes.extend(self.attribute()?);
                 self.take(",");
             }
         }
@@ -185,22 +185,21 @@ impl<'e> Evaluation<'e, '_> {
         Ok(())
     }
 
-    fn attribute(&mut self) -> Made<(&'e str, AttributeValue)> {
+    /// An attribute; none where the operation has no argument for it.
+    fn attribute(&mut self) -> Made<Option<(&'e str, AttributeValue)>> {
         let name = self.next();
         let value = if self.take("=") { self.next() } else { name };
         if let Some(number) = number(value) {
             let whole = !value.contains('.');
-            return Ok((
-                name,
-                if whole { AttributeValue::Int(number as i64) } else { AttributeValue::Float(number as f32) },
-            ));
+            let number = if whole { AttributeValue::Int(number as i64) } else { AttributeValue::Float(number as f32) };
+            return Ok(Some((name, number)));
         }
         let call = &*self.call;
-        let refused = || {
+        let Some(operand) = call.graph.argument(call.operation, value) else { return Ok(None) };
+        let found = operand.value().and_then(literal).ok_or_else(|| {
             Refused::unknown(format!("`{value}` of `{}` is an attribute in ONNX: it has to be a number", call.name()))
-        };
-        let found = call.graph.argument(call.operation, value).and_then(Operand::value).ok_or_else(refused)?;
-        Ok((name, literal(found).ok_or_else(refused)?))
+        })?;
+        Ok(Some((name, found)))
     }
 }
 

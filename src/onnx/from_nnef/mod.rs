@@ -72,10 +72,19 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
             values[tensor.index()] = Some(value);
         }
     }
+    for output in &graph.outputs {
+        let value = &values[output.index()];
+        if value.as_ref().is_some_and(|value| value.dims.is_none()) {
+            let producer = graph.tensors[output.index()].producer.map(|id| &graph.operations[id.index()]);
+            let name = graph.tensor_name(*output);
+            let refused = Refused::unknown(format!("the number of axes of output `{name}` is not known"));
+            found = found.refused(producer, refused);
+        }
+    }
     let bytes: usize = out.initializers.iter().map(sources::bytes).sum();
     if bytes > MOST_BYTES {
         let message = format!("the constant tensors have {bytes} bytes, a protobuf file at most {MOST_BYTES}");
-        found = found.refused(None, Refused { code: Code::OnnxWeights, message });
+        found = found.refused(None, Refused { code: Code::OnnxWeights, message, group: None });
     }
     if !found.all.is_empty() {
         return Err(found.reported(strict));
@@ -163,25 +172,30 @@ struct Found<'g> {
 }
 
 impl Found<'_> {
-    fn refused(mut self, operation: Option<&Operation>, Refused { code, message }: Refused) -> Self {
+    fn refused(mut self, operation: Option<&Operation>, Refused { code, message, group }: Refused) -> Self {
         let graph = self.graph;
         let diagnostic = || {
             let at = operation.map_or_else(Default::default, |operation| operation.at);
             let diagnostic = Diagnostic::new(code, at, message.clone());
             operation.map_or(diagnostic.clone(), |operation| with_origin(graph, operation, diagnostic))
         };
-        self.all.entry(message.clone()).or_insert_with(|| (diagnostic(), 0)).1 += 1;
+        let key = group.map_or_else(|| message.clone(), str::to_owned);
+        self.all.entry(key).or_insert_with(|| (diagnostic(), 0)).1 += 1;
         self
     }
 
     fn reported(self, strict: bool) -> Diagnostics {
         let mut diagnostics = Diagnostics::new(strict);
-        for (mut diagnostic, count) in self.all.into_values() {
+        for (key, (mut diagnostic, count)) in self.all {
             if count > 1 {
                 diagnostic.message.push_str(&format!(" ({count} operations)"));
             }
-            let scan = diagnostic.message.contains("`tract_core_scan`");
-            diagnostics.report(diagnostic.help_if(scan.then(|| "--unroll expands scans of a known length".to_owned())));
+            let help = match key.as_str() {
+                sources::NO_DATA => Some("data lie beside `graph.nnef`: name the folder or the archive of a model"),
+                key if key.contains("`tract_core_scan`") => Some("--unroll expands scans of a known length"),
+                _ => None,
+            };
+            diagnostics.report(diagnostic.help_if(help.map(str::to_owned)));
         }
         diagnostics
     }

@@ -42,7 +42,9 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
     let (Some(alpha), Some(beta), Some(bias)) = (alpha, beta, bias) else {
         return Err(Refused::unknown("`local_response_normalization` needs numbers for `alpha`, `beta` and `bias`"));
     };
-    let channels = size.len() >= 3 && size.iter().enumerate().all(|(axis, size)| axis == 1 || *size == 1);
+    // onnxruntime has the operator for four axes and windows of odd extent.
+    let odd = size.len() == 4 && size[1] % 2 == 1;
+    let channels = odd && size.iter().enumerate().all(|(axis, size)| axis == 1 || *size == 1);
     if channels {
         let attributes = vec![
             ("alpha", AttributeValue::Float(alpha as f32)),

@@ -4,27 +4,23 @@ use super::call::{Call, Made};
 use super::emit::Value;
 use super::formula::Operands::{self, Numbers, Plain, Real};
 use super::{arrange, convolution, normalize, padding, pool, resample};
+use crate::graph::shapes::without_variant;
 
 /// Makes the nodes of an operation and gives its results.
 type Function = fn(&mut Call) -> Made<Vec<Value>>;
 
-/// What the documentation says of a rule that is a function.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words(
-    #[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads it"))] &'static str,
-);
-
 /// What an operation is in ONNX.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads what functions give"))]
 pub(super) enum Meaning {
     /// A formula, see [`super::formula`].
     Formula(Operands, &'static str),
     /// The first formula where a logical attribute is true, else the second.
     Choice(&'static str, &'static str, &'static str),
     /// A function, and the operators that it gives.
-    Function(Function, Words),
+    Function(Function, &'static str),
     /// An input of the graph or a constant tensor.
-    Source(Words),
+    Source(&'static str),
     /// ONNX cannot say it, and why.
     Refused(&'static str),
 }
@@ -33,9 +29,9 @@ use Meaning::{Choice, Formula, Function as By, Refused, Source};
 
 /// The operations of the standard. Compounds that are not here are expanded.
 pub(super) const STANDARD: &[(&str, Meaning)] = &[
-    ("external", Source(Words("an input of the graph"))),
-    ("constant", Source(Words("a constant tensor; `ConstantOfShape` where one number is repeated often"))),
-    ("variable", Source(Words("a constant tensor with the label as its name"))),
+    ("external", Source("an input of the graph")),
+    ("constant", Source("a constant tensor; `ConstantOfShape` where one number is repeated often")),
+    ("variable", Source("a constant tensor with the label as its name")),
     ("update", Refused("a model of ONNX has no state")),
     // Item by item.
     ("copy", Formula(Plain, "Identity(x)")),
@@ -83,8 +79,8 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("or", Formula(Numbers, "Or(x, y)")),
     ("select", Formula(Numbers, "Where(condition, true_value, false_value)")),
     ("clamp", Formula(Real, "Max(Min(x, b), a)")),
-    ("add_n", By(arrange::add_n, Words("`Sum`"))),
-    ("copy_n", By(arrange::copy_n, Words("`Identity` for each result"))),
+    ("add_n", By(arrange::add_n, "`Sum`")),
+    ("copy_n", By(arrange::copy_n, "`Identity` for each result")),
     // Activations.
     ("relu", Formula(Real, "Relu(x)")),
     ("sigmoid", Formula(Real, "Sigmoid(x)")),
@@ -95,32 +91,32 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("gelu", Formula(Real, "Mul(x, Sigmoid(Mul(1.702, x)))")),
     ("silu", Formula(Real, "Mul(x, Sigmoid(x))")),
     ("leaky_relu", Formula(Real, "LeakyRelu<alpha>(x)")),
-    ("prelu", By(normalize::prelu, Words("`PRelu`, or `Where` if `alpha` has more axes"))),
-    ("softmax", By(normalize::softmax, Words("`Softmax`; `Exp`, `ReduceSum`, `Div` along several axes"))),
+    ("prelu", By(normalize::prelu, "`PRelu`, or `Where` if `alpha` has more axes")),
+    ("softmax", By(normalize::softmax, "`Softmax`; `Exp`, `ReduceSum`, `Div` along several axes")),
     // Matrices.
-    ("matmul", By(convolution::matmul, Words("`MatMul`; `Gemm` where matrices are transposed"))),
-    ("linear", By(convolution::linear, Words("`Gemm`, or `MatMul` and `Add`"))),
+    ("matmul", By(convolution::matmul, "`MatMul`; `Gemm` where matrices are transposed")),
+    ("linear", By(convolution::linear, "`Gemm`, or `MatMul` and `Add`")),
     // Windows.
-    ("conv", By(convolution::conv, Words("`Conv`, with `Pad` in front for borders that repeat items"))),
-    ("deconv", By(convolution::deconv, Words("`ConvTranspose`"))),
-    ("box", By(pool::box_filter, Words("`AveragePool`, and `Mul` for sums"))),
-    ("avg_pool", By(pool::avg_pool, Words("`AveragePool`"))),
-    ("area_downsample", By(pool::area_downsample, Words("`AveragePool`"))),
-    ("debox", By(pool::debox, Words("`ConvTranspose` with a filter of ones"))),
-    ("max_pool", By(pool::max_pool, Words("`MaxPool`, with `Pad` in front unless the border is ignored"))),
-    ("max_pool_with_index", By(pool::max_pool_with_index, Words("`MaxPool`, and integers for places within windows"))),
-    ("argmax_pool", By(pool::argmax_pool, Words("`MaxPool`, and integers for places within windows"))),
-    ("sample", By(pool::sample, Words("`GatherElements`"))),
-    ("desample", By(pool::desample, Words("`ScatterElements<reduction = \"add\">`"))),
-    ("nearest_downsample", By(resample::nearest_downsample, Words("`Slice`"))),
-    ("nearest_upsample", By(resample::nearest_upsample, Words("`Resize<mode = \"nearest\">`"))),
+    ("conv", By(convolution::conv, "`Conv`, with `Pad` in front for borders that repeat items")),
+    ("deconv", By(convolution::deconv, "`ConvTranspose`")),
+    ("box", By(pool::box_filter, "`AveragePool`, and `Mul` for sums")),
+    ("avg_pool", By(pool::avg_pool, "`AveragePool`")),
+    ("area_downsample", By(pool::area_downsample, "`AveragePool`")),
+    ("debox", By(pool::debox, "`ConvTranspose` with a filter of ones")),
+    ("max_pool", By(pool::max_pool, "`MaxPool`, with `Pad` in front unless the border is ignored")),
+    ("max_pool_with_index", By(pool::max_pool_with_index, "`MaxPool`, and integers for places within windows")),
+    ("argmax_pool", By(pool::argmax_pool, "`MaxPool`, and integers for places within windows")),
+    ("sample", By(pool::sample, "`GatherElements`")),
+    ("desample", By(pool::desample, "`ScatterElements<reduction = \"add\">`")),
+    ("nearest_downsample", By(resample::nearest_downsample, "`Slice`")),
+    ("nearest_upsample", By(resample::nearest_upsample, "`Resize<mode = \"nearest\">`")),
     (
         "multilinear_upsample",
-        By(resample::multilinear_upsample, Words("`Resize<mode = \"linear\">`; `MatMul` for other borders")),
+        By(resample::multilinear_upsample, "`Resize<mode = \"linear\">`; `MatMul` for other borders"),
     ),
     // Normalizations.
-    ("batch_normalization", By(normalize::batch_normalization, Words("`BatchNormalization`, or its formula"))),
-    ("local_response_normalization", By(normalize::local_response, Words("`LRN` over channels, else its formula"))),
+    ("batch_normalization", By(normalize::batch_normalization, "`BatchNormalization`, or its formula")),
+    ("local_response_normalization", By(normalize::local_response, "`LRN` over channels, else its formula")),
     // Reductions.
     ("sum_reduce", Choice("normalize", "ReduceMean(input, axes)", "ReduceSum(input, axes)")),
     ("mean_reduce", Formula(Real, "ReduceMean(input, axes)")),
@@ -128,22 +124,22 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("min_reduce", Formula(Numbers, "ReduceMin(input, axes)")),
     ("any_reduce", Formula(Plain, "ReduceMax(input, axes)")),
     ("all_reduce", Formula(Plain, "ReduceMin(input, axes)")),
-    ("argmax_reduce", By(arrange::argmax, Words("`ArgMax`, of one axis that is made of several"))),
-    ("argmin_reduce", By(arrange::argmin, Words("`ArgMin`, of one axis that is made of several"))),
+    ("argmax_reduce", By(arrange::argmax, "`ArgMax`, of one axis that is made of several")),
+    ("argmin_reduce", By(arrange::argmin, "`ArgMin`, of one axis that is made of several")),
     // Shapes.
-    ("reshape", By(arrange::reshape, Words("`Reshape`"))),
-    ("squeeze", By(arrange::squeeze, Words("`Squeeze`"))),
-    ("unsqueeze", By(arrange::unsqueeze, Words("`Unsqueeze`"))),
-    ("transpose", By(arrange::transpose, Words("`Transpose`"))),
-    ("split", By(arrange::split, Words("`Split`"))),
-    ("concat", By(arrange::concat, Words("`Concat`"))),
-    ("stack", By(arrange::stack, Words("`Unsqueeze` and `Concat`"))),
-    ("unstack", By(arrange::unstack, Words("`Split` and `Squeeze`"))),
-    ("slice", By(arrange::slice, Words("`Slice`"))),
-    ("pad", By(padding::pad_operation, Words("`Pad`; `Gather` for `reflect-even`"))),
+    ("reshape", By(arrange::reshape, "`Reshape`")),
+    ("squeeze", By(arrange::squeeze, "`Squeeze`")),
+    ("unsqueeze", By(arrange::unsqueeze, "`Unsqueeze`")),
+    ("transpose", By(arrange::transpose, "`Transpose`")),
+    ("split", By(arrange::split, "`Split`")),
+    ("concat", By(arrange::concat, "`Concat`")),
+    ("stack", By(arrange::stack, "`Unsqueeze` and `Concat`")),
+    ("unstack", By(arrange::unstack, "`Split` and `Squeeze`")),
+    ("slice", By(arrange::slice, "`Slice`")),
+    ("pad", By(padding::pad_operation, "`Pad`; `Gather` for `reflect-even`")),
     ("tile", Formula(Plain, "Tile(input, repeats)")),
     ("gather", Formula(Plain, "Gather<axis>(input, indices)")),
-    ("cast", By(arrange::cast, Words("`Cast`"))),
+    ("cast", By(arrange::cast, "`Cast`")),
     // Regions.
     ("avg_roi_pool", Refused("no operator computes means over regions that data decide")),
     ("max_roi_pool", Refused("`MaxRoiPool` rounds regions in another way")),
@@ -154,13 +150,14 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
 
 /// Operations of vendors: those of tract that the evaluator knows, and those of Khronos' converters.
 pub(super) const VENDOR: &[(&str, Meaning)] = &[
-    ("tract_core_external", Source(Words("an input of the graph"))),
+    ("tract_core_external", Source("an input of the graph")),
     ("tract_core_erf", Formula(Real, "Erf(x)")),
     ("tract_core_hard_swish", Formula(Real, "HardSwish(x)")),
-    ("tract_core_softmax", By(normalize::softmax_of_tract, Words("`Softmax`"))),
-    ("tract_core_log_softmax", By(normalize::log_softmax_of_tract, Words("`LogSoftmax`"))),
+    ("tract_core_softmax", By(normalize::softmax_of_tract, "`Softmax`")),
+    ("tract_core_log_softmax", By(normalize::log_softmax_of_tract, "`LogSoftmax`")),
     ("erf", Formula(Real, "Erf(x)")),
-    ("mean_variance_normalization", By(normalize::mean_variance, Words("`ReduceMean` and its formula"))),
+    ("HardSigmoid", Formula(Real, "HardSigmoid<alpha, beta>(x)")),
+    ("mean_variance_normalization", By(normalize::mean_variance, "`ReduceMean` and its formula")),
 ];
 
 /// The rule of an operation.
@@ -169,13 +166,7 @@ pub(super) fn find(name: &str, standard: bool) -> Option<Meaning> {
     if standard {
         return of(STANDARD, name);
     }
-    // Converters number the variants of an operation: `erf_v1`.
-    let base = || {
-        let (base, variant) = name.rsplit_once("_v")?;
-        let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
-        of(VENDOR, base).filter(|_| numbered)
-    };
-    of(VENDOR, name).or_else(base)
+    of(VENDOR, without_variant(name))
 }
 
 /// The names of the standard operations that have a rule, so that they are not expanded.
@@ -189,7 +180,7 @@ fn described(meaning: Meaning) -> String {
     match meaning {
         Formula(_, formula) => format!("`{formula}`"),
         Choice(flag, set, unset) => format!("`{unset}`; `{set}` if `{flag}`"),
-        By(_, Words(what)) | Source(Words(what)) => what.to_owned(),
+        By(_, what) | Source(what) => what.to_owned(),
         Refused(why) => format!("refused: {why}"),
     }
 }

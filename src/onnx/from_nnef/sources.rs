@@ -32,6 +32,9 @@ pub(crate) trait Weights {
 /// Constants of one number that have more elements are repeated when the model runs.
 const MOST_FILLED: i64 = 1 << 10;
 
+/// The group of refusals of variables without data.
+pub(super) const NO_DATA: &str = "data";
+
 /// The inputs so far, and the constant tensors of labels.
 pub(super) struct Sources<'w> {
     weights: &'w dyn Weights,
@@ -76,14 +79,17 @@ impl<'w> Sources<'w> {
         if let Some(known) = self.labels.get(label) {
             return Ok(known.clone());
         }
-        let fail = |message: String| Refused { code: Code::OnnxWeights, message };
+        let fail = |message: String| Refused { code: Code::OnnxWeights, message, group: None };
         let of = element_of_source(call, tensor);
         let shape: Option<Vec<usize>> =
             call.ints("shape")?.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(|| fail(format!("variable '{label}' has a negative extent")))?;
         let weight = match self.weights.load(label, &shape, of) {
             Ok(Some(weight)) => weight,
-            Ok(None) => return Err(fail(format!("there are no data for variable '{label}'"))),
+            Ok(None) => {
+                let missing = fail(format!("there are no data for variable '{label}'"));
+                return Err(Refused { group: Some(NO_DATA), ..missing });
+            }
             Err(why) => return Err(fail(format!("the data of variable '{label}': {why}"))),
         };
         if let Some(dims) = dims_of(call.graph, tensor)
