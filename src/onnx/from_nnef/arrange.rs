@@ -1,21 +1,12 @@
 //! Operations that arrange items, and reductions whose axes have to be moved first.
 
-use super::call::{Bound, Call, Made, Refused};
+use super::call::{Bound, Call, Made, Refused, checked_axis};
 use super::emit::{Element, Value, ints};
 use super::formula::common_rank;
 use crate::onnx::model::AttributeValue;
 
 fn axis(axis: usize) -> (&'static str, AttributeValue) {
     ("axis", AttributeValue::Int(axis as i64))
-}
-
-/// An axis of an operand or a result with so many axes; negative ones count from the end.
-fn checked(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
-    let rank = rank.map(|rank| rank as i64);
-    let place = if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
-    let within = place.filter(|place| *place >= 0 && rank.is_none_or(|rank| *place < rank));
-    let found = within.and_then(|place| usize::try_from(place).ok());
-    found.ok_or_else(|| Refused::meaning(format!("`{}` has no axis {axis}", call.name())))
 }
 
 /// `reshape`: ONNX has no first axis and no number of axes, so the other extents are written down.
@@ -49,7 +40,7 @@ pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;
     let rank = value.rank().unwrap_or(given.len()).max(given.len());
-    let mut order = given.iter().map(|axis| checked(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
+    let mut order = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
     order.extend(order.len()..rank);
     Ok(vec![call.node("Transpose", &[&value], vec![("perm", ints(order.iter().map(|axis| *axis as i64)))])])
 }
@@ -89,7 +80,7 @@ fn unified(call: &mut Call, values: Vec<Value>) -> Vec<Value> {
 pub(super) fn concat(call: &mut Call) -> Made<Vec<Value>> {
     let values = call.list("values")?;
     let values = unified(call, values);
-    let place = checked(call, call.int("axis")?, values.first().and_then(Value::rank))?;
+    let place = checked_axis(call, call.int("axis")?, values.first().and_then(Value::rank))?;
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
 }
 
@@ -98,7 +89,7 @@ pub(super) fn stack(call: &mut Call) -> Made<Vec<Value>> {
     let values = call.list("values")?;
     let values = unified(call, values);
     let rank = values.first().and_then(Value::rank).map(|rank| rank + 1);
-    let place = checked(call, call.int("axis")?, rank)?;
+    let place = checked_axis(call, call.int("axis")?, rank)?;
     let values: Vec<Value> = values.iter().map(|value| call.out.unsqueeze(value, &[place as i64])).collect();
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
 }
@@ -117,7 +108,7 @@ fn parts(call: &mut Call, value: &Value, place: usize, sizes: &[i64]) -> Vec<Val
 pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("value")?;
     let ratios = call.ints("ratios")?;
-    let place = checked(call, call.int("axis")?, value.rank())?;
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
     let total: i64 = ratios.iter().sum();
     let extent = value.dims.as_ref().and_then(|dims| dims.get(place).copied()).flatten();
     match extent {
@@ -137,7 +128,7 @@ pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
 /// `unstack`: parts of extent 1, without their axis.
 pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("value")?;
-    let place = checked(call, call.int("axis")?, value.rank())?;
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
     let count = call.results().len();
     let parts = parts(call, &value, place, &vec![1; count]);
     let axes = call.out.list("axes", &[place as i64]);
@@ -166,6 +157,14 @@ pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
         lists.iter().take(if steps { 4 } else { 3 }).map(|(name, items)| call.out.list(name, items)).collect();
     let inputs: Vec<&Value> = std::iter::once(&value).chain(&lists).collect();
     Ok(vec![call.node("Slice", &inputs, Vec::new())])
+}
+
+/// `gather`
+pub(super) fn gather(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, indices) = (call.value("input")?, call.value("indices")?);
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
+    let indices = call.out.cast(&indices, Element::Int);
+    Ok(vec![call.node("Gather", &[&value, &indices], vec![axis(place)])])
 }
 
 /// `cast`
@@ -209,7 +208,7 @@ fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
         return Ok(vec![call.node(op, &[&value], vec![axis])]);
     }
     let rank = call.rank(&value)?;
-    let mut axes = given.iter().map(|axis| checked(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
+    let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
     axes.sort_unstable();
     axes.dedup();
     let order: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();

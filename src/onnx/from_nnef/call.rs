@@ -25,6 +25,9 @@ impl Refused {
     }
 }
 
+/// The group of refusals that are not told: an operand comes from an operation that was refused.
+pub(super) const FOLLOWS: &str = "follows";
+
 /// What a rule makes.
 pub(super) type Made<T> = Result<T, Refused>;
 
@@ -79,7 +82,8 @@ impl<'c> Call<'c> {
     }
 
     fn tensor(&self, tensor: TensorId) -> Made<Value> {
-        self.values[tensor.index()].clone().ok_or_else(|| self.missing("input"))
+        let follows = || Refused { group: Some(FOLLOWS), ..self.missing("input") };
+        self.values[tensor.index()].clone().ok_or_else(follows)
     }
 
     /// An argument as an operand.
@@ -229,6 +233,15 @@ impl<'c> Call<'c> {
 /// The extents of a tensor, where the rank is known.
 pub(super) fn dims_of(graph: &Graph, tensor: TensorId) -> Option<Dims> {
     graph.shape(tensor).map(|shape| shape.extents().iter().map(|extent| extent.known()).collect())
+}
+
+/// An axis of an operand or a result with so many axes; negative ones count from the end.
+pub(super) fn checked_axis(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
+    let rank = rank.map(|rank| rank as i64);
+    let place = if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
+    let within = place.filter(|place| *place >= 0 && rank.is_none_or(|rank| *place < rank));
+    let found = within.and_then(|place| usize::try_from(place).ok());
+    found.ok_or_else(|| Refused::meaning(format!("`{}` has no axis {axis}", call.name())))
 }
 
 /// The items of an array or a tuple of integers.

@@ -5,7 +5,7 @@
 //! parameter `lambda`. Attributes of NNEF are operands where they stand between the parentheses.
 
 use super::call::{Bound, Call, Made, Refused};
-use super::emit::{Element, Value};
+use super::emit::{Dims, Element, Value};
 use crate::graph::Value as Argument;
 use crate::onnx::model::AttributeValue;
 
@@ -104,7 +104,38 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
             Bound::Number(..) | Bound::Ints(_) => {}
         }
     }
+    if rank.is_some() {
+        check_extents(call, &bound)?;
+    }
     Ok((bound, element))
+}
+
+/// Refuses operands that are not repeated to a common shape. Those of one rank are aligned the same way in
+/// both languages.
+fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
+    let mut common: Dims = Vec::new();
+    let values = bound.iter().flat_map(|bound| match bound {
+        Bound::One(value) => std::slice::from_ref(value),
+        Bound::Many(values) => values,
+        Bound::Number(..) | Bound::Ints(_) => &[],
+    });
+    for dims in values.filter_map(|value| value.dims.as_ref()) {
+        common.resize(common.len().max(dims.len()), Some(1));
+        for (axis, (so_far, extent)) in common.iter_mut().zip(dims).enumerate() {
+            match (*so_far, *extent) {
+                (Some(1), extent) => *so_far = extent,
+                (_, Some(1) | None) => {}
+                (None, extent) => *so_far = extent,
+                (Some(one), Some(other)) if one == other => {}
+                (Some(one), Some(other)) => {
+                    let name = call.name();
+                    let message = format!("the operands of `{name}` have extents {one} and {other} along axis {axis}");
+                    return Err(Refused::meaning(message));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The rank that operands are brought to; none where there is nothing to be done.

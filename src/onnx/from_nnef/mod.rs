@@ -14,6 +14,8 @@ mod pool;
 mod resample;
 mod rules;
 mod sources;
+#[cfg(test)]
+mod tests;
 
 use indexmap::IndexMap;
 
@@ -63,9 +65,12 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
             Ok(made) => results.zip(made).collect::<Vec<_>>(),
             Err(refused) => {
                 out.cancel();
+                // Of variables without data enough is known to find further errors.
+                let known = refused.code == Code::OnnxWeights;
+                let invented = results.filter(|_| known).map(|tensor| (tensor, sources::invented(graph, tensor)));
+                let invented = invented.collect();
                 found = found.refused(Some(operation), refused);
-                // The rest is translated to find further errors.
-                results.map(|tensor| (tensor, sources::invented(graph, tensor))).collect()
+                invented
             }
         };
         for (tensor, value) in results {
@@ -173,6 +178,9 @@ struct Found<'g> {
 
 impl Found<'_> {
     fn refused(mut self, operation: Option<&Operation>, Refused { code, message, group }: Refused) -> Self {
+        if group == Some(call::FOLLOWS) {
+            return self;
+        }
         let graph = self.graph;
         let diagnostic = || {
             let at = operation.map_or_else(Default::default, |operation| operation.at);

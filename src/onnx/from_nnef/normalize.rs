@@ -1,6 +1,6 @@
 //! Normalizations and activations that ONNX has for some operands only.
 
-use super::call::{Call, Made, Refused};
+use super::call::{Call, Made, Refused, checked_axis};
 use super::emit::Value;
 use super::formula::{Operands, combine, evaluate};
 use crate::onnx::model::AttributeValue;
@@ -93,6 +93,9 @@ fn along(call: &mut Call, op: &str, position: usize) -> Made<Vec<Value>> {
     let x = call.value_at(if names[0] || !names[1] { "x" } else { "input" }, 0)?;
     let x = call.out.cast(&x, super::emit::Element::Float);
     let axes = call.ints_at("axes", position)?;
+    for axis in &axes {
+        checked_axis(call, *axis, x.rank())?;
+    }
     if let [axis] = axes[..] {
         return Ok(vec![call.node(op, &[&x], vec![("axis", AttributeValue::Int(axis))])]);
     }

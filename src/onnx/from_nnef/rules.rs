@@ -138,7 +138,7 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("slice", By(arrange::slice, "`Slice`")),
     ("pad", By(padding::pad_operation, "`Pad`; `Gather` for `reflect-even`")),
     ("tile", Formula(Plain, "Tile(input, repeats)")),
-    ("gather", Formula(Plain, "Gather<axis>(input, indices)")),
+    ("gather", By(arrange::gather, "`Gather`")),
     ("cast", By(arrange::cast, "`Cast`")),
     // Regions.
     ("avg_roi_pool", Refused("no operator computes means over regions that data decide")),
