@@ -370,11 +370,11 @@ const QUANTIZATIONS: &[(&str, Make)] = &[
 ];
 
 /// The length of the first list.
-const LENGTH: usize = 1500;
+const LENGTH: usize = 1000;
 /// How many times longer the second list is.
 const LONGER: usize = 4;
 /// The highest ratio of instructions that is taken for proportion: room for a logarithm, and far below the square.
-const MOST: f64 = 5.5;
+const MOST: f64 = 4.8;
 
 /// What a case is given to the command as.
 #[derive(Clone, Copy)]

@@ -32,10 +32,7 @@ pub(crate) fn run(
         onnx::fits_stdout(form, output)?;
     }
     language.usable()?;
-    if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
-        let message = "result and source map cannot both go to standard output; use -o or name a file";
-        return Err(Failure::Message(message.to_owned()));
-    }
+    one_stream(output)?;
     if language.from == Some(args::From::Loops) {
         let (sources, net, mut result) = match loops::process(input, language) {
             Ok(processed) => processed,
@@ -49,7 +46,7 @@ pub(crate) fn run(
         };
         return finish(&sources, result, target, reporter, |graph, reporter| {
             if output.stats {
-                stats::tell(None, graph, removed, (language, false), reporter);
+                stats::tell(None, graph, removed, reporter);
             }
             match net.filter(|_| verification.verify) {
                 Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
@@ -82,10 +79,20 @@ pub(crate) fn run(
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
-            stats::tell(Some(&document), graph, removed, (language, to.dialect == Some(Dialect::V1)), reporter);
+            let before = stats::before(&document, language, to.dialect == Some(Dialect::V1));
+            stats::tell(before, graph, removed, reporter);
         }
         Ok(verified)
     })
+}
+
+/// Refuses to write result and source map to the same stream.
+pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
+    if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
+        let message = "result and source map cannot both go to standard output; use -o or name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    Ok(())
 }
 
 /// Removes what moves nothing in memory, if that is asked for, and tells it.
@@ -101,15 +108,17 @@ fn drop_bitcasts(
 }
 
 /// Where and in which notation a graph is written.
-struct Target<'o> {
-    output: &'o args::Output,
-    to: &'o Notation,
-    whole: Option<Whole>,
-    model: Option<ToOnnx>,
+pub(super) struct Target<'o> {
+    pub(super) output: &'o args::Output,
+    pub(super) to: &'o Notation,
+    /// The model of NNEF that it belongs to.
+    pub(super) whole: Option<Whole>,
+    /// What it needs to become a model of ONNX.
+    pub(super) model: Option<ToOnnx>,
 }
 
 /// Reports the diagnostics and writes the graph.
-fn finish(
+pub(super) fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
     Target { output, to, whole, model }: Target,
@@ -298,7 +307,7 @@ fn write(
 }
 
 /// Writes the source map, if that is asked for.
-fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
+pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {
         Some(path) if io::is_stream(path) => io::write_stdout(&mut map),

@@ -5,16 +5,17 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use crate::Options;
 use crate::diagnostics::Diagnostics;
+use crate::graph::stats::Stats;
 use crate::onnx::Document;
 use crate::source::Sources;
-use crate::write::{Notation, OnnxForm, Writer};
+use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
+use crate::{Graph, Options};
 
 use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten};
+use super::{Failure, RunResult, Status, flatten, stats};
 
 /// The form of an input that is a model of ONNX: the one that is named, or that of the ending of the file.
 pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
@@ -52,10 +53,18 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
     Ok((sources, document, diagnostics))
 }
 
-/// Checks a model: the sources, whether it is accepted, and what was found.
+/// Checks a model and the expansion of its calls: the sources, whether it is accepted, and what was found.
 pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
-    let (sources, document, diagnostics) = read(input, form, language, &flatten::options(language)?)?;
-    Ok((sources, document.is_some() && !diagnostics.has_errors(), diagnostics))
+    let options = flatten::options(language)?;
+    let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
+    if let Some(document) = document {
+        diagnostics.extend(document.check(&options));
+        if !diagnostics.has_errors() {
+            flatten(document, &options, &mut diagnostics);
+        }
+    }
+    let accepted = !diagnostics.has_errors();
+    Ok((sources, accepted, diagnostics))
 }
 
 /// Flattens a model and writes it, by default in the form of the input.
@@ -74,9 +83,33 @@ pub(crate) fn run(
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
+    let before = document.as_ref().filter(|_| output.stats).and_then(|document| document.graph(&options));
+    let before = before.map(|graph| Stats::new(&graph));
     let document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
+    let needs_graph = output.stats || output.source_map.is_some() || !matches!(to.writer, Writer::Onnx(_));
+    let graph = document.as_ref().filter(|_| needs_graph).and_then(|document| document.graph(&options));
+    let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
+        if output.stats {
+            stats::tell(before, graph, None, reporter);
+        }
+    };
+    let Writer::Onnx(to) = to.writer else {
+        let result = match (document, graph) {
+            (Some(_), None) => Err(Failure::Message(format!("--to {}: a part of a model is no graph", to.name)))?,
+            (_, Some(graph)) => Ok((graph, diagnostics)),
+            (None, None) => Err(diagnostics),
+        };
+        let target = flatten::Target { output, to, whole: None, model: None };
+        return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
+            tell_stats(graph, reporter);
+            Ok(true)
+        });
+    };
     let encoded = document.and_then(|document| encode(&document, to, language, &mut diagnostics));
     reporter.all(&sources, diagnostics);
+    if let Some(graph) = &graph {
+        tell_stats(graph, reporter);
+    }
     reporter.summary();
     let Some(encoded) = encoded else { return Ok(Status::Refused) };
     let mut content = |out: &mut dyn Write| out.write_all(&encoded);
@@ -84,13 +117,19 @@ pub(crate) fn run(
         Some(path) => io::write_file(path, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
+    if let Some(graph) = &graph {
+        flatten::write_source_map(graph, &sources, output)?;
+    }
     Ok(Status::Done)
 }
 
 /// Expands calls; none where that fails.
 fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
     match document.flatten(options) {
-        Ok(()) => Some(document),
+        Ok(warnings) => {
+            found.extend(warnings);
+            Some(document)
+        }
         Err(errors) => {
             found.extend(errors);
             None
@@ -114,16 +153,19 @@ fn encode(document: &Document, to: OnnxForm, language: &Language, found: &mut Di
     }
 }
 
-/// The form of the result.
-fn target(form: OnnxForm, output: &args::Output) -> Result<OnnxForm, Failure> {
+/// The notation of the result.
+fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Failure> {
     let to = match output.to.is_none() && flatten::path(output).is_none() {
-        true => form,
-        false => match flatten::notation(output, false)?.writer {
-            Writer::Onnx(form) => form,
-            _ => return Err(Failure::Message("models of ONNX are written as onnx or onnxtxt".to_owned())),
-        },
+        true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
+        false => Some(flatten::notation(output, false)?),
     };
-    fits_stdout(to, output)?;
+    let Some(to) = to.filter(|to| to.dialect.is_none()) else {
+        return Err(Failure::Message("models of ONNX are not written as NNEF".to_owned()));
+    };
+    if let Writer::Onnx(form) = to.writer {
+        fits_stdout(form, output)?;
+    }
+    flatten::one_stream(output)?;
     Ok(to)
 }
 
@@ -141,8 +183,7 @@ fn usable(language: &Language, output: &args::Output, verification: &args::Verif
     let vain = [
         ("--fragments", !language.fragments.is_empty()),
         ("--input-shape", !language.input_shape.is_empty()),
-        ("--stats", output.stats),
-        ("--source-map", output.source_map.is_some()),
+        ("--drop-bitcasts", output.drop_bitcasts),
         ("--verify", verification.verify),
     ];
     match vain.iter().find(|(_, given)| *given) {

@@ -9,21 +9,17 @@ use super::args::Language;
 use super::flatten;
 use super::report::Reporter;
 
-/// Writes the statistics of a graph, and those of its document with nothing expanded.
-pub(crate) fn tell(
-    document: Option<&Document>,
-    graph: &Graph,
-    removed: Option<Removed>,
-    (language, migrate): (&Language, bool),
-    reporter: &mut Reporter,
-) {
-    let before = document.and_then(|document| {
-        let mut options = flatten::options(language).ok()?;
-        (options.lower, options.migrate) = (Lower::None, migrate);
-        options.keep.clear();
-        let expansion = crate::expand(document, &options).ok()?;
-        Some(Stats::new(&expansion.graph))
-    });
+/// The statistics of a document with nothing expanded.
+pub(crate) fn before(document: &Document, language: &Language, migrate: bool) -> Option<Stats> {
+    let mut options = flatten::options(language).ok()?;
+    (options.lower, options.migrate) = (Lower::None, migrate);
+    options.keep.clear();
+    let expansion = crate::expand(document, &options).ok()?;
+    Some(Stats::new(&expansion.graph))
+}
+
+/// Writes the statistics of a graph, beside those of what it was made of.
+pub(crate) fn tell(before: Option<Stats>, graph: &Graph, removed: Option<Removed>, reporter: &mut Reporter) {
     let after = Stats::new(graph);
     let mut text = after.to_text(before.as_ref());
     let mut stats = after.to_json(before.as_ref());

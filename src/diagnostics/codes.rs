@@ -339,6 +339,21 @@ codes! {
     OnnxReassigned        "E2025" none error   "input of a function assigned in it";
     OnnxReference         "E2026" none error   "attribute of another type than the function takes";
     OnnxOpset             "E2027" none error   "operator sets of two versions";
+    // The check of models of ONNX.
+    OnnxModel             "E2030" none error   "part that every model has is missing";
+    OnnxNoValue           "E2031" none error   "value that nothing defines";
+    OnnxTwice             "E2032" none error   "name given twice";
+    OnnxShadowed          "E2033" none liberty "value that hides one of a graph around";
+    OnnxNoOpset           "E2034" none error   "operator set that is not imported";
+    OnnxOperator          "E2035" none error   "operator that its operator set does not have";
+    OnnxOperands          "E2036" none error   "number of operands does not fit the operator";
+    OnnxNoAttribute       "E2037" none error   "attribute that there is not";
+    OnnxAttributeMissing  "E2038" none error   "attribute that the operator needs is missing";
+    OnnxAttributeType     "E2039" none error   "attribute of another type than the operator has";
+    OnnxType              "E2040" none error   "type does not fit the operator";
+    OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
+    OnnxExternal          "E2042" none error   "external data outside the folder of the model";
+    // Graphs of NNEF as models of ONNX.
     OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
     OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
     OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";

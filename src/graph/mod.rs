@@ -60,6 +60,12 @@ impl OriginId {
     pub(crate) const NONE: OriginId = OriginId(u32::MAX);
 }
 
+impl Default for OriginId {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 macro_rules! indexed {
     ($($id:ident),*) => {
         $(impl $id {

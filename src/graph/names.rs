@@ -13,7 +13,7 @@ mod distinct;
 mod hash;
 mod spell;
 
-pub(crate) use spell::Speller;
+pub(crate) use spell::{Speller, Spellings};
 
 /// Identifies a tensor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +99,18 @@ impl TensorNames {
     /// All names, in the order of their making.
     pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
         (0..self.entries.len() as u32).map(NameId)
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Gives up the names that were made last.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        let given_up = self.entries.get(len..).unwrap_or_default();
+        self.used -= given_up.iter().filter(|entry| entry.is(bits::USED)).count();
+        self.entries.truncate(len);
     }
 
     /// A name of the document.

@@ -22,6 +22,9 @@ pub(crate) struct Stats {
     pub(crate) unknown: u64,
 }
 
+/// The operations that stand for weights, in NNEF and in ONNX.
+const VARIABLES: &[&str] = &["variable", "initializer"];
+
 impl Stats {
     /// The statistics of a graph.
     pub(crate) fn new(graph: &Graph) -> Self {
@@ -30,7 +33,7 @@ impl Stats {
         for operation in &graph.operations {
             kinds[graph.kind_id(operation).index()] += 1;
             let name = graph.operation_name(operation);
-            if name == "variable" {
+            if VARIABLES.contains(&name) {
                 stats.variable(graph, operation);
             } else if let Some((_, count)) = PRODUCTS.iter().find(|(product, _)| *product == name) {
                 match count(graph, operation) {

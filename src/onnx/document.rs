@@ -2,19 +2,22 @@
 
 use bytes::Bytes;
 
+use super::check::{self, Places};
 use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
 use super::text::{self, Parsed, Production};
+use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
-use crate::{Lower, Options};
+use crate::{Graph, Lower, Options};
 
 /// A model, or a part of one in a text of its own.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) parsed: Parsed,
     pub(crate) file: FileId,
+    places: Places,
 }
 
 impl Document {
@@ -26,20 +29,27 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.strict);
-        (parsed.map(|parsed| Document { parsed, file }), diagnostics)
+        (parsed.map(|parsed| Document { parsed, file, places: Places::Text }), diagnostics)
     }
 
     /// Reads a protobuf file, which is not among the texts of the sources: `file` is its name only.
     pub(crate) fn decode(file: FileId, bytes: Bytes, options: &Options) -> (Option<Document>, Diagnostics) {
         let mut diagnostics = Diagnostics::new(options.strict);
         match protobuf::decode(&bytes) {
-            Ok(model) => (Some(Document { parsed: Parsed::Model(Box::new(model)), file }), diagnostics),
+            Ok(model) => {
+                (Some(Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }), diagnostics)
+            }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
                 diagnostics.report(Diagnostic::new(Code::OnnxProtobuf, Self::nowhere(file), message));
                 (None, diagnostics)
             }
         }
+    }
+
+    /// A model that was made from a file in another notation.
+    pub(crate) fn made(model: Model, file: FileId) -> Document {
+        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }
     }
 
     /// The place of what has none: a protobuf file has no lines.
@@ -55,16 +65,36 @@ impl Document {
         }
     }
 
-    /// Expands the calls of functions, those that the options name. A part of a model has none.
+    /// Checks a model. A part of one has nothing to be checked against.
+    pub(crate) fn check(&self, options: &Options) -> Diagnostics {
+        match &self.parsed {
+            Parsed::Model(model) => check::check(model, self.file, self.places, options),
+            _ => Diagnostics::new(options.strict),
+        }
+    }
+
+    /// The model as a graph, for pictures, JSON and statistics; none for a part of a model.
+    pub(crate) fn graph(&self, options: &Options) -> Option<Graph> {
+        match &self.parsed {
+            Parsed::Model(model) => Some(view::graph(model, self.file, options)),
+            _ => None,
+        }
+    }
+
+    /// Expands the calls of functions, those that the options name, and the control flow that is known. A part of a
+    /// model has none. Gives warnings.
     ///
     /// # Errors
     ///
-    /// Functions that cannot be expanded, or more nodes than the options allow.
-    pub(crate) fn flatten(&mut self, options: &Options) -> Result<(), Diagnostics> {
-        let file = self.file;
+    /// Functions or loops that cannot be expanded, or more nodes than the options allow.
+    pub(crate) fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
+        let (file, places) = (self.file, self.places);
         match (self.model(), &options.lower) {
-            (None, _) | (_, Lower::None) => Ok(()),
-            (Some(model), _) => inline::expand(model, file, options),
+            (None, _) | (_, Lower::None) => Ok(Diagnostics::new(options.strict)),
+            (Some(model), _) => {
+                check::external_data(model, file, places, options)?;
+                inline::expand(model, file, options)
+            }
         }
     }
 

@@ -46,9 +46,86 @@ impl Elements {
     }
 }
 
+/// Whether a tensor has as many elements as its shape says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// It has, or its data are not in the model, or its type is none that is known.
+    Right,
+    /// It has not.
+    Wrong { expected: usize, found: usize },
+    /// There is a part of an element, or no shape.
+    Broken,
+}
+
+/// Counts the elements of a tensor without reading them.
+pub(crate) fn length(of: &Tensor) -> Length {
+    let fields = || of.rest.iter().flat_map(|fields| fields.iter());
+    let is_external = fields().any(|field| field.number == tensor::DATA_LOCATION && field.bytes.first() == Some(&1));
+    let Some(element) = of.data_type.and_then(ElementType::numbered) else { return Length::Right };
+    if is_external || !of.external.is_empty() {
+        return Length::Right;
+    }
+    let Some(expected) = count(of, element) else { return Length::Broken };
+    // Elements of few bits share bytes: what is counted are bytes then.
+    let packed = |count: usize| {
+        if element.bits < 8 && element.bits != 6 && element.bits > 1 {
+            (count * element.bits as usize).div_ceil(8)
+        } else {
+            count
+        }
+    };
+    let raw = fields().find(|field| field.number == tensor::RAW_DATA);
+    let (expected, found) = match raw {
+        Some(_) if element.storage == Storage::String => return Length::Broken,
+        Some(raw) => {
+            let width = raw_bytes(element);
+            if !raw.bytes.len().is_multiple_of(width) {
+                return Length::Broken;
+            }
+            (packed(expected), raw.bytes.len() / width)
+        }
+        None => {
+            let stored = fields().filter(|field| field.number == element.storage.field());
+            let Some(found) = stored.map(|field| stored_count(field, element)).sum::<Option<usize>>() else {
+                return Length::Broken;
+            };
+            (packed(expected), found)
+        }
+    };
+    if expected == found { Length::Right } else { Length::Wrong { expected, found } }
+}
+
+/// The bytes of a number in raw data.
+fn raw_bytes(element: &ElementType) -> usize {
+    let parts = if is_complex(element) { 2 } else { 1 };
+    (element.bits as usize).div_ceil(8) / parts
+}
+
+/// The numbers of a field that is not raw.
+fn stored_count(field: &Field, element: &ElementType) -> Option<usize> {
+    let width = match element.storage {
+        Storage::Float => 4,
+        Storage::Double => 8,
+        Storage::String => return Some(1),
+        _ if field.wire != Wire::Bytes => return Some(1),
+        _ => {
+            return field
+                .bytes
+                .last()
+                .is_none_or(|last| *last < 0x80)
+                .then(|| field.bytes.iter().filter(|byte| **byte < 0x80).count());
+        }
+    };
+    field.bytes.len().is_multiple_of(width).then_some(field.bytes.len() / width)
+}
+
+fn is_complex(element: &ElementType) -> bool {
+    matches!(element.name, "complex64" | "complex128")
+}
+
 /// How many numbers a tensor has: two for each complex element.
 fn count(tensor: &Tensor, element: &ElementType) -> Option<usize> {
-    let parts = if matches!(element.name, "complex64" | "complex128") { 2 } else { 1 };
+    let parts = if is_complex(element) { 2 } else { 1 };
     let extents = tensor.dims.iter().map(|&extent| usize::try_from(extent).ok());
     extents.into_iter().try_fold(parts, |count: usize, extent| count.checked_mul(extent?))
 }

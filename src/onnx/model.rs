@@ -7,6 +7,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
 
@@ -69,6 +70,18 @@ pub(crate) struct Model {
     pub(crate) metadata: Vec<Entry>,
     pub(crate) functions: Vec<Function>,
     pub(crate) rest: Fields,
+    /// The calls that were expanded, see [`Node::origin`].
+    pub(crate) calls: Vec<ExpandedCall>,
+}
+
+/// A call of a function that was expanded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ExpandedCall {
+    /// The call that it was copied with.
+    pub(crate) parent: OriginId,
+    pub(crate) function: Name,
+    /// Where it stands in a text; 0 in a protobuf file.
+    pub(crate) at: u32,
 }
 
 /// The names of a model.
@@ -142,6 +155,16 @@ pub(crate) struct Node {
     pub(crate) rest: Fields,
     /// Where it starts in a text; 0 in a protobuf file.
     pub(crate) at: u32,
+    /// The call that it is a copy for.
+    pub(crate) origin: OriginId,
+}
+
+impl Node {
+    /// The bytes that a copy takes, without graphs in its attributes, whose nodes count themselves.
+    pub(crate) fn bytes(&self) -> usize {
+        let attribute = |attribute: &Attribute| size_of::<Attribute>() + attribute.value.bytes();
+        size_of::<Node>() + self.attributes.iter().map(attribute).sum::<usize>()
+    }
 }
 
 /// An attribute of a node, or the default of one of a function.
@@ -174,6 +197,24 @@ pub(crate) enum AttributeValue {
     Tensors(Vec<Tensor>),
     Graphs(Vec<Graph>),
     Types(Vec<Type>),
+}
+
+impl AttributeValue {
+    /// The bytes that a copy takes beside the value itself. Texts and elements of tensors are shared by copies.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::None | Self::Float(_) | Self::Int(_) | Self::String(_) => 0,
+            Self::Tensor(_) => size_of::<Tensor>(),
+            Self::Graph(_) => size_of::<Graph>(),
+            Self::Type(_) => size_of::<Type>(),
+            Self::Floats(values) => size_of_val(&values[..]),
+            Self::Ints(values) => size_of_val(&values[..]),
+            Self::Strings(values) => size_of_val(&values[..]),
+            Self::Tensors(values) => size_of_val(&values[..]),
+            Self::Graphs(values) => size_of_val(&values[..]),
+            Self::Types(values) => size_of_val(&values[..]),
+        }
+    }
 }
 
 /// A constant tensor. Its elements stay encoded.

@@ -57,10 +57,11 @@ macro_rules! styles {
 /// The table, in the order of [`Category`].
 pub(crate) const STYLES: &[Style] = styles! {
     Port "port" "#eef1f5" "#64748b" "#27303d" "#94a3b8" ["external"]
-    Data "data" "#f6f1ea" "#a1845c" "#332c22" "#c9a877" ["variable" "constant" "range" "update"]
+    Data "data" "#f6f1ea" "#a1845c" "#332c22" "#c9a877" ["variable" "constant" "initializer" "range" "update" "constant_of_shape"]
     Product "product" "#eaf1fd" "#3b76d6" "#1d2c47" "#6ea3f5" [
         "conv" "deconv" "separable_conv" "separable_deconv" "planewise_conv" "planewise_deconv" "linear" "matmul"
         "einsum" "box" "debox" "rnn_step" "lstm_step" "gru_step" "sdpa" "scaled_dot_product_attention"
+        "gemm" "mat_mul" "conv_transpose" "attention" "lstm" "gru" "rnn"
     ]
     Normalization "normalization" "#f3eefb" "#8456c5" "#2d2340" "#b08be6" [
         "batch_normalization" "l1_normalization" "l2_normalization" "local_contrast_normalization"
@@ -70,24 +71,28 @@ pub(crate) const STYLES: &[Style] = styles! {
     Activation "activation" "#fdf0ea" "#d26a2e" "#3b261a" "#f0975f" [
         "relu" "relu6" "prelu" "leaky_relu" "elu" "selu" "gelu" "gelu_approximate" "silu" "sigmoid" "softabs" "softmax"
         "softplus" "tanh" "hard_swish" "hardswish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
+        "prelu" "thresholded_relu" "celu"
     ]
     Reduction "reduction" "#e7f5f2" "#1f8a76" "#17312c" "#4fbfa9" [
         "max_pool" "avg_pool" "rms_pool" "max_pool_with_index" "argmax_pool" "sum_reduce" "mean_reduce" "max_reduce"
         "min_reduce" "argmax_reduce" "argmin_reduce" "any_reduce" "all_reduce" "moments" "area_downsample"
         "nearest_downsample" "avg_roi_pool" "max_roi_pool" "avg_roi_align" "max_roi_align" "sum_of_squares_reduce"
-        "product_reduce" "cumsum" "topk"
+        "product_reduce" "cumsum" "topk" "average_pool" "global_average_pool" "global_max_pool" "reduce_mean" "reduce_sum"
+        "reduce_max" "reduce_min" "reduce_prod" "reduce_l1" "reduce_l2" "arg_max" "arg_min" "cum_sum"
     ]
     Elementwise "elementwise" "#edf6e7" "#5b8f2e" "#22301a" "#8fc35f" [
         "add" "sub" "mul" "div" "pow" "exp" "log" "log2" "sin" "cos" "tan" "sinh" "cosh" "asin" "acos" "atan" "asinh"
         "acosh" "atanh" "abs" "sign" "rcp" "neg" "floor" "ceil" "round" "sqr" "sqrt" "rsqr" "rsqrt" "min" "max" "lt"
         "gt" "le" "ge" "eq" "ne" "and" "or" "not" "idn" "clamp" "add_n" "xor" "copy" "square" "recip" "round_even"
         "logical_not" "iff" "cast"
+        "reciprocal" "equal" "greater" "less" "greater_or_equal" "less_or_equal" "clip" "sum" "mean" "identity" "mod"
     ]
     Layout "layout" "#f0f2f4" "#7b8794" "#282d34" "#a3aebb" [
         "reshape" "squeeze" "unsqueeze" "transpose" "pad" "tile" "slice" "split" "unstack" "shape_of" "copy_n"
         "multilinear_upsample" "nearest_upsample" "desample" "sample" "roi_resample" "broadcast" "expand" "flatten"
         "linear_upsample2x_symmetric" "linear_upsample2x_asymmetric" "bilinear_upsample2x_symmetric"
         "bilinear_upsample2x_asymmetric" "resize" "dyn_slice" "strided_slice" "trilu" "upcast" "chunk"
+        "shape" "depth_to_space" "space_to_depth"
     ]
     Selection "selection" "#e9eefb" "#5360c4" "#222848" "#8d98ee" [
         "concat" "stack" "select" "gather" "gather_elements" "gather_nd" "scatter" "scatter_elements" "scatter_nd"
@@ -107,7 +112,22 @@ const PREFIXES: &[&str] = &["tract_core_", "tract_transformers_", "tract_onnx_",
 pub(crate) fn of(operation: &str) -> Category {
     let known = |name: &str| STYLES.iter().find(|style| style.operations.contains(&name)).map(|style| style.category);
     let bare = PREFIXES.iter().find_map(|prefix| operation.strip_prefix(prefix));
-    known(operation).or_else(|| bare.and_then(known)).unwrap_or(Category::Other)
+    let found = known(operation).or_else(|| bare.and_then(known));
+    found.or_else(|| known(&snake_case(operation))).unwrap_or(Category::Other)
+}
+
+/// `max_pool` of `MaxPool`, as ONNX spells it.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    let mut after_lower = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && after_lower {
+            snake.push('_');
+        }
+        after_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
 }
 
 /// The style of a category.

@@ -227,7 +227,7 @@ fn group(graph: &Graph, parent: u32, origin: OriginId) -> Group {
 }
 
 /// Operations that hold data and have no box.
-const DATA: &[&str] = &["variable", "constant"];
+const DATA: &[&str] = &["variable", "constant", "initializer"];
 
 /// Which operations have no box and are named in the boxes of those that use them.
 fn folded(graph: &Graph) -> Vec<bool> {

@@ -60,7 +60,7 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 
     fn string(&mut self, text: &str) {
-        if text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\') {
+        if is_plain(text) {
             self.buffer.push('"');
             self.buffer.push_str(text);
             self.buffer.push('"');
@@ -70,10 +70,17 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 
     fn tensor(&mut self, tensor: TensorId) {
-        // Names of tensors are identifiers.
         self.buffer.push('"');
+        let start = self.buffer.len();
         self.speller.write(self.graph.tensors[tensor.index()].name, self.buffer);
-        self.buffer.push('"');
+        if is_plain(&self.buffer[start..]) {
+            self.buffer.push('"');
+        } else {
+            // Names in NNEF are identifiers, those in ONNX are any texts.
+            let name = self.buffer.split_off(start);
+            self.buffer.pop();
+            self.string(&name);
+        }
     }
 
     fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T)) {
@@ -225,4 +232,9 @@ impl<'g, 'b> Json<'g, 'b> {
             self.buffer.push('}');
         }
     }
+}
+
+/// Whether a text stands in JSON as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\')
 }

@@ -42,3 +42,30 @@ impl<'g> Speller<'g> {
         self.places[id.index() % REMEMBERED] = (id, start, out.len() as u32);
     }
 }
+
+/// How long the text of names is that [`Spellings`] remembers.
+const TEXT: usize = 1 << 16;
+
+/// Spells names one by one, not into a text of the caller.
+pub(crate) struct Spellings<'g> {
+    speller: Speller<'g>,
+    text: String,
+}
+
+impl<'g> Spellings<'g> {
+    /// Spellings of the names of a table.
+    pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
+        Spellings { speller: Speller::new(table, names), text: String::new() }
+    }
+
+    /// The spelling of a name.
+    pub(crate) fn spell(&mut self, id: NameId) -> &str {
+        if self.text.len() >= TEXT {
+            self.text.clear();
+            self.speller.places.fill((NameId::ROOT, 0, 0));
+        }
+        let start = self.text.len();
+        self.speller.write(id, &mut self.text);
+        &self.text[start..]
+    }
+}

@@ -3,10 +3,11 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
+use super::positions::Positions;
 use super::state::Place;
 use super::{CallInfo, FragmentInfo, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::core::unit::UnitId;
@@ -18,10 +19,9 @@ use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
-use crate::source::names::Name;
 
-/// How many names are searched for one by one.
-const FEW: usize = 16;
+/// The most parameters that a message lists.
+const MAX_LISTED: usize = 20;
 
 /// A call, and the fragment that it calls.
 #[derive(Clone, Copy)]
@@ -29,32 +29,6 @@ struct Callee<'c> {
     call: &'c Call,
     fragment: UnitId,
     info: &'c FragmentInfo,
-}
-
-/// How parameters are found by their names.
-enum Positions {
-    /// One by one.
-    Search,
-    /// In a table, for a call that would be searching for many of many.
-    Table(FxHashMap<Name, usize>),
-}
-
-impl Positions {
-    fn find(&self, info: &FragmentInfo, name: Name) -> Option<usize> {
-        match self {
-            Positions::Search => info.params.iter().position(|param| param.name == name),
-            Positions::Table(table) => table.get(&name).copied(),
-        }
-    }
-}
-
-/// How the parameters of a fragment are found for these arguments.
-fn params_by_name(info: &FragmentInfo, args: Arguments) -> Positions {
-    if info.params.len().min(args.len()) <= FEW {
-        return Positions::Search;
-    }
-    // The first of two parameters of one name counts.
-    Positions::Table(info.params.iter().enumerate().rev().map(|(i, param)| (param.name, i)).collect())
 }
 
 impl BodyCheck<'_, '_> {
@@ -229,18 +203,17 @@ impl BodyCheck<'_, '_> {
                 }
                 continue;
             };
-            let positions = positions.get_or_insert_with(|| params_by_name(callee.info, args));
-            let Some(param) = positions.find(callee.info, ident.name) else {
+            let names = || callee.info.params.iter().map(|param| param.name);
+            let positions = positions.get_or_insert_with(|| Positions::new(names(), args.len()));
+            let Some(param) = positions.find(names(), ident.name) else {
                 self.expr(arg.value);
                 self.unknown_argument(callee, ident);
                 misplaced += 1;
                 continue;
             };
-            let earlier = self.bound(first as u32, param);
-            if earlier.is_some() {
+            if self.bound(first as u32, param).is_some() {
                 self.expr(arg.value);
-                let by_name = args.iter().any(|arg| arg.name.is_some() && Some(arg.value) == earlier);
-                self.given_again(ident, by_name);
+                self.given_again(ident, param >= next.start);
                 misplaced += 1;
                 continue;
             }
@@ -290,12 +263,17 @@ impl BodyCheck<'_, '_> {
     fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) {
         let checked = self.checked();
         let text = checked.text(argument.name);
+        let names = || info.params.iter().map(|param| checked.text(param.name));
+        let listed = || {
+            let few = names().take(MAX_LISTED).collect::<Vec<_>>().join(", ");
+            match info.params.len() {
+                0 => None,
+                count if count > MAX_LISTED => Some(format!("its {count} parameters are {few}, …")),
+                _ => Some(format!("its parameters are {few}")),
+            }
+        };
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
-        let near = || did_you_mean(text, info.params.iter().map(|param| checked.text(param.name)));
-        let help = told.then(near).flatten().or_else(|| {
-            let names: Vec<&str> = info.params.iter().map(|param| checked.text(param.name)).collect();
-            (!names.is_empty()).then(|| format!("its parameters are {}", names.join(", ")))
-        });
+        let help = if told { did_you_mean(text, names()).or_else(listed) } else { None };
         let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
         self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
     }

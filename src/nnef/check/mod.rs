@@ -14,6 +14,7 @@ pub(crate) mod labels;
 mod library;
 mod loops;
 mod operators;
+pub(crate) mod positions;
 mod scope;
 mod state;
 mod tables;

@@ -19,6 +19,7 @@ use crate::core::value::Value;
 use crate::graph::Key;
 use crate::graph::names::{NameId, TensorNames};
 use crate::nnef::ast::{self, Assignment, Ast, Expr, ExprId};
+use crate::nnef::check::positions::Positions;
 use crate::nnef::check::{Checked, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Part, Type};
@@ -61,6 +62,8 @@ pub(crate) struct Compiler<'a, 'd> {
     /// How many loops are around.
     loops: u32,
     results: &'a [ResultInfo],
+    /// How results are found by their names.
+    positions: Positions,
     /// Slots that are evaluated on demand, up to the last one.
     lazy: Vec<bool>,
     /// Locals that a result is another name for.
@@ -99,6 +102,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             mode,
             loops: 0,
             results: &[],
+            positions: Positions::default(),
             lazy: Vec::new(),
             aliases: FxHashMap::default(),
             unnamed: FxHashMap::default(),
@@ -158,6 +162,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let empty = ast::Body::default();
         let body = self.checked.declaration(info).body.as_ref().unwrap_or(&empty);
         self.results = &info.results;
+        self.positions = Positions::new(info.results.iter().map(|result| result.name), body.assignments.len());
         let (entry, params) = (self.here(), info.params.len() as u32);
         let names = self.checked.slot_names(id);
         let slots = names.len() as u32;
@@ -221,6 +226,11 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.superseded.extend(names.iter().zip(0..).filter_map(|(name, slot)| last.insert(name, slot)));
     }
 
+    /// The position of a result.
+    fn result(&self, name: Name) -> Option<usize> {
+        self.positions.find(self.results.iter().map(|result| result.name), name)
+    }
+
     /// `y = t;` with a result `y`: what makes `t` makes `y`.
     fn note_aliases(&mut self, body: &ast::Body) {
         for assignment in &body.assignments {
@@ -229,7 +239,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             else {
                 continue;
             };
-            let result = self.results.iter().position(|result| result.name == target);
+            let result = self.result(target);
             if let (Some(result), Ref::Slot(slot)) = (result, self.info.nodes[assignment.value].referent) {
                 self.aliases.entry(slot).or_insert(result as u32);
             }
@@ -291,7 +301,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
                 if self.mode == Mode::Graph {
                     return self.binding(target, name).map_or(Hint::None, Hint::Bound);
                 }
-                if let Some(result) = self.results.iter().position(|result| result.name == name) {
+                if let Some(result) = self.result(name) {
                     return Hint::Result(result as u32);
                 }
                 match self.info.nodes[target].referent {

@@ -30,6 +30,7 @@ struct Check<'a> {
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
     draft: bool,
+    inputs: FxHashSet<TensorId>,
     /// The first variable of each label.
     labels: FxHashMap<Cow<'a, str>, &'a Operation>,
     updated: FxHashSet<TensorId>,
@@ -50,6 +51,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
         graph,
         diagnostics,
         draft: graph.dialect == Dialect::Draft,
+        inputs: graph.inputs.iter().copied().collect(),
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
     };
@@ -90,7 +92,7 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let graph = check.graph;
     let tensor = graph.tensors_of(operation).next();
-    if let Some(tensor) = tensor.filter(|tensor| !check.draft && !graph.inputs.contains(tensor)) {
+    if let Some(tensor) = tensor.filter(|tensor| !check.draft && !check.inputs.contains(tensor)) {
         let name = graph.tensor_name(tensor);
         check.report(operation, Code::ExternalNotInput, format!("`{name}` is external but no input of the graph"));
     }

@@ -7,9 +7,11 @@ mod arrange;
 mod call;
 mod convolution;
 mod emit;
+mod fold;
 mod formula;
 mod normalize;
 mod padding;
+mod places;
 mod pool;
 mod resample;
 mod rules;
@@ -21,7 +23,6 @@ use indexmap::IndexMap;
 
 use super::Document;
 use super::model::{Graph as ModelGraph, Model, ModelNames, OperatorSet};
-use super::text::Parsed;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::{Dialect, Graph, Operation};
@@ -105,7 +106,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
 pub(crate) fn document(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Document, Diagnostics> {
     let model = convert(graph, weights, strict)?;
     let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
-    Ok(Document { parsed: Parsed::Model(Box::new(model)), file: at.file })
+    Ok(Document::made(model, at.file))
 }
 
 /// Puts the model together.

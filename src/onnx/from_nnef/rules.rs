@@ -3,7 +3,7 @@
 use super::call::{Call, Made};
 use super::emit::Value;
 use super::formula::Operands::{self, Numbers, Plain, Real};
-use super::{arrange, convolution, normalize, padding, pool, resample};
+use super::{arrange, convolution, normalize, padding, places, pool, resample};
 use crate::graph::shapes::without_variant;
 
 /// Makes the nodes of an operation and gives its results.
@@ -104,10 +104,10 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("area_downsample", By(pool::area_downsample, "`AveragePool`")),
     ("debox", By(pool::debox, "`ConvTranspose` with a filter of ones")),
     ("max_pool", By(pool::max_pool, "`MaxPool`, with `Pad` in front unless the border is ignored")),
-    ("max_pool_with_index", By(pool::max_pool_with_index, "`MaxPool`, and integers for places within windows")),
-    ("argmax_pool", By(pool::argmax_pool, "`MaxPool`, and integers for places within windows")),
-    ("sample", By(pool::sample, "`GatherElements`")),
-    ("desample", By(pool::desample, "`ScatterElements<reduction = \"add\">`")),
+    ("max_pool_with_index", By(places::max_pool_with_index, "`MaxPool`, and integers for places within windows")),
+    ("argmax_pool", By(places::argmax_pool, "`MaxPool`, and integers for places within windows")),
+    ("sample", By(places::sample, "`GatherElements`")),
+    ("desample", By(places::desample, "`ScatterElements<reduction = \"add\">`")),
     ("nearest_downsample", By(resample::nearest_downsample, "`Slice`")),
     ("nearest_upsample", By(resample::nearest_upsample, "`Resize<mode = \"nearest\">`")),
     (

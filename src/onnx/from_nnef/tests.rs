@@ -31,7 +31,10 @@ fn model_with(inputs: &str, outputs: &str, body: &str, data: &Data) -> Result<Ve
     let told = |found: crate::Diagnostics| {
         found.iter().map(|found| format!("{}: {}", found.code.as_str(), found.message)).collect::<Vec<_>>()
     };
-    let (text, _) = document(&graph, data, false).map_err(told)?.to_text(false).unwrap();
+    let document = document(&graph, data, false).map_err(told)?;
+    let found = document.check(&options);
+    assert!(found.is_empty(), "{found:?}");
+    let (text, _) = document.to_text(false).unwrap();
     let start = text.find("\nG ").unwrap() + 1;
     let end = text.rfind("\n}").unwrap();
     Ok(text[start..end].lines().map(str::trim).filter(|line| *line != "{").map(str::to_owned).collect())

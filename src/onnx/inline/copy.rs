@@ -1,41 +1,52 @@
 //! Copies of the bodies of functions.
 
 use super::Found;
-use super::functions::Functions;
+use super::call_graph::Size;
+use super::control::CONTROL;
+use super::functions::{Functions, each_graph, each_node};
+use super::known::Known;
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
+use crate::graph::OriginId;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
+    Attribute, AttributeValue, ExpandedCall, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
 };
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
-type Expand<T> = Result<T, Box<Found>>;
+pub(super) type Expand<T> = Result<T, Box<Found>>;
 
-/// A call that is being expanded.
-struct Call<'f> {
-    function: &'f Function,
-    imports: &'f Imports,
+/// A call that is being expanded, or a graph in an attribute of a node whose nodes take the place of it.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'c> {
+    pub(super) function: &'c Function,
+    pub(super) imports: &'c Imports,
     /// What names of its copies start with.
-    path: NameId,
+    pub(super) path: NameId,
+    /// What names of its copies end with: the trip of a loop, from 1 on.
+    pub(super) ordinal: u32,
+    /// The call as the nodes of the copy name it.
+    pub(super) origin: OriginId,
     /// The attributes that the call gives, in which no reference is left.
-    attributes: Vec<Attribute>,
+    pub(super) attributes: &'c [Attribute],
 }
 
 /// What nodes are added to.
 #[derive(Default)]
-struct Target {
-    nodes: Vec<Node>,
-    value_info: Vec<ValueInfo>,
+pub(super) struct Target {
+    pub(super) nodes: Vec<Node>,
+    pub(super) value_info: Vec<ValueInfo>,
 }
 
 /// The expansion of a model.
 pub(super) struct Expansion<'f> {
-    names: &'f mut ModelNames,
+    pub(super) names: &'f mut ModelNames,
     functions: &'f [Function],
+    /// Stands for the function of nodes that are in none.
+    outside: Function,
     table: &'f Functions,
     /// The imports of each function.
     imports: Vec<Imports>,
@@ -43,16 +54,24 @@ pub(super) struct Expansion<'f> {
     bindings: Vec<NameId>,
     /// The operation that copies a value.
     identity: Name,
-    max_ops: u64,
+    /// What is known of values, where there is control flow that depends on it.
+    pub(super) known: Known,
+    has_control: bool,
+    pub(super) unroll: bool,
+    /// Whether it is told which nodes with control flow stay.
+    pub(super) tell_stays: bool,
+    /// The nodes with control flow that could not be expanded.
+    pub(super) stays: Vec<Found>,
+    pub(super) max_ops: u64,
     max_bytes: u64,
     /// Nodes made so far, and calls expanded.
-    made: u64,
-    bytes: u64,
-    calls: u64,
+    pub(super) made: u64,
+    pub(super) bytes: u64,
+    pub(super) calls: Vec<ExpandedCall>,
 }
 
 /// Bindings that are restored at the end of a scope.
-struct Scope {
+pub(super) struct Scope {
     saved: Vec<(NameId, NameId)>,
 }
 
@@ -72,20 +91,35 @@ impl<'f> Expansion<'f> {
         Ok(Expansion {
             names,
             functions,
+            outside: Function::default(),
             table,
             imports,
             bindings,
             identity,
+            known: Known::default(),
+            has_control: false,
+            unroll: options.unroll,
+            tell_stays: options.unroll || options.flat,
+            stays: Vec::new(),
             max_ops: options.max_ops,
             max_bytes: options.max_memory,
             made: 0,
             bytes: 0,
-            calls: 0,
+            calls: Vec::new(),
         })
+    }
+
+    /// The calls that were expanded, and the nodes with control flow that stay.
+    pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<Found>) {
+        (self.calls, self.stays)
     }
 
     /// Expands the calls in the graph of a model.
     pub(super) fn graph(&mut self, graph: &mut Graph, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
+        self.has_control = CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
+        if self.has_control {
+            self.known = Known::of_graph(self.names, graph);
+        }
         self.top(&mut graph.nodes, &mut graph.value_info, opsets)
     }
 
@@ -101,6 +135,7 @@ impl<'f> Expansion<'f> {
         value_info: &mut Vec<ValueInfo>,
         opsets: &mut Vec<OperatorSet>,
     ) -> Expand<()> {
+        self.check_size(nodes)?;
         let mut imports = Imports::new(self.names, opsets);
         self.nodes(nodes, value_info, &mut imports)?;
         imports.add_to(self.names, opsets);
@@ -116,6 +151,17 @@ impl<'f> Expansion<'f> {
     }
 
     fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        if self.has_control && self.is_control(&node) {
+            let (outside, none) = (std::mem::take(&mut self.outside), Imports::default());
+            let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
+            let call = Call { function, imports: &none, path, ordinal: 0, origin, attributes: &[] };
+            let bound = (node.inputs.clone(), node.outputs.clone());
+            let expanded = self.control(&node, bound, call, target, imports)?;
+            self.outside = outside;
+            if expanded {
+                return Ok(());
+            }
+        }
         for attribute in &mut node.attributes {
             let graphs = match &mut attribute.value {
                 AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
@@ -141,19 +187,52 @@ impl<'f> Expansion<'f> {
         Ok(called.filter(|function| self.table.expanded[*function]))
     }
 
-    fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
-        self.made += 1;
-        self.bytes += (size_of::<Node>() + node.attributes.len() * size_of::<Attribute>()) as u64;
-        if self.made > self.max_ops || self.bytes > self.max_bytes {
-            let message = match self.made > self.max_ops {
-                true => format!("the flat model has more than {} nodes", self.max_ops),
-                false => format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20),
-            };
-            let mut found = Found::new(Code::OperationBudget, node.at, message);
-            found.help = Some("raise the limit with --max-ops".to_owned());
-            return Err(Box::new(found));
+    /// Refuses nodes that become too many, before any copy is made.
+    fn check_size(&self, nodes: &[Node]) -> Expand<()> {
+        let mut total = Size { nodes: self.made, calls: self.calls.len() as u64 };
+        for node in nodes {
+            total.add(self.table.size(self.names, std::slice::from_ref(node)));
+            if total.nodes > self.max_ops {
+                return Err(self.too_many_nodes(node.at));
+            }
+            if total.calls > self.max_ops {
+                let message = format!("the expansion takes more than {} calls", self.max_ops);
+                return Err(Box::new(
+                    Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_nodes(&self, at: u32) -> Box<Found> {
+        let message = format!("the flat model has more than {} nodes", self.max_ops);
+        Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
+    }
+
+    pub(super) fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+        self.charge(1, node.bytes(), node.at)?;
+        if self.has_control {
+            self.known.note(self.names, &node);
         }
         target.nodes.push(node);
+        Ok(())
+    }
+
+    /// Counts nodes and the bytes that they take.
+    fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
+        self.made += nodes;
+        self.bytes += bytes as u64;
+        if self.made > self.max_ops {
+            return Err(self.too_many_nodes(at));
+        }
+        if self.bytes > self.max_bytes {
+            let message = format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20);
+            return Err(Box::new(
+                Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
+            ));
+        }
         Ok(())
     }
 
@@ -166,13 +245,8 @@ impl<'f> Expansion<'f> {
         target: &mut Target,
         imports: &mut Imports,
     ) -> Expand<()> {
-        self.calls += 1;
         let function = &self.functions[index];
         let described = || self.table.keys[index].describe(self.names);
-        if self.calls > self.max_ops {
-            let message = format!("the expansion takes more than {} calls", self.max_ops);
-            return Err(Box::new(Found::new(Code::StepBudget, node.at, message)));
-        }
         for (what, given, declared) in [
             ("inputs", node.inputs.len(), function.inputs.len()),
             ("outputs", node.outputs.len(), function.outputs.len()),
@@ -183,8 +257,12 @@ impl<'f> Expansion<'f> {
             }
         }
         let of_function = std::mem::take(&mut self.imports[index]);
-        let call = Call { function, imports: &of_function, path: self.path(node), attributes };
-        let made = with_stack(|| self.body(node, &call, target, imports));
+        let origin = OriginId(self.calls.len() as u32);
+        let name = function.name.unwrap_or(self.identity);
+        self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
+        let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
+        let call = Call { function, imports: &of_function, path, ordinal: 0, origin, attributes };
+        let made = with_stack(|| self.body(node, call, target, imports));
         self.imports[index] = of_function;
         made.map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
@@ -193,17 +271,17 @@ impl<'f> Expansion<'f> {
     }
 
     /// What names of the copies for a call start with: what the call makes.
-    fn path(&mut self, node: &Node) -> NameId {
-        let output = node.outputs.iter().copied().find(|output| *output != NameId::ROOT);
+    pub(super) fn path_of(&mut self, node: &Node, outputs: &Values) -> NameId {
+        let output = outputs.iter().copied().find(|output| *output != NameId::ROOT);
         output.or(node.name).unwrap_or_else(|| {
             let name = node.op_type.unwrap_or(self.identity);
             self.names.values.child(NameId::ROOT, name, 0, false)
         })
     }
 
-    fn body(&mut self, node: &Node, call: &Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+    fn body(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
         let function = call.function;
-        let mut scope = Scope { saved: Vec::new() };
+        let mut scope = self.open_scope();
         for (i, &formal) in function.inputs.iter().enumerate() {
             let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
             self.bind(&mut scope, formal, actual);
@@ -214,7 +292,7 @@ impl<'f> Expansion<'f> {
             if function.inputs.contains(&formal) || function.outputs[..i].contains(&formal) {
                 passed.extend(actual.map(|actual| (formal, actual)));
             } else {
-                let value = actual.unwrap_or_else(|| self.fresh(call.path, formal));
+                let value = actual.unwrap_or_else(|| self.fresh(call, formal));
                 self.bind(&mut scope, formal, value);
             }
         }
@@ -226,8 +304,9 @@ impl<'f> Expansion<'f> {
             self.pass(formal, actual, call, target, imports)?;
         }
         for value in &function.value_info {
-            let Some(name) = value.name.filter(|name| !is_boundary(function, *name)) else { continue };
-            target.value_info.push(ValueInfo { name: Some(self.bound(name)), ..value.clone() });
+            if !value.name.is_some_and(|name| is_boundary(function, name)) {
+                self.add_type(value, target);
+            }
         }
         self.leave(scope);
         Ok(())
@@ -238,7 +317,7 @@ impl<'f> Expansion<'f> {
         &mut self,
         formal: NameId,
         actual: NameId,
-        call: &Call,
+        call: Call,
         target: &mut Target,
         imports: &mut Imports,
     ) -> Expand<()> {
@@ -256,18 +335,19 @@ impl<'f> Expansion<'f> {
             op_type: Some(self.identity),
             domain: Some(domain),
             at: call.function.at,
+            origin: call.origin,
             ..Node::default()
         };
         self.add(node, target)
     }
 
-    fn need(&self, domain: Option<Name>, call: &Call, at: u32, imports: &mut Imports) -> Expand<()> {
+    fn need(&self, domain: Option<Name>, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
         let described = || call.function.name.map_or("", |name| self.names.texts.text(name)).to_owned();
         imports.need(self.names, call.imports, (domain, at), described)
     }
 
     /// Binds the results of nodes to fresh names, unless they are outputs of the function.
-    fn bind_results(&mut self, scope: &mut Scope, nodes: &[Node], call: &Call) -> Expand<()> {
+    fn bind_results(&mut self, scope: &mut Scope, nodes: &[Node], call: Call) -> Expand<()> {
         for node in nodes {
             for &result in node.outputs.iter().filter(|result| **result != NameId::ROOT) {
                 if call.function.inputs.contains(&result) {
@@ -276,7 +356,7 @@ impl<'f> Expansion<'f> {
                     return Err(Box::new(Found::new(Code::OnnxReassigned, node.at, message)));
                 }
                 if !call.function.outputs.contains(&result) {
-                    let value = self.fresh(call.path, result);
+                    let value = self.fresh(call, result);
                     self.bind(scope, result, value);
                 }
             }
@@ -284,25 +364,44 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// A fresh name for one of a function body.
-    fn fresh(&mut self, path: NameId, name: NameId) -> NameId {
+    /// Adds the type of a value of a body.
+    pub(super) fn add_type(&mut self, value: &ValueInfo, target: &mut Target) {
+        let Some(name) = value.name else { return };
+        let value = ValueInfo { name: Some(self.bound(name)), ..value.clone() };
+        if self.has_control {
+            self.known.note_type(&value);
+        }
+        target.value_info.push(value);
+    }
+
+    /// A fresh name for one of a body.
+    pub(super) fn fresh(&mut self, call: Call, name: NameId) -> NameId {
         let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
-        let id = self.names.values.child(path, segment, 0, false);
+        self.child(call.path, segment, call.ordinal)
+    }
+
+    /// A fresh name under another one.
+    pub(super) fn child(&mut self, parent: NameId, segment: Name, ordinal: u32) -> NameId {
+        let id = self.names.values.child(parent, segment, ordinal, false);
         self.names.values.mark_used(id);
         id
     }
 
-    fn bind(&mut self, scope: &mut Scope, name: NameId, value: NameId) {
+    pub(super) fn open_scope(&self) -> Scope {
+        Scope { saved: Vec::new() }
+    }
+
+    pub(super) fn bind(&mut self, scope: &mut Scope, name: NameId, value: NameId) {
         if let Some(binding) = self.bindings.get_mut(name.index()) {
             scope.saved.push((name, std::mem::replace(binding, value)));
         }
     }
 
-    fn leave(&mut self, scope: Scope) {
+    pub(super) fn leave(&mut self, scope: Scope) {
         scope.saved.into_iter().rev().for_each(|(name, before)| self.bindings[name.index()] = before);
     }
 
-    fn bound(&self, name: NameId) -> NameId {
+    pub(super) fn bound(&self, name: NameId) -> NameId {
         self.bindings.get(name.index()).copied().unwrap_or(NameId::ROOT)
     }
 
@@ -311,7 +410,13 @@ impl<'f> Expansion<'f> {
     }
 
     /// Adds a copy of a node of a function body.
-    fn copy(&mut self, node: &Node, call: &Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+    pub(super) fn copy(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        if self.has_control && self.is_control(node) {
+            let bound = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
+            if self.control(node, bound, call, target, imports)? {
+                return Ok(());
+            }
+        }
         let mut attributes = Vec::with_capacity(node.attributes.len());
         for attribute in &node.attributes {
             if let Some(attribute) = self.attribute(attribute, node, call, imports)? {
@@ -321,13 +426,14 @@ impl<'f> Expansion<'f> {
         let copy = Node {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),
-            name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call.path, name) }),
+            name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call, name) }),
             op_type: node.op_type,
             domain: node.domain,
             overload: node.overload,
             attributes: Vec::new(),
             rest: node.rest.clone(),
             at: node.at,
+            origin: call.origin,
         };
         if let Some(function) = self.expanded(node)? {
             return self.call(&copy, function, attributes, target, imports);
@@ -341,7 +447,7 @@ impl<'f> Expansion<'f> {
         &mut self,
         attribute: &Attribute,
         node: &Node,
-        call: &Call,
+        call: Call,
         imports: &mut Imports,
     ) -> Expand<Option<Attribute>> {
         if let Some(reference) = attribute.reference {
@@ -360,7 +466,13 @@ impl<'f> Expansion<'f> {
     }
 
     /// The value that a reference stands for: that of the call, else the default of the function.
-    fn referred(&self, attribute: &Attribute, reference: Name, node: &Node, call: &Call) -> Expand<Option<Attribute>> {
+    fn referred(
+        &mut self,
+        attribute: &Attribute,
+        reference: Name,
+        node: &Node,
+        call: Call,
+    ) -> Expand<Option<Attribute>> {
         let mut values = call.attributes.iter().chain(&call.function.defaults);
         let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
         let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
@@ -375,12 +487,18 @@ impl<'f> Expansion<'f> {
             );
             return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
         }
+        // A graph that is passed on is copied with each reference.
+        let (mut nodes, mut bytes) = (0, 0);
+        each_graph(&value.value, &mut |graph| {
+            each_node(&graph.nodes, &mut |node| (nodes, bytes) = (nodes + 1, bytes + node.bytes()));
+        });
+        self.charge(nodes, bytes, node.at)?;
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
     }
 
     /// A copy of a graph in an attribute, whose own names are fresh.
-    fn subgraph(&mut self, graph: &Graph, call: &Call, imports: &mut Imports) -> Expand<Graph> {
-        let mut scope = Scope { saved: Vec::new() };
+    fn subgraph(&mut self, graph: &Graph, call: Call, imports: &mut Imports) -> Expand<Graph> {
+        let mut scope = self.open_scope();
         let inputs = graph.inputs.iter().filter_map(|input| input.name);
         let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
         let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
@@ -388,7 +506,7 @@ impl<'f> Expansion<'f> {
         let mut seen = rustc_hash::FxHashSet::default();
         own.retain(|name| *name != NameId::ROOT && seen.insert(*name));
         for name in own {
-            let value = self.fresh(call.path, name);
+            let value = self.fresh(call, name);
             self.bind(&mut scope, name, value);
         }
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Found;
+use super::call_graph::{self, Size};
 use crate::diagnostics::Code;
 use crate::onnx::model::{AttributeValue, Function, Graph, ModelNames, Node};
 use crate::source::names::Name;
@@ -10,7 +11,7 @@ use crate::{Lower, Options};
 
 /// What a call has to say to mean a function: domain, name and overload, as texts in one normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(in crate::onnx) struct Key {
     domain: Option<Name>,
     name: Option<Name>,
     overload: Option<Name>,
@@ -29,12 +30,12 @@ impl Key {
     }
 
     /// The function that a node would call.
-    pub(super) fn of_node(names: &ModelNames, node: &Node) -> Key {
+    pub(in crate::onnx) fn of_node(names: &ModelNames, node: &Node) -> Key {
         Key::new(names, node.domain, node.op_type, node.overload)
     }
 
     /// As messages name it.
-    pub(super) fn describe(self, names: &ModelNames) -> String {
+    pub(in crate::onnx) fn describe(self, names: &ModelNames) -> String {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let point = if self.domain.is_some() { "." } else { "" };
         let colon = if self.overload.is_some() { ":" } else { "" };
@@ -44,25 +45,36 @@ impl Key {
 
 /// The functions of a model by what calls them.
 #[derive(Debug, Default)]
-pub(super) struct Functions {
+pub(in crate::onnx) struct Functions {
     by_key: FxHashMap<Key, usize>,
     /// The function of each name, whatever its overload.
     any_overload: FxHashMap<Key, usize>,
-    pub(super) keys: Vec<Key>,
+    pub(in crate::onnx) keys: Vec<Key>,
     /// Whether calls of a function are expanded.
-    pub(super) expanded: Vec<bool>,
+    pub(in crate::onnx) expanded: Vec<bool>,
+    /// Whether a function has this name, by the number of the name: most nodes are no calls.
+    named: Vec<bool>,
+    /// What a call of each function becomes.
+    sizes: Vec<Size>,
 }
 
 impl Functions {
     /// # Errors
     ///
     /// Functions that are declared twice, or that call each other in a cycle.
-    pub(super) fn new(names: &ModelNames, functions: &[Function], options: &Options) -> Result<Self, Vec<Found>> {
-        let mut table = Functions::default();
+    pub(in crate::onnx) fn new(
+        names: &ModelNames,
+        functions: &[Function],
+        options: &Options,
+    ) -> Result<Self, Vec<Found>> {
+        let mut table = Functions { named: vec![false; names.texts.len()], ..Functions::default() };
         let mut found = Vec::new();
         for (i, function) in functions.iter().enumerate() {
             let key = Key::of_function(names, function);
             table.keys.push(key);
+            if let Some(named) = key.name.and_then(|name| table.named.get_mut(name.index())) {
+                *named = true;
+            }
             table.any_overload.insert(Key { overload: None, ..key }, i);
             table.expanded.push(is_expanded(&key.describe(names), names, key, options));
             if table.by_key.insert(key, i).is_some() {
@@ -70,8 +82,16 @@ impl Functions {
                 found.push(Found::new(Code::OnnxDuplicate, function.at, message));
             }
         }
-        found.extend(table.cycle(names, functions));
+        match call_graph::sizes(names, functions, &table) {
+            Ok(sizes) => table.sizes = sizes,
+            Err(cycle) => found.push(cycle),
+        }
         if found.is_empty() { Ok(table) } else { Err(found) }
+    }
+
+    /// What nodes become.
+    pub(in crate::onnx) fn size(&self, names: &ModelNames, nodes: &[Node]) -> Size {
+        call_graph::size(names, self, &self.sizes, nodes)
     }
 
     /// The function that a node calls.
@@ -79,8 +99,9 @@ impl Functions {
     /// # Errors
     ///
     /// There are functions of that name, but not the overload.
-    pub(super) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
-        if self.keys.is_empty() {
+    pub(in crate::onnx) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
+        let is_named = |name: Name| self.named.get(name.index()).is_some_and(|named| *named);
+        if !node.op_type.is_some_and(is_named) {
             return Ok(None);
         }
         let key = Key::of_node(names, node);
@@ -92,57 +113,6 @@ impl Functions {
             }
             None => Ok(None),
         }
-    }
-
-    /// A cycle of functions that call each other, if there is one.
-    fn cycle(&self, names: &ModelNames, functions: &[Function]) -> Option<Found> {
-        let calls: Vec<Vec<usize>> = functions
-            .iter()
-            .map(|function| {
-                let mut called = Vec::new();
-                each_node(&function.nodes, &mut |node| called.extend(self.called(names, node).ok().flatten()));
-                called.dedup();
-                called
-            })
-            .collect();
-        let mut done = vec![false; functions.len()];
-        let mut open = vec![false; functions.len()];
-        for start in 0..functions.len() {
-            let mut path = vec![(start, 0)];
-            while let Some((function, next)) = path.last_mut() {
-                let (at, i) = (*function, *next);
-                *next += 1;
-                if i == 0 && done[at] {
-                    path.pop();
-                    continue;
-                }
-                open[at] = true;
-                match calls[at].get(i) {
-                    Some(&called) if open[called] => {
-                        let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
-                        let steps = path[first..].iter().map(|step| step.0).chain([called]);
-                        let cycle: Vec<String> = steps.map(|step| self.keys[step].describe(names)).collect();
-                        let message = format!("functions call each other without an end: {}", shortened(&cycle));
-                        return Some(Found::new(Code::OnnxRecursion, functions[called].at, message));
-                    }
-                    Some(&called) => path.push((called, 0)),
-                    None => {
-                        (open[at], done[at]) = (false, true);
-                        path.pop();
-                    }
-                }
-            }
-        }
-        None
-    }
-}
-
-/// The steps of a cycle, of which a long one is shown by its ends.
-fn shortened(steps: &[String]) -> String {
-    const SHOWN: usize = 8;
-    match steps.len() {
-        0..=SHOWN => steps.join(" → "),
-        len => format!("{} → … → {} ({} calls)", steps[..SHOWN - 2].join(" → "), steps[len - 1], len - 1),
     }
 }
 
@@ -157,20 +127,20 @@ fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options)
 }
 
 /// Visits nodes, and those of the graphs in their attributes.
-fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
     for node in nodes {
         visit(node);
-        each_graph(node, &mut |graph| each_node(&graph.nodes, visit));
+        for attribute in &node.attributes {
+            each_graph(&attribute.value, &mut |graph| each_node(&graph.nodes, visit));
+        }
     }
 }
 
-/// Visits the graphs in the attributes of a node.
-fn each_graph(node: &Node, visit: &mut dyn FnMut(&Graph)) {
-    for attribute in &node.attributes {
-        match &attribute.value {
-            AttributeValue::Graph(graph) => visit(graph),
-            AttributeValue::Graphs(graphs) => graphs.iter().for_each(&mut *visit),
-            _ => {}
-        }
+/// Visits the graphs in the value of an attribute.
+pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(&Graph)) {
+    match value {
+        AttributeValue::Graph(graph) => visit(graph),
+        AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
+        _ => {}
     }
 }

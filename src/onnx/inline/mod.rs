@@ -3,8 +3,11 @@
 //! The names of a copy are paths: what the call makes, then the name in the function (`y_t` for `t` in
 //! the call that makes `y`), as in flat graphs of NNEF. Names of the graph stay as they are.
 
+mod call_graph;
+mod control;
 mod copy;
 mod functions;
+mod known;
 mod opsets;
 
 use crate::Options;
@@ -13,11 +16,13 @@ use crate::source::{FileId, Location, Span};
 
 use super::model::{Function, Model};
 use copy::Expansion;
-use functions::Functions;
+
+pub(super) use functions::Functions;
+pub(super) use opsets::Imports;
 
 /// What is wrong, and with which node.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(in crate::onnx) struct Found {
     code: Code,
     at: u32,
     message: String,
@@ -31,7 +36,12 @@ impl Found {
         Found { code, at, message, help: None, calls: Vec::new() }
     }
 
-    fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
+    fn help(mut self, help: &str) -> Self {
+        self.help = Some(help.to_owned());
+        self
+    }
+
+    pub(super) fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
         let mut diagnostic = Diagnostic::new(self.code, place(self.at), self.message).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
@@ -40,28 +50,38 @@ impl Found {
     }
 }
 
-/// Expands the calls of functions in a model, those that the options name.
+/// Expands the calls of functions in a model, those that the options name, and the control flow that is
+/// known. Gives warnings on loops that stay although they were to be expanded.
 ///
 /// # Errors
 ///
-/// Functions that cannot be expanded, or more nodes than the options allow.
-pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<(), Diagnostics> {
+/// Functions that cannot be expanded, loops that stay where none may, or more nodes than the options allow.
+pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<Diagnostics, Diagnostics> {
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
         .and_then(|table| expand_all(model, &functions, &table, options).map_err(|found| vec![*found]));
-    expanded.map_err(|found| {
-        let mut diagnostics = Diagnostics::new(options.strict);
-        found.into_iter().for_each(|found| found.report(file, &mut diagnostics));
-        diagnostics
-    })
+    let mut diagnostics = Diagnostics::new(options.strict);
+    let (found, accepted) = match expanded {
+        Ok(stays) => (stays, !options.flat),
+        Err(found) => (found, false),
+    };
+    let accepted = accepted || found.is_empty();
+    for mut found in found {
+        if options.flat && found.code == Code::LoopKept {
+            found.code = Code::LoopNotFlat;
+        }
+        found.report(file, &mut diagnostics);
+    }
+    if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
+/// Gives the nodes with control flow that stay.
 fn expand_all(
     model: &mut Model,
     functions: &[Function],
     table: &Functions,
     options: &Options,
-) -> Result<(), Box<Found>> {
+) -> Result<Vec<Found>, Box<Found>> {
     let mut kept: Vec<Function> = Vec::new();
     let mut expansion = Expansion::new(&mut model.names, functions, table, options)?;
     if let Some(graph) = &mut model.graph {
@@ -73,10 +93,11 @@ fn expand_all(
             expansion.function(function)?;
         }
     }
-    model.functions = kept;
+    let (calls, stays) = expansion.into_results();
+    (model.calls, model.functions) = (calls, kept);
     let names = &mut model.names;
     names.values.resolve(&names.texts);
-    Ok(())
+    Ok(stays)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::source::names::Name;
 
 /// The versions of operator sets that a graph imports, and those that copies of functions need.
 #[derive(Debug, Default)]
-pub(super) struct Imports {
+pub(in crate::onnx) struct Imports {
     versions: FxHashMap<Option<Name>, i64>,
     added: Vec<(Option<Name>, i64)>,
 }
@@ -19,13 +19,13 @@ fn normal(names: &ModelNames, domain: Option<Name>) -> Option<Name> {
 }
 
 impl Imports {
-    pub(super) fn new(names: &ModelNames, opsets: &[OperatorSet]) -> Self {
+    pub(in crate::onnx) fn new(names: &ModelNames, opsets: &[OperatorSet]) -> Self {
         let version = |opset: &OperatorSet| Some((normal(names, opset.domain), opset.version?));
         Imports { versions: opsets.iter().filter_map(version).collect(), added: Vec::new() }
     }
 
     /// The version of a domain.
-    pub(super) fn version(&self, names: &ModelNames, domain: Option<Name>) -> Option<i64> {
+    pub(in crate::onnx) fn version(&self, names: &ModelNames, domain: Option<Name>) -> Option<i64> {
         self.versions.get(&normal(names, domain)).copied()
     }
 
@@ -34,7 +34,7 @@ impl Imports {
     /// # Errors
     ///
     /// The graph has another version of the node's domain.
-    pub(super) fn need(
+    pub(in crate::onnx) fn need(
         &mut self,
         names: &ModelNames,
         of_function: &Imports,
@@ -51,9 +51,8 @@ impl Imports {
                     "`{}` is written for version {wanted} of the operator set `{text}`, what calls it for version {version}",
                     function()
                 );
-                let mut found = Found::new(Code::OnnxOpset, at, message);
-                found.help = Some("leave the function as it is with --keep, or convert the model first".to_owned());
-                Err(Box::new(found))
+                let found = Found::new(Code::OnnxOpset, at, message);
+                Err(Box::new(found.help("leave the function as it is with --keep, or convert the model first")))
             }
             None => {
                 self.versions.insert(domain, wanted);
@@ -64,7 +63,7 @@ impl Imports {
     }
 
     /// Adds what copies of functions need to the imports.
-    pub(super) fn add_to(self, names: &mut ModelNames, opsets: &mut Vec<OperatorSet>) {
+    pub(in crate::onnx) fn add_to(self, names: &mut ModelNames, opsets: &mut Vec<OperatorSet>) {
         for (domain, version) in self.added {
             let domain = domain.unwrap_or_else(|| names.texts.intern(""));
             opsets.push(OperatorSet { domain: Some(domain), version: Some(version), rest: Fields::None });

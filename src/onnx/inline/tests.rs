@@ -118,3 +118,30 @@ fn functions_can_be_kept() {
     let options = Options::default().with(|options| options.lower = Lower::Names(vec!["l.f".to_owned()]));
     assert_eq!(flatten(&text, &options).unwrap(), "y = l.h (x); b = Abs (a)");
 }
+
+#[test]
+fn too_many_nodes_are_refused_before_they_are_made() {
+    let mut functions = String::from("fn f0 (a) => (b) { b = Neg (a) }");
+    for i in 1..=60 {
+        let called = i - 1;
+        functions += &format!(" fn f{i} (a) => (b) {{ t = l.f{called} (a) b = l.f{called} (t) }}");
+    }
+    assert_eq!(refused("y = l.f60 (x)", &functions), [Code::OperationBudget]);
+    let empty = functions.replacen("b = Neg (a)", "", 1).replacen("=> (b)", "=> (a)", 1);
+    assert_eq!(refused("y = l.f60 (x)", &empty), [Code::StepBudget]);
+}
+
+#[test]
+fn graphs_that_are_passed_on_count() {
+    // Each level hands its graph on to two nodes, inside of a graph that it hands on itself.
+    let mut functions =
+        String::from("fn f0 <g> (c) => (b) { b = If <then_branch: graph = @g, else_branch: graph = @g> (c) }");
+    for i in 1..=40 {
+        let called = i - 1;
+        functions += &format!(
+            " fn f{i} <g> (c) => (b) {{ b = l.f{called} <g = h () => (o) {{ o = If <then_branch: graph = @g, else_branch: graph = @g> (c) }}> (c) }}"
+        );
+    }
+    let found = refused("y = l.f40 <g = h () => (o) { o = Neg (x) }> (x)", &functions);
+    assert!([Code::OperationBudget, Code::MemoryBudget, Code::TooDeep].contains(&found[0]), "{found:?}");
+}

@@ -6,7 +6,7 @@ use super::fields::{
     type_proto, value_info,
 };
 use super::writer::Writer;
-use crate::graph::names::NameId;
+use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
     Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
     Shape, Tensor, Type, TypeForm, ValueInfo,
@@ -27,7 +27,8 @@ pub(crate) enum Part<'m> {
 
 /// The encoded form of a part of a model.
 pub(crate) fn encode(names: &ModelNames, part: Part) -> Vec<u8> {
-    let mut encoder = Encoder { names, out: Writer::default(), spelled: String::new() };
+    let spellings = Spellings::new(&names.values, &names.texts);
+    let mut encoder = Encoder { names, out: Writer::default(), spellings };
     match part {
         Part::Model(model) => encoder.model(model),
         Part::Graph(graph) => encoder.graph(graph),
@@ -40,8 +41,7 @@ pub(crate) fn encode(names: &ModelNames, part: Part) -> Vec<u8> {
 struct Encoder<'m> {
     names: &'m ModelNames,
     out: Writer,
-    /// Room for the names of values.
-    spelled: String,
+    spellings: Spellings<'m>,
 }
 
 impl Encoder<'_> {
@@ -74,9 +74,7 @@ impl Encoder<'_> {
     }
 
     fn value(&mut self, number: u32, value: NameId) {
-        self.spelled.clear();
-        self.names.values.write(&self.names.texts, value, &mut self.spelled);
-        self.out.bytes(number, self.spelled.as_bytes());
+        self.out.bytes(number, self.spellings.spell(value).as_bytes());
     }
 
     fn values(&mut self, number: u32, values: &[NameId]) {

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 
 use super::super::elements::{Elements, Unread};
 use super::Parser;
-use crate::graph::names::NameId;
+use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
     Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, OperatorSet, Tensor,
     TensorType, Type, TypeForm, ValueInfo,
@@ -17,7 +17,8 @@ use crate::source::names::Name;
 
 /// Prints a model or a part of one, and tells what the notation has no place for.
 pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
-    let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spelled: String::new() };
+    let spellings = Spellings::new(&names.values, &names.texts);
+    let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spellings };
     match part {
         Part::Model(model) => printer.model(model),
         Part::Graph(graph) => printer.graph(graph, 0),
@@ -43,7 +44,7 @@ struct Printer<'m> {
     names: &'m ModelNames,
     out: String,
     lost: Lost,
-    spelled: String,
+    spellings: Spellings<'m>,
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -105,15 +106,13 @@ impl Printer<'_> {
 
     /// The name of a value; `bare` where no type stands before it.
     fn value(&mut self, value: NameId, bare: bool) {
-        let mut spelled = std::mem::take(&mut self.spelled);
-        spelled.clear();
-        self.names.values.write(&self.names.texts, value, &mut spelled);
-        if is_identifier(&spelled) && !(bare && Parser::is_type(&spelled)) {
-            self.put(&spelled);
+        let spelled = self.spellings.spell(value);
+        if is_identifier(spelled) && !(bare && Parser::is_type(spelled)) {
+            self.out.push_str(spelled);
         } else {
+            let spelled = spelled.to_owned();
             self.string(&spelled);
         }
-        self.spelled = spelled;
     }
 
     fn values(&mut self, values: &[NameId]) {
@@ -421,11 +420,10 @@ impl Printer<'_> {
     /// A tensor in an attribute. Its name can only be an identifier there.
     fn tensor(&mut self, of: &Tensor) {
         self.shape_of(of);
-        let mut spelled = String::new();
-        self.names.values.write(&self.names.texts, of.name.unwrap_or(NameId::ROOT), &mut spelled);
-        if is_identifier(&spelled) {
-            self.put(" ");
-            self.put(&spelled);
+        let spelled = self.spellings.spell(of.name.unwrap_or(NameId::ROOT));
+        if is_identifier(spelled) {
+            self.out.push(' ');
+            self.out.push_str(spelled);
         } else if !spelled.is_empty() {
             self.lost.left_out += 1;
         }

@@ -1,0 +1,160 @@
+//! Values by their names: where they are visible, and their types.
+
+use super::Check;
+use crate::diagnostics::Code;
+use crate::diagnostics::suggest::did_you_mean;
+use crate::graph::names::NameId;
+use crate::onnx::model::ModelNames;
+use crate::onnx::schema::TypeId;
+
+/// A value that is visible.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    /// How many graphs are around it.
+    depth: u32,
+    ty: Option<TypeId>,
+    /// Whether an initializer gives it a value.
+    has_default: bool,
+}
+
+/// The values that are visible, by the numbers of their names.
+#[derive(Debug)]
+pub(super) struct Scopes {
+    values: Vec<Option<Value>>,
+    /// The types that a graph declares for values.
+    declared: Vec<Option<TypeId>>,
+    /// What names of the open graphs meant before.
+    hidden: Vec<(NameId, Option<Value>)>,
+    redeclared: Vec<(NameId, Option<TypeId>)>,
+    /// How many of them are of the graphs around.
+    marks: Vec<(usize, usize)>,
+}
+
+impl Scopes {
+    pub(super) fn new(names: &ModelNames) -> Self {
+        let count = names.all_values().count();
+        let (values, declared) = (vec![None; count], vec![None; count]);
+        Scopes { values, declared, hidden: Vec::new(), redeclared: Vec::new(), marks: Vec::new() }
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.marks.push((self.hidden.len(), self.redeclared.len()));
+    }
+
+    pub(super) fn leave(&mut self) {
+        let (values, declared) = self.marks.pop().unwrap_or_default();
+        for (name, before) in self.hidden.drain(values..).rev() {
+            self.values[name.index()] = before;
+        }
+        for (name, before) in self.redeclared.drain(declared..).rev() {
+            self.declared[name.index()] = before;
+        }
+    }
+
+    /// Notes the type that the innermost graph declares for a value.
+    pub(super) fn declare(&mut self, name: NameId, ty: TypeId) {
+        if let Some(declared) = self.declared.get_mut(name.index()) {
+            self.redeclared.push((name, declared.replace(ty)));
+        }
+    }
+
+    fn get(&self, name: NameId) -> Option<Value> {
+        *self.values.get(name.index())?
+    }
+
+    fn set(&mut self, name: NameId, value: Value) {
+        self.hidden.push((name, self.values[name.index()].replace(value)));
+    }
+
+    fn depth(&self) -> u32 {
+        self.marks.len() as u32
+    }
+
+    /// Whether a value is one of the innermost graph.
+    pub(super) fn is_own(&self, name: NameId) -> bool {
+        self.get(name).is_some_and(|value| value.depth == self.depth())
+    }
+
+    pub(super) fn has_default(&self, name: NameId) -> bool {
+        self.get(name).is_some_and(|value| value.has_default)
+    }
+
+    pub(super) fn give_default(&mut self, name: NameId) {
+        if let Some(Some(value)) = self.values.get_mut(name.index()) {
+            value.has_default = true;
+        }
+    }
+
+    /// The type of a value, as far as it is known.
+    pub(super) fn type_of(&self, name: NameId) -> Option<TypeId> {
+        self.get(name)?.ty
+    }
+
+    /// The type that a graph declares for a value.
+    pub(super) fn declared(&self, name: NameId) -> Option<TypeId> {
+        *self.declared.get(name.index())?
+    }
+}
+
+impl Check<'_> {
+    /// Defines a value. The empty name stands for none.
+    pub(super) fn define(&mut self, name: NameId, ty: Option<TypeId>, at: u32) {
+        if name == NameId::ROOT {
+            return;
+        }
+        if let Some(before) = self.scopes.get(name) {
+            let text = self.names.text(name);
+            let (code, message) = match before.depth == self.scopes.depth() {
+                true => (Code::OnnxTwice, format!("`{text}` is defined twice")),
+                false => (Code::OnnxShadowed, format!("`{text}` hides a value of a graph around this one")),
+            };
+            self.report(code, at, message, None);
+        }
+        self.scopes.set(name, Value { depth: self.scopes.depth(), ty, has_default: false });
+    }
+
+    /// Defines a value that only has a text for its name, if anything refers to it.
+    pub(super) fn define_text(&mut self, text: &str) {
+        let names = self.names;
+        if let Some(name) = names.all_values().find(|name| names.text(*name) == text) {
+            self.define(name, None, 0);
+        }
+    }
+
+    /// Refuses an operand that is no value that is visible.
+    pub(super) fn operand(&mut self, name: NameId, at: u32, later: impl FnOnce() -> bool) {
+        if name == NameId::ROOT || self.scopes.get(name).is_some() {
+            return;
+        }
+        if self.diagnostics.only_counts(Code::OnnxNoValue) {
+            return self.report(Code::OnnxNoValue, at, String::new(), None);
+        }
+        let text = self.names.text(name);
+        if later() {
+            let message = format!("`{text}` is made by a later node");
+            let help = "nodes stand behind those that make their operands".to_owned();
+            return self.report(Code::OnnxNoValue, at, message, Some(help));
+        }
+        let visible = self.names.all_values().filter(|name| self.scopes.get(*name).is_some());
+        let help = did_you_mean(text, visible.map(|name| self.names.text(name)));
+        self.report(Code::OnnxNoValue, at, format!("nothing defines `{text}`"), help);
+    }
+
+    /// Refuses an output that the graph does not define itself.
+    pub(super) fn output(&mut self, name: NameId, at: u32) {
+        if name == NameId::ROOT {
+            return self.report(Code::OnnxNoValue, at, "an output has no name".to_owned(), None);
+        }
+        if self.scopes.is_own(name) {
+            return;
+        }
+        let text = self.names.text(name);
+        let (what, help) = match self.scopes.get(name) {
+            Some(_) => {
+                ("is a value of a graph around this one", Some("copy it with an Identity in this graph".to_owned()))
+            }
+            None => ("is defined by no node", None),
+        };
+        self.report(Code::OnnxNoValue, at, format!("the output `{text}` {what}"), help);
+    }
+}

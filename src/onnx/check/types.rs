@@ -1,0 +1,38 @@
+//! The types of values, as the table of operators spells them.
+
+use super::Check;
+use crate::onnx::model::{Type, TypeForm, ValueInfo};
+use crate::onnx::schema::TypeId;
+use crate::onnx::types::ElementType;
+
+fn element(number: Option<i32>) -> Option<&'static str> {
+    Some(ElementType::numbered(number?)?.name)
+}
+
+/// The spelling of a type, without shapes.
+fn spelled(of: &Type) -> Option<String> {
+    let inner = |inner: &Option<Box<Type>>| spelled(inner.as_deref()?);
+    Some(match &of.form {
+        TypeForm::None | TypeForm::Opaque { .. } => return None,
+        TypeForm::Tensor(tensor) => format!("tensor({})", element(tensor.element)?),
+        TypeForm::SparseTensor(tensor) => format!("sparse_tensor({})", element(tensor.element)?),
+        TypeForm::Sequence(item, _) => format!("seq({})", inner(item)?),
+        TypeForm::Optional(item, _) => format!("optional({})", inner(item)?),
+        TypeForm::Map { key, value, .. } => {
+            let TypeForm::Tensor(tensor) = &value.as_deref()?.form else { return None };
+            format!("map({},{})", element(*key)?, element(tensor.element)?)
+        }
+    })
+}
+
+impl Check<'_> {
+    /// The type of a value that is declared.
+    pub(super) fn type_of(&self, value: &ValueInfo) -> Option<TypeId> {
+        self.schemas.type_id(&spelled(value.ty.as_ref()?)?)
+    }
+
+    /// The type of a tensor with such elements.
+    pub(super) fn tensor_type(&self, number: Option<i32>) -> Option<TypeId> {
+        self.schemas.type_id(&format!("tensor({})", element(number)?))
+    }
+}

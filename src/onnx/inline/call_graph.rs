@@ -1,0 +1,100 @@
+//! Which function calls which: cycles, and how much a call becomes.
+
+use super::Found;
+use super::functions::{Functions, each_node};
+use crate::diagnostics::Code;
+use crate::onnx::model::{Function, ModelNames, Node};
+
+/// What nodes become when calls are expanded. Numbers that are too large stay at the largest one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::onnx) struct Size {
+    pub(in crate::onnx) nodes: u64,
+    pub(in crate::onnx) calls: u64,
+}
+
+impl Size {
+    pub(in crate::onnx) fn add(&mut self, other: Size) {
+        self.nodes = self.nodes.saturating_add(other.nodes);
+        self.calls = self.calls.saturating_add(other.calls);
+    }
+}
+
+/// What nodes become, given what a call of each function becomes.
+pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions: &[Size], nodes: &[Node]) -> Size {
+    let mut size = Size::default();
+    each_node(nodes, &mut |node| match table.called(names, node) {
+        Ok(Some(function)) if table.expanded[function] => {
+            size.add(of_functions[function]);
+            size.add(Size { nodes: 0, calls: 1 });
+        }
+        _ => size.add(Size { nodes: 1, calls: 0 }),
+    });
+    size
+}
+
+/// What a call of each function becomes.
+///
+/// # Errors
+///
+/// A cycle of functions that call each other.
+pub(in crate::onnx) fn sizes(
+    names: &ModelNames,
+    functions: &[Function],
+    table: &Functions,
+) -> Result<Vec<Size>, Found> {
+    let mut sizes = vec![Size::default(); functions.len()];
+    for function in callees_first(names, functions, table)? {
+        sizes[function] = size(names, table, &sizes, &functions[function].nodes);
+    }
+    Ok(sizes)
+}
+
+/// The functions in an order in which each one stands behind those that it calls.
+fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) -> Result<Vec<usize>, Found> {
+    let called = |function: &Function| {
+        let mut called = Vec::new();
+        each_node(&function.nodes, &mut |node| called.extend(table.called(names, node).ok().flatten()));
+        called.dedup();
+        called
+    };
+    let calls: Vec<Vec<usize>> = functions.iter().map(called).collect();
+    let mut order = Vec::with_capacity(functions.len());
+    let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);
+    for start in 0..functions.len() {
+        let mut path = vec![(start, 0)];
+        while let Some((function, next)) = path.last_mut() {
+            let (at, i) = (*function, *next);
+            *next += 1;
+            if i == 0 && done[at] {
+                path.pop();
+                continue;
+            }
+            open[at] = true;
+            match calls[at].get(i) {
+                Some(&called) if open[called] => {
+                    let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
+                    let steps = path[first..].iter().map(|step| step.0).chain([called]);
+                    let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
+                    let message = format!("functions call each other without an end: {}", shortened(&cycle));
+                    return Err(Found::new(Code::OnnxRecursion, functions[called].at, message));
+                }
+                Some(&called) => path.push((called, 0)),
+                None => {
+                    (open[at], done[at]) = (false, true);
+                    order.push(at);
+                    path.pop();
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// The steps of a cycle, of which a long one is shown by its ends.
+fn shortened(steps: &[String]) -> String {
+    const SHOWN: usize = 8;
+    match steps.len() {
+        0..=SHOWN => steps.join(" → "),
+        len => format!("{} → … → {} ({} calls)", steps[..SHOWN - 2].join(" → "), steps[len - 1], len - 1),
+    }
+}

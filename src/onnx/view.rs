@@ -1,0 +1,329 @@
+//! A model as a graph: for pictures, JSON and statistics, which are made of graphs.
+//!
+//! Operands and results have the names of the operator's parameters where the table of operators knows it.
+//! The nodes of a graph in an attribute stand before the node that has it, as a group with the name of the
+//! attribute; that attribute lists the results.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::inline::{Functions, Imports};
+use super::model::{
+    Attribute, AttributeValue, Extent, Graph as OnnxGraph, Model, Node, Tensor, TensorType, TypeForm, ValueInfo,
+};
+use super::schema::{Found, Parameter, Presence, Schemas};
+use super::types::ElementType;
+use crate::Options;
+use crate::graph::names::NameId;
+use crate::graph::{
+    Argument, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value,
+};
+use crate::room::with_stack;
+use crate::source::names::Name;
+use crate::source::{FileId, Location, Span};
+
+/// The name of operations that stand for constants of a graph.
+const INITIALIZER: &str = "initializer";
+
+/// What is around the nodes of a graph.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The call that the node with this graph comes from.
+    call: OriginId,
+    /// The group of this graph.
+    group: OriginId,
+}
+
+struct View<'m> {
+    model: &'m Model,
+    file: FileId,
+    graph: Graph,
+    tensors: FxHashMap<NameId, TensorId>,
+    kinds: FxHashMap<(String, Vec<Name>), KindId>,
+    origins: FxHashMap<(OriginId, OriginId), OriginId>,
+    types: FxHashMap<NameId, &'m ValueInfo>,
+    schemas: Schemas,
+    functions: Functions,
+    imports: Imports,
+}
+
+/// The graph of a model; an empty one for a model without a graph.
+pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
+    let mut symbols = model.names.texts.clone();
+    let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
+    let mut graph = Graph::new(name, Arc::new(symbols));
+    graph.names = model.names.values.clone();
+    let mut view = View {
+        model,
+        file,
+        graph,
+        tensors: FxHashMap::default(),
+        kinds: FxHashMap::default(),
+        origins: FxHashMap::default(),
+        types: FxHashMap::default(),
+        schemas: Schemas::new(),
+        functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
+        imports: Imports::new(&model.names, &model.opsets),
+    };
+    view.calls();
+    if let Some(graph) = &model.graph {
+        view.boundary(graph);
+        view.body(graph, Place { call: OriginId::NONE, group: OriginId::NONE });
+        let outputs = graph.outputs.iter().map(|output| view.value(output.name.unwrap_or(NameId::ROOT)));
+        view.graph.outputs = outputs.collect();
+    }
+    // Names of the model are distinct already, and those of nodes are as good as taken.
+    view.graph.names.resolve(&view.graph.symbols);
+    view.graph
+}
+
+impl<'m> View<'m> {
+    fn at(&self, at: u32) -> Location {
+        Location::new(self.file, Span::new(at, at))
+    }
+
+    /// The calls that nodes come from, with the numbers that they have in the model.
+    fn calls(&mut self) {
+        let mut places = FxHashMap::default();
+        for call in &self.model.calls {
+            let at = self.at(call.at);
+            let place =
+                *places.entry((call.function, call.at)).or_insert_with(|| self.graph.add_call_place(call.function, at));
+            self.graph.add_origin(call.parent, place);
+        }
+    }
+
+    fn boundary(&mut self, graph: &'m OnnxGraph) {
+        let constants: Vec<Option<NameId>> = graph.initializers.iter().map(|tensor| tensor.name).collect();
+        self.declare(graph);
+        for input in &graph.inputs {
+            let tensor = self.value(input.name.unwrap_or(NameId::ROOT));
+            // An input with a default is a constant that a caller may replace.
+            if !constants.contains(&input.name) {
+                self.graph.inputs.push(tensor);
+            }
+        }
+    }
+
+    /// Notes the types that a graph declares.
+    fn declare(&mut self, graph: &'m OnnxGraph) {
+        for value in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
+            self.types.extend(value.name.map(|name| (name, value)));
+        }
+    }
+
+    /// The tensor of a name, which is made where it is met first.
+    fn value(&mut self, name: NameId) -> TensorId {
+        if let Some(tensor) = self.tensors.get(&name) {
+            return *tensor;
+        }
+        let (dtype, shape) = match self.types.get(&name).and_then(|value| value.ty.as_ref()).map(|ty| &ty.form) {
+            Some(TypeForm::Tensor(tensor)) => (primitive(tensor.element), declared_shape(tensor)),
+            _ => (None, None),
+        };
+        self.tensor(name, dtype, shape)
+    }
+
+    fn tensor(&mut self, name: NameId, dtype: Option<Primitive>, shape: Option<Shape>) -> TensorId {
+        let tensor = self.graph.add_tensor(name, dtype);
+        self.graph.set_shape(tensor, shape);
+        self.tensors.insert(name, tensor);
+        tensor
+    }
+
+    fn body(&mut self, graph: &'m OnnxGraph, place: Place) {
+        for constant in &graph.initializers {
+            self.constant(constant, place);
+        }
+        for node in &graph.nodes {
+            with_stack(|| self.node(node, place));
+        }
+    }
+
+    fn constant(&mut self, constant: &Tensor, place: Place) {
+        let Some(name) = constant.name else { return };
+        let extents: Vec<GraphExtent> = constant.dims.iter().map(|extent| GraphExtent::new(*extent)).collect();
+        let result = self.tensor(name, primitive(constant.data_type), Some(Shape::new(&extents)));
+        let kind = self.kind(INITIALIZER.to_owned(), Vec::new());
+        let key = Key::Named(self.graph.symbols_mut().intern("type"));
+        let arguments = [Argument { key, value: Value::Symbol(described(constant).into()) }];
+        let source = (self.at(0), place.group);
+        self.graph.add_operation(kind, (None, false), arguments, &[Output::Tensor(&result)], source);
+    }
+
+    fn kind(&mut self, name: String, results: Vec<Name>) -> KindId {
+        if let Some(kind) = self.kinds.get(&(name.clone(), results.clone())) {
+            return *kind;
+        }
+        let kind = Kind {
+            name: self.graph.symbols_mut().intern(&name),
+            params: Vec::new(),
+            results: results.clone(),
+            declared: false,
+            standard: false,
+            generic: false,
+        };
+        let kind = self.graph.add_kind(kind);
+        self.kinds.insert((name, results), kind);
+        kind
+    }
+
+    /// The group of a node: that of the call it comes from, inside of the graph it is in.
+    fn origin(&mut self, of: OriginId, place: Place) -> OriginId {
+        if of == place.call || of == OriginId::NONE {
+            return place.group;
+        }
+        if place.group == OriginId::NONE {
+            return of;
+        }
+        if let Some(origin) = self.origins.get(&(of, place.group)) {
+            return *origin;
+        }
+        let Some(call) = self.model.calls.get(of.index()) else { return place.group };
+        let parent = with_stack(|| self.origin(call.parent, place));
+        let at = self.at(call.at);
+        let row = self.graph.add_call_place(call.function, at);
+        let origin = self.graph.add_origin(parent, row);
+        self.origins.insert((of, place.group), origin);
+        origin
+    }
+
+    fn node(&mut self, node: &'m Node, place: Place) {
+        let texts = &self.model.names.texts;
+        let text = |name: Option<Name>| name.map_or("", |name| texts.text(name));
+        let (domain, operator) = (text(node.domain), text(node.op_type));
+        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let origin = self.origin(node.origin, place);
+        let (inputs, outputs) = self.parameters(node, domain, operator);
+        let mut arguments = Vec::new();
+        for (i, input) in node.inputs.iter().enumerate().filter(|(_, input)| **input != NameId::ROOT) {
+            let value = Value::Tensor(self.value(*input));
+            let key = inputs.get(i).map_or(Key::Positional, |name| Key::Named(*name));
+            arguments.push(Argument { key, value });
+        }
+        for attribute in &node.attributes {
+            let value = self.attribute(attribute, node, origin);
+            if let Some(name) = attribute.name {
+                arguments.push(Argument { key: Key::Named(name), value });
+            }
+        }
+        let point = if domain.is_empty() { "" } else { "." };
+        let kind = self.kind(format!("{domain}{point}{operator}"), outputs);
+        let made: Vec<TensorId> = node.outputs.iter().map(|output| self.result(*output)).collect();
+        let outputs: Vec<Output> = made.iter().map(Output::Tensor).collect();
+        let source = (self.at(node.at), origin);
+        self.graph.add_operation(kind, (None, false), arguments, &outputs, source);
+    }
+
+    /// The tensor of a result. One that is left out has a name of its own.
+    fn result(&mut self, output: NameId) -> TensorId {
+        if output != NameId::ROOT {
+            return self.value(output);
+        }
+        let segment = self.graph.symbols_mut().intern("unused");
+        let name = self.graph.names.child(NameId::ROOT, segment, 0, false);
+        self.graph.names.mark_used(name);
+        self.graph.add_tensor(name, None)
+    }
+
+    /// The names of the operands and of the results of a node, as far as they are known.
+    fn parameters(&mut self, node: &Node, domain: &str, operator: &str) -> (Vec<Name>, Vec<Name>) {
+        if let Ok(Some(function)) = self.functions.called(&self.model.names, node) {
+            let function = &self.model.functions[function];
+            let names = |values: &[NameId]| {
+                values.iter().filter_map(|value| self.model.names.values.user_name(*value)).collect()
+            };
+            return (names(&function.inputs), names(&function.outputs));
+        }
+        let version = self.imports.version(&self.model.names, node.domain).unwrap_or(i64::MAX);
+        let Found::Schema(schema) = self.schemas.find(domain, operator, version) else {
+            return (Vec::new(), Vec::new());
+        };
+        let mut names = |parameters: &[Parameter], count: usize| {
+            let mut names = Vec::with_capacity(count);
+            for (i, parameter) in (0..count).zip(parameters.iter().chain(parameters.last().into_iter().cycle())) {
+                let ordinal = (i + 1).checked_sub(parameters.len()).filter(|ordinal| *ordinal > 0);
+                let name = match (parameter.presence, ordinal) {
+                    (Presence::Variadic { .. }, Some(ordinal)) => format!("{}{ordinal}", parameter.name),
+                    _ => parameter.name.to_owned(),
+                };
+                names.push(self.graph.symbols_mut().intern(&name));
+            }
+            names
+        };
+        (names(&schema.inputs, node.inputs.len()), names(&schema.outputs, node.outputs.len()))
+    }
+
+    fn attribute(&mut self, attribute: &'m Attribute, node: &'m Node, origin: OriginId) -> Value {
+        if let Some(reference) = attribute.reference {
+            return Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into());
+        }
+        let symbols =
+            |texts: Vec<String>| Value::Array(texts.into_iter().map(|text| Value::Symbol(text.into())).collect());
+        let string = |bytes: &[u8]| Value::String(String::from_utf8_lossy(bytes).into());
+        match &attribute.value {
+            AttributeValue::None => Value::Integers(Arc::from([])),
+            AttributeValue::Float(value) => Value::Scalar(shortest(*value)),
+            AttributeValue::Int(value) => Value::Int(*value),
+            AttributeValue::String(bytes) => string(bytes),
+            AttributeValue::Floats(values) => Value::Scalars(values.iter().map(|value| shortest(*value)).collect()),
+            AttributeValue::Ints(values) => Value::Integers(values.as_slice().into()),
+            AttributeValue::Strings(values) => Value::Array(values.iter().map(|value| string(value)).collect()),
+            AttributeValue::Tensor(tensor) => Value::Symbol(described(tensor).into()),
+            AttributeValue::Tensors(tensors) => symbols(tensors.iter().map(described).collect()),
+            AttributeValue::Type(_) => symbols(vec!["type".to_owned()]),
+            AttributeValue::Types(types) => symbols(vec!["type".to_owned(); types.len()]),
+            AttributeValue::Graph(graph) => self.inner(graph, attribute, node, origin),
+            AttributeValue::Graphs(graphs) => {
+                let results: Vec<Value> =
+                    graphs.iter().map(|graph| self.inner(graph, attribute, node, origin)).collect();
+                Value::Array(results.into())
+            }
+        }
+    }
+
+    /// Adds the nodes of a graph in an attribute, and gives its results.
+    fn inner(&mut self, graph: &'m OnnxGraph, attribute: &Attribute, node: &Node, origin: OriginId) -> Value {
+        let at = self.at(node.at);
+        let name = attribute.name.unwrap_or(self.graph.name);
+        let row = self.graph.add_call_place(name, at);
+        let group = self.graph.add_origin(origin, row);
+        self.declare(graph);
+        self.body(graph, Place { call: node.origin, group });
+        let results: Vec<Value> =
+            graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
+        Value::Array(results.into())
+    }
+}
+
+/// A float as the double with the same shortest text.
+fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}
+
+/// The kind of elements, as graphs tell it.
+fn primitive(element: Option<i32>) -> Option<Primitive> {
+    let name = ElementType::numbered(element?)?.name;
+    Some(match name {
+        "bool" => Primitive::Logical,
+        "string" => Primitive::String,
+        name if name.starts_with("int") || name.starts_with("uint") => Primitive::Integer,
+        name if name.starts_with("complex") => return None,
+        _ => Primitive::Scalar,
+    })
+}
+
+fn declared_shape(of: &TensorType) -> Option<Shape> {
+    let extent = |extent: Extent| match extent {
+        Extent::Value(extent) => GraphExtent::new(extent),
+        Extent::Unknown | Extent::Symbol(_) => GraphExtent::UNKNOWN,
+    };
+    Some(Shape::new(&of.shape.as_ref()?.dims.iter().map(|dim| extent(dim.extent)).collect::<Vec<_>>()))
+}
+
+/// `float[2, 3]`
+fn described(tensor: &Tensor) -> String {
+    let element = tensor.data_type.and_then(ElementType::numbered).map_or("undefined", |element| element.name);
+    format!("{element}{:?}", &tensor.dims[..])
+}
