@@ -77,7 +77,8 @@ fn a_model_folder_becomes_a_model() {
     assert_eq!(done(&[&model, "-o", file]), "");
     assert_eq!(fs::read(file).unwrap(), first);
     // An archive of the model gives the same.
-    let archive = place.path().join("net.tgz");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let archive = elsewhere.path().join("net.tgz");
     let archive = archive.to_str().unwrap();
     done(&[&model, "-o", archive]);
     assert_eq!(done(&[archive, "--to", "onnxtxt"]), text);
@@ -139,6 +140,5 @@ fn models_of_real_networks_are_translated() {
         }
         let text = done(&["-q", "--unroll", "--to", "onnxtxt", model.to_str().unwrap()]);
         assert!(text.contains("network (float[1, "), "{name}");
-        assert!(!text.contains("tract"), "{name}");
     }
 }

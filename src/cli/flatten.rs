@@ -1,5 +1,6 @@
 //! `nnef-flatten INPUT`: the flat graph of a document.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -8,7 +9,7 @@ use crate::layout::Removed;
 use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
-use crate::write::{NOTATIONS, Notation, Writer};
+use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
@@ -16,7 +17,7 @@ use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
 use super::to_onnx::ToOnnx;
-use super::{Failure, RunResult, Status, loops, onnx, stats, verify};
+use super::{Failure, RunResult, Status, loops, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -29,7 +30,7 @@ pub(crate) fn run(
     let target = models::target(path(output), output.to)?;
     let to = notation(output, target.is_some())?;
     if let Writer::Onnx(form) = to.writer {
-        onnx::fits_stdout(form, output)?;
+        fits_stdout(form, output)?;
     }
     language.usable()?;
     one_stream(output)?;
@@ -84,6 +85,14 @@ pub(crate) fn run(
         }
         Ok(verified)
     })
+}
+
+/// Refuses protobuf on a terminal.
+pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Failure> {
+    if to != OnnxForm::Protobuf || path(output).is_some() || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
 }
 
 /// Refuses to write result and source map to the same stream.

@@ -1,6 +1,6 @@
 //! Models of ONNX on the command line: flattening and checking.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -163,18 +163,10 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
         return Err(Failure::Message("models of ONNX are not written as NNEF".to_owned()));
     };
     if let Writer::Onnx(form) = to.writer {
-        fits_stdout(form, output)?;
+        flatten::fits_stdout(form, output)?;
     }
     flatten::one_stream(output)?;
     Ok(to)
-}
-
-/// Refuses protobuf on a terminal.
-pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Failure> {
-    if to != OnnxForm::Protobuf || flatten::path(output).is_some() || !std::io::stdout().is_terminal() {
-        return Ok(());
-    }
-    Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
 }
 
 /// Refuses options that mean nothing for models of ONNX.
