@@ -79,7 +79,7 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
         Bound::Ints(_) => Vec::new(),
     });
     let numbers: Vec<Element> = elements.filter(|element| *element != Element::Bool).collect();
-    let scalars = prepared == Operands::Real || numbers.iter().any(|element| *element == Element::Float);
+    let scalars = prepared == Operands::Real || numbers.contains(&Element::Float);
     let element = match (scalars, numbers.is_empty()) {
         (true, _) => Element::Float,
         (false, false) => Element::Int,

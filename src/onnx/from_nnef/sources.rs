@@ -241,7 +241,7 @@ pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<Value>]
             .map(|dims| dims.iter().map(|extent| extent.map_or(Extent::Unknown, Extent::Value)).collect());
         if value.id != id {
             out.begin(id);
-            out.end(&[value.clone()], &[id]);
+            out.end(std::slice::from_ref(&value), &[id]);
         }
         found.push(info(id, value.element, extents));
     }
