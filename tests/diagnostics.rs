@@ -17,6 +17,8 @@ const SCANS: &str = "arises only under --unroll or --flat, with operations of a 
 /// Why codes of options have no example.
 const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
 const ONNX: &str = "is about models of ONNX: src/onnx";
+/// Why codes of translations have no example.
+const TO_ONNX: &str = "arises only with --to onnx: tests/to_onnx.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
@@ -140,6 +142,9 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2025", ONNX),
     ("E2026", ONNX),
     ("E2027", ONNX),
+    ("E2090", TO_ONNX),
+    ("E2091", TO_ONNX),
+    ("E2092", TO_ONNX),
 ];
 
 /// Codes that always come together with another one.

@@ -1,6 +1,6 @@
 //! Models of ONNX on the command line: flattening and checking.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
@@ -20,6 +20,8 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
     match from {
         Some(From::Onnx) => return Some(OnnxForm::Protobuf),
         Some(From::Onnxtxt) => return Some(OnnxForm::Text),
+        // A folder is a model of NNEF, whatever its name.
+        None | Some(From::Auto) if input.is_dir() => return None,
         None | Some(From::Auto) => {}
         Some(From::Nnef | From::NnefDraft | From::Loops) => return None,
     }
@@ -94,7 +96,8 @@ pub(crate) fn run(
             (_, Some(graph)) => Ok((graph, diagnostics)),
             (None, None) => Err(diagnostics),
         };
-        return flatten::finish(&sources, result, (output, to), None, reporter, |graph, reporter| {
+        let target = flatten::Target { output, to, whole: None, model: None };
+        return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
             tell_stats(graph, reporter);
             Ok(true)
         });
@@ -156,11 +159,8 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     let Some(to) = to.filter(|to| to.dialect.is_none()) else {
         return Err(Failure::Message("models of ONNX are not written as NNEF".to_owned()));
     };
-    let binary = matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf));
-    if binary && flatten::path(output).is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::Message(
-            "protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned(),
-        ));
+    if let Writer::Onnx(form) = to.writer {
+        flatten::fits_stdout(form, output)?;
     }
     flatten::one_stream(output)?;
     Ok(to)

@@ -353,6 +353,10 @@ codes! {
     OnnxType              "E2040" none error   "type does not fit the operator";
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
+    // Graphs of NNEF as models of ONNX.
+    OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
+    OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
+    OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
 }
 
 impl Code {

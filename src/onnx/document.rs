@@ -85,6 +85,11 @@ impl Document {
         }
     }
 
+    /// A model that was made from a file in another notation.
+    pub(crate) fn made(model: Model, file: FileId) -> Document {
+        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }
+    }
+
     /// The place of what has none: a protobuf file has no lines.
     pub(crate) fn nowhere(file: FileId) -> Location {
         Location::new(file, Span::default())
