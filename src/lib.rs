@@ -57,6 +57,8 @@ pub mod onnx;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;
+#[cfg(feature = "pnnx")]
+mod pnnx;
 mod room;
 pub mod source;
 pub mod tensor;

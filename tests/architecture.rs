@@ -19,10 +19,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("eval", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
-    ("layout", &["graph", "nnef", "source", "tensor"]),
+    ("layout", &["graph", "nnef", "tensor"]),
     ("onnx", &["diagnostics", "graph", "options", "room", "source"]),
+    ("pnnx", &["diagnostics", "eval", "graph", "nnef", "options", "room", "source", "tensor"]),
     ("picture", &["graph", "source"]),
-    ("write", &["graph", "picture", "source"]),
+    ("write", &["graph", "picture", "pnnx", "source"]),
     (
         "cli",
         &[
@@ -37,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "onnx",
             "options",
             "picture",
+            "pnnx",
             "source",
             "tensor",
             "write",

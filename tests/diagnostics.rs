@@ -19,6 +19,7 @@ const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
 const ONNX: &str = "is about models of ONNX: src/onnx";
 /// Why codes of translations have no example.
 const TO_ONNX: &str = "arises only with --to onnx: tests/to_onnx.rs";
+const PNNX: &str = "is about expressions and files of PNNX: tests/pnnx.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
@@ -145,6 +146,37 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2090", TO_ONNX),
     ("E2091", TO_ONNX),
     ("E2092", TO_ONNX),
+    ("E2030", ONNX),
+    ("E2031", ONNX),
+    ("E2032", ONNX),
+    ("E2033", ONNX),
+    ("E2034", ONNX),
+    ("E2035", ONNX),
+    ("E2036", ONNX),
+    ("E2037", ONNX),
+    ("E2038", ONNX),
+    ("E2039", ONNX),
+    ("E2040", ONNX),
+    ("E2041", ONNX),
+    ("E2042", ONNX),
+    ("E2201", PNNX),
+    ("E2202", PNNX),
+    ("E2203", PNNX),
+    ("E2204", PNNX),
+    ("E2205", PNNX),
+    ("E2206", PNNX),
+    ("E2207", PNNX),
+    ("E2208", PNNX),
+    ("E2209", PNNX),
+    ("E2210", PNNX),
+    ("E2211", PNNX),
+    ("E2212", PNNX),
+    ("E2221", PNNX),
+    ("E2222", PNNX),
+    ("E2223", PNNX),
+    ("E2224", PNNX),
+    ("E2225", PNNX),
+    ("E2226", PNNX),
 ];
 
 /// Codes that always come together with another one.

@@ -19,6 +19,7 @@ const PAGES: &[&str] = &[
     "docs/models.md",
     "docs/performance.md",
     "docs/pictures.md",
+    "docs/pnnx.md",
     "docs/rules.md",
     "examples/README.md",
 ];

@@ -1,5 +1,7 @@
 //! The arguments, as `clap` reads them.
 
+mod expr;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -15,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::Failure;
 use super::limits::Limits;
+pub(crate) use expr::{Expr, ExprTo};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,6 +116,9 @@ pub(crate) enum Command {
     /// Tell where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = LAYOUT_EXAMPLES, override_usage = LAYOUT_USAGE)]
     Layout(Layout),
+    /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
+    #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
+    Expr(Expr),
     /// Explain a diagnostic code, or list the codes of a rule.
     Explain {
         /// A code such as E0401, or a rule such as A1.
@@ -167,7 +173,7 @@ pub(crate) struct Output {
 }
 
 /// How the result is compared with its source.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Verification {
     /// Evaluate source and result, and tell the largest difference.
     #[arg(long)]
@@ -411,6 +417,8 @@ pub(crate) enum From {
     Onnx,
     /// A model of ONNX, or a part of one, as text.
     Onnxtxt,
+    /// A file of PNNX, with its data beside it.
+    Pnnx,
 }
 
 /// A notation that can be written.

@@ -35,6 +35,9 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
     if let Some(form) = onnx::form(input, language.from) {
         return verdict(&name, onnx::check(input, form, language), reporter);
     }
+    if super::pnnx::is_one(input, language.from) {
+        return verdict(&name, super::pnnx::check(input, language), reporter);
+    }
     let processed = models::open(input, &language.limits).and_then(|opened| {
         let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;
         if let Ok((graph, found)) = &mut result

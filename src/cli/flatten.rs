@@ -105,7 +105,7 @@ pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
 }
 
 /// Removes what moves nothing in memory, if that is asked for, and tells it.
-fn drop_bitcasts(
+pub(super) fn drop_bitcasts(
     output: &args::Output,
     result: &mut Result<(Graph, Diagnostics), Diagnostics>,
     reporter: &mut Reporter,
@@ -259,9 +259,9 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
 pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
         // Networks with loops are not documents; a document is then read as usual.
-        None | Some(args::From::Auto | args::From::Loops | args::From::Onnx | args::From::Onnxtxt) => None,
         Some(args::From::Nnef) => Some(Dialect::V1),
         Some(args::From::NnefDraft) => Some(Dialect::Draft),
+        _ => None,
     }
 }
 

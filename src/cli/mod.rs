@@ -8,6 +8,7 @@ mod check;
 mod complete;
 mod completions;
 mod explain;
+mod expr;
 mod flatten;
 mod fmt;
 mod interrupt;
@@ -18,6 +19,7 @@ mod loops;
 mod man;
 mod models;
 mod onnx;
+mod pnnx;
 mod progress;
 mod report;
 mod run;
@@ -103,6 +105,9 @@ fn run(cli: Cli) -> RunResult {
             return show_help(None);
         };
         let (input, language, output, verification) = (&inputs[0], &cli.language, &cli.output, &cli.verification);
+        if pnnx::is_one(input, language.from) {
+            return pnnx::run(input, language, output, verification, &mut reporter);
+        }
         return match onnx::form(input, language.from) {
             Some(form) => onnx::run(input, form, language, output, verification, &mut reporter),
             None => flatten::run(input, language, output, verification, &mut reporter),
@@ -134,6 +139,13 @@ fn run(cli: Cli) -> RunResult {
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout")),
             _ => layout::run(&arguments, &mut reporter),
+        },
+        Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
+            (None, None) => show_help(Some("expr")),
+            _ => {
+                let language = cli.language.merge(arguments.language.clone());
+                expr::run(&arguments, &language, &mut reporter)
+            }
         },
         Command::Explain { code } => explain::run(&code),
         Command::Completions { shell } => completions::run(shell),

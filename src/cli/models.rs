@@ -183,6 +183,11 @@ impl Whole {
         Whole { target, model: None, quant: None }
     }
 
+    /// A model of a graph and the files of another one, which are its data.
+    pub(crate) fn with_data(target: Target, model: Option<Model>) -> Self {
+        Whole { target, model: model.map(Rc::new), quant: None }
+    }
+
     /// A model with a flat graph and the other files of the input, if that is a model. A document with
     /// the name `graph.nnef` belongs to the model in its folder.
     pub(crate) fn new(

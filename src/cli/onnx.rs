@@ -23,7 +23,7 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
         // A folder is a model of NNEF, whatever its name.
         None | Some(From::Auto) if input.is_dir() => return None,
         None | Some(From::Auto) => {}
-        Some(From::Nnef | From::NnefDraft | From::Loops) => return None,
+        Some(From::Nnef | From::NnefDraft | From::Loops | From::Pnnx) => return None,
     }
     match Notation::of_extension(input.extension()?.to_str()?)?.writer {
         Writer::Onnx(form) => Some(form),

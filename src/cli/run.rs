@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 
 use super::args::{self, Language};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, io, loops, models, tensors};
+use super::{Failure, RunResult, Status, flatten, io, loops, models, pnnx, tensors};
 
 /// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -15,8 +15,11 @@ pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, repo
     let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
     let to = tensors::form(path, arguments.to)?;
     tensors::fits_stdout(path, to)?;
+    if pnnx::is_one(input, language.from) {
+        return pnnx::evaluate(input, arguments, (path, to), language, reporter);
+    }
     match language.from {
-        None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
+        Some(args::From::Pnnx) | None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
             document(input, arguments, (path, to), language, reporter)
         }
         Some(args::From::Loops) if to != args::RunTo::Json => {

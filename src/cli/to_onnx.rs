@@ -37,6 +37,12 @@ impl ToOnnx {
         Ok(Some(ToOnnx { form, data, strict: language.strict }))
     }
 
+    /// The same with the data of a model that is open.
+    pub(crate) fn with_data(to: &Notation, language: &Language, data: impl FnOnce() -> Option<Model>) -> Option<Self> {
+        let Writer::Onnx(form) = to.writer else { return None };
+        Some(ToOnnx { form, data: data().map(Rc::new), strict: language.strict })
+    }
+
     /// The bytes of the model, with warnings.
     ///
     /// # Errors

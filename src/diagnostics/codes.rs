@@ -357,6 +357,26 @@ codes! {
     OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
     OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
     OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
+    // Expressions of PNNX.
+    ExpressionEmpty       "E2201" "E-EMPTY"   error   "there is no expression";
+    ExpressionCharacter   "E2202" "E-CHAR"    error   "no part of an expression";
+    ExpressionToken       "E2203" "E-EXPECT"  error   "something else is expected in an expression";
+    ExpressionOperation   "E2204" "E-OP"      error   "operation that expressions do not have";
+    ExpressionArity       "E2205" "E-ARITY"   error   "wrong number of operands";
+    ExpressionArgument    "E2206" "E-ARG"     error   "operand that there is not";
+    ExpressionPattern     "E2207" "E-PATTERN" error   "variable of a rewrite pattern";
+    ExpressionTrail       "E2208" "E-TRAIL"   error   "text behind an expression";
+    ExpressionBrackets    "E2209" none liberty "expression with wrong brackets";
+    ExpressionValue       "E2210" none error   "expression has no value for these operands";
+    ExpressionCounterpart "E2211" none error   "part of an expression has no counterpart in NNEF";
+    ExpressionShapes      "E2212" none error   "shapes of operands are not known or do not fit together";
+    // Files of PNNX.
+    PnnxSyntax            "E2221" none error   "malformed line of a PNNX file";
+    PnnxOperand           "E2222" none error   "operand is not defined, or defined twice";
+    PnnxShape             "E2223" none error   "shape of an operand does not fit";
+    PnnxData              "E2224" none error   "data of an operator are missing or malformed";
+    PnnxCount             "E2225" none liberty "counts of a PNNX file are wrong";
+    PnnxPassed            "E2226" none warning "operator is passed through";
 }
 
 impl Code {

@@ -1,9 +1,10 @@
 //! The memory of an array as `pad`, `transpose` and `reshape`.
 
-use super::Builder;
 use crate::Graph;
+use crate::graph::names::NameId;
 use crate::graph::standard::{COPY, EXTERNAL};
-use crate::graph::{TensorId, Value};
+use crate::graph::{Extent, Shape, TensorId, Value};
+use crate::nnef::build::Builder;
 use crate::nnef::migrate::target::Target;
 use crate::tensor::shape::Tiling;
 use crate::tensor::{ArrayShape, TensorError};
@@ -42,6 +43,19 @@ struct Array<'d> {
     wanted: Vec<u64>,
 }
 
+/// Adds an operation whose result has a shape.
+fn emit(
+    builder: &mut Builder,
+    operation: &'static str,
+    arguments: Vec<Value>,
+    name: NameId,
+    shape: &[u64],
+) -> Result<TensorId, TensorError> {
+    let extents: Vec<Extent> = shape.iter().map(|&extent| Extent::new(extent as i64)).collect();
+    let added = builder.emit(operation, arguments, name, Some(Shape::new(&extents)));
+    added.map_err(|unknown| TensorError::new(format!("NNEF has no operation `{}`", unknown.0)))
+}
+
 fn integers(items: impl IntoIterator<Item = u64>) -> Value {
     Value::Integers(items.into_iter().map(|item| item as i64).collect())
 }
@@ -51,7 +65,7 @@ impl Array<'_> {
         let root = self.builder.name("y");
         let name = self.builder.under(root, operation);
         let arguments = [vec![Value::Tensor(self.tensor)], arguments].concat();
-        self.tensor = self.builder.emit(operation, arguments, name, &shape)?;
+        self.tensor = emit(&mut self.builder, operation, arguments, name, &shape)?;
         (self.wanted, self.shape) = (shape.clone(), shape);
         Ok(())
     }
@@ -108,7 +122,7 @@ fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError>
         return Err(TensorError::new("the array is empty, and NNEF has no empty tensors"));
     }
     let name = builder.name("x");
-    let input = builder.emit(EXTERNAL, vec![integers(sizes.iter().copied())], name, &sizes)?;
+    let input = emit(&mut builder, EXTERNAL, vec![integers(sizes.iter().copied())], name, &sizes)?;
     builder.graph.inputs.push(input);
     let mut array = Array { builder, tensor: input, shape: sizes.clone(), wanted: sizes };
     if let Some((padded, value)) = shape.layout().padding() {
@@ -123,7 +137,7 @@ fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError>
     let Array { mut builder, tensor, .. } = array;
     let name = builder.name("y");
     let output = if tensor == input {
-        builder.emit(COPY, vec![Value::Tensor(tensor)], name, &[memory.places()])?
+        emit(&mut builder, COPY, vec![Value::Tensor(tensor)], name, &[memory.places()])?
     } else {
         builder.graph.tensors[tensor.index()].name = name;
         tensor

@@ -199,6 +199,15 @@ pub(crate) fn write<'a>(
 }
 
 /// Writes the nested array of the axes from `axis` on, starting at an element.
+/// Writes one tensor as nested arrays.
+///
+/// # Errors
+///
+/// Writing failed.
+pub(crate) fn write_one(tensor: &Tensor, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    nested(out, tensor, style, 0, 0)
+}
+
 fn nested(out: &mut dyn Write, tensor: &Tensor, style: Style, axis: usize, from: usize) -> io::Result<()> {
     let Some(&extent) = tensor.shape().get(axis) else { return number(out, tensor.data(), style, from) };
     let size: usize = tensor.shape()[axis + 1..].iter().product();

@@ -22,6 +22,8 @@ use std::num::NonZeroUsize;
 use crate::graph::{Dialect, Graph};
 #[cfg(feature = "pictures")]
 use crate::picture::Picture;
+#[cfg(feature = "pnnx")]
+use crate::pnnx::model::Model;
 
 /// An output notation.
 #[derive(Debug)]
@@ -101,6 +103,14 @@ pub static NOTATIONS: &[Notation] = &[
         extensions: &["onnxtxt", "onnxtext"],
         dialect: None,
         writer: Writer::Onnx(OnnxForm::Text),
+    },
+    #[cfg(feature = "pnnx")]
+    Notation {
+        name: "pnnx",
+        help: "A file of PNNX; element-wise operations of other graphs become expressions",
+        extensions: &["param"],
+        dialect: None,
+        writer: Writer::Graph(|graph, _, out| out.write_all(Model::of_graph(graph).print().as_bytes())),
     },
     #[cfg(feature = "pictures")]
     Notation {

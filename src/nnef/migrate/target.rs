@@ -38,6 +38,8 @@ pub(crate) struct Declared {
     pub(crate) kind: Kind,
     /// What the parameters take, by itself or in tensors.
     pub(crate) takes: Vec<Option<Primitive>>,
+    /// What the tensors among the results hold.
+    pub(crate) gives: Vec<Option<Primitive>>,
 }
 
 impl Target {
@@ -81,6 +83,8 @@ fn declared(checked: &Checked, operation: &str, names: &mut Names) -> Option<Dec
         Type::Primitive(of) | Type::Tensor(Element::Of(of)) => Some(of),
         _ => None,
     };
-    let takes = checked.fragment(id).params.iter().map(|param| takes(param.ty)).collect();
-    Some(Declared { kind, takes })
+    let fragment = checked.fragment(id);
+    let gives = fragment.results.iter().map(|result| takes(result.ty)).collect();
+    let takes = fragment.params.iter().map(|param| takes(param.ty)).collect();
+    Some(Declared { kind, takes, gives })
 }

@@ -1,0 +1,209 @@
+//! `nnef-flatten expr`: expressions of PNNX.
+
+mod fuse;
+mod json;
+mod listing;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::picture::Picture;
+use crate::pnnx::evaluate::Value;
+use crate::pnnx::graph::Form;
+use crate::pnnx::parse::{Parsed, Reading, parse};
+use crate::pnnx::tree::Expression;
+use crate::source::{FileId, Location, Sources, Span, json as reader};
+use crate::tensor::usage::Usage;
+use crate::tensor::{Tensor, json as tensors};
+use crate::{Diagnostics, Graph, Options};
+
+use super::args::{self, ExprTo, Language};
+use super::io::{self, Unread};
+use super::report::Reporter;
+use super::{RunResult, Status, flatten};
+
+/// Answers what is asked about an expression, or fuses a document.
+pub(crate) fn run(arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
+    if arguments.fuse {
+        let input = arguments.text.as_ref().or(arguments.literal.as_ref()).map_or("-", String::as_str);
+        return fuse::run(Path::new(input), arguments, language, reporter);
+    }
+    let asked = match Asked::read(arguments, language) {
+        Ok(asked) => asked,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let mut found = Diagnostics::new(language.strict);
+    let answer = asked.answer(arguments, &mut found);
+    reporter.all(&asked.sources, found);
+    reporter.summary();
+    match answer {
+        Some(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
+        None => Ok(Status::Refused),
+    }
+}
+
+/// The text of an expression, and the operands that were given.
+struct Asked {
+    sources: Sources,
+    file: FileId,
+    options: Options,
+    usage: Usage,
+    /// The operands of each set.
+    sets: Option<Vec<Vec<Arc<Tensor>>>>,
+    batch: bool,
+}
+
+/// What there is to tell on an expression.
+struct Told {
+    parsed: Parsed,
+    folded: Option<Expression>,
+    /// The value for each set of operands, if there are several.
+    values: Option<(Vec<Value>, bool)>,
+}
+
+impl Asked {
+    fn read(arguments: &args::Expr, language: &Language) -> Result<Asked, Unread> {
+        language.usable().map_err(Unread::Failure)?;
+        let options = language.limits.options();
+        let mut sources = Sources::new();
+        let file = match (&arguments.text, &arguments.literal) {
+            (Some(text), _) if text == "-" => {
+                let input = io::read(Path::new("-"), options.max_text)?;
+                sources.add(input.name, input.text)
+            }
+            (Some(text), _) | (None, Some(text)) => sources.add("<expression>", text.clone()),
+            (None, None) => sources.add("<expression>", ""),
+        };
+        let limits = language.limits.evaluation();
+        let usage = Usage::new(limits.max_work, limits.max_items);
+        let sets = arguments.inputs.as_deref().map(|path| operands(path, arguments, language)).transpose()?;
+        Ok(Asked { sources, file, options, usage, sets, batch: arguments.batch.is_some() })
+    }
+
+    /// The answer, unless the text is refused.
+    fn answer(&self, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Vec<u8>> {
+        let reading =
+            Reading { arity: arguments.arity, compat: arguments.compat, template: false, strict: found.strict() };
+        let text = whole(&self.sources, self.file);
+        let parsed = match parse(text, (self.file, 0), reading) {
+            Ok((parsed, warnings)) => {
+                found.extend(warnings);
+                parsed
+            }
+            Err(errors) => {
+                found.extend(errors);
+                return None;
+            }
+        };
+        match arguments.to {
+            Some(to @ (ExprTo::Nnef | ExprTo::Dot | ExprTo::Svg)) => {
+                self.expanded(&parsed.expression, arguments, to, found)
+            }
+            to => {
+                let told = self.told(parsed, arguments, found)?;
+                Some(
+                    match to {
+                        Some(ExprTo::Json) => told.json(text),
+                        _ => told.listing(),
+                    }
+                    .into_bytes(),
+                )
+            }
+        }
+    }
+
+    fn told(&self, parsed: Parsed, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Told> {
+        let folded =
+            arguments.fold.then(|| parsed.expression.folded(&|number| self.extents(number, arguments)).into_owned());
+        let mut values = None;
+        if let Some(sets) = &self.sets {
+            let mut each = Vec::new();
+            for operands in sets {
+                match parsed.expression.evaluate(operands, &self.usage) {
+                    Ok(value) => each.push(value),
+                    Err((span, message)) => {
+                        let at = Location::new(self.file, span);
+                        found.report(Diagnostic::new(Code::ExpressionValue, at, message));
+                        return None;
+                    }
+                }
+            }
+            values = Some((each, self.batch));
+        }
+        Some(Told { parsed, folded, values })
+    }
+
+    /// The extents of an operand that are given, or those of its tensor.
+    fn extents(&self, number: u64, arguments: &args::Expr) -> Option<Vec<Option<i64>>> {
+        let number = usize::try_from(number).ok()?;
+        if let Some(shape) = arguments.shape.get(number) {
+            return Some(shape.0.iter().map(|&extent| i64::try_from(extent).ok()).collect());
+        }
+        let tensor = self.sets.as_ref()?.first()?.get(number)?;
+        Some(tensor.shape().iter().map(|&extent| Some(extent as i64)).collect())
+    }
+
+    /// The expression as a flat graph.
+    fn expanded(
+        &self,
+        expression: &Expression,
+        arguments: &args::Expr,
+        to: ExprTo,
+        found: &mut Diagnostics,
+    ) -> Option<Vec<u8>> {
+        let shape = |shape: &args::Numbers| shape.0.iter().map(|&extent| extent.min(i64::MAX as u64) as i64).collect();
+        let form = Form {
+            arity: arguments.arity,
+            shapes: arguments.shape.iter().map(shape).collect(),
+            share: arguments.share,
+            max_ops: self.options.max_ops,
+        };
+        let graph = match Graph::of_expression(expression, self.file, &form) {
+            Ok(graph) => graph,
+            Err(errors) => {
+                found.extend(errors);
+                return None;
+            }
+        };
+        let mut text = Vec::new();
+        let written = match to {
+            ExprTo::Dot | ExprTo::Svg => match Picture::new(&graph, &self.sources) {
+                Some(picture) if to == ExprTo::Dot => picture.write_dot(&mut text),
+                Some(picture) => picture.write_svg(&mut text),
+                None => {
+                    let at = Location::new(self.file, Span::default());
+                    let message = format!("the graph has {} operations", graph.operations().len());
+                    found.report(Diagnostic::new(Code::PictureTooLarge, at, message));
+                    return None;
+                }
+            },
+            _ => graph.write_nnef(&mut text),
+        };
+        written.ok().map(|()| text)
+    }
+}
+
+/// The text of a file.
+fn whole(sources: &Sources, file: FileId) -> &str {
+    sources.iter().find(|(id, _)| *id == file).map_or("", |(_, source)| source.text())
+}
+
+/// The operands in a file, for each set of the batch.
+fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<Vec<Vec<Arc<Tensor>>>, Unread> {
+    let input = io::read(path, language.limits.text())?;
+    let refuse =
+        |at: Span, message: String| io::refused(input.name.clone(), &input.text, at, Code::TensorFile, message);
+    let json = reader::parse(&input.text).map_err(|error| refuse(error.at, format!("no JSON: {}", error.message)))?;
+    let Some(items) = json.as_array() else {
+        return Err(refuse(json.at, "the operands are no JSON array".to_owned()));
+    };
+    let read = |item: &reader::Json| tensors::tensor(item).map(|tensor| Arc::new(tensor.widened()));
+    let all: Vec<Arc<Tensor>> =
+        items.iter().map(read).collect::<Result<_, _>>().map_err(|(at, message)| refuse(at, message))?;
+    let count = arguments.batch.map_or(1, std::num::NonZero::get);
+    if !all.len().is_multiple_of(count) {
+        return Err(refuse(json.at, format!("{} operands are no sets of {count}", all.len())));
+    }
+    Ok((0..count).map(|set| all.iter().skip(set).step_by(count).cloned().collect()).collect())
+}

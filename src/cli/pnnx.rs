@@ -1,0 +1,267 @@
+//! Files of PNNX on the command line: flattening, evaluation and checks.
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::Evaluator;
+use crate::model::Model as Stored;
+use crate::pnnx::data::Archive;
+use crate::pnnx::import::Weights;
+use crate::pnnx::model::Model;
+use crate::source::{FileId, Location, Sources, Span};
+use crate::tensor::Tensor;
+use crate::write::Writer;
+use crate::{Graph, Lower, Options};
+
+use super::args::{self, From, Language};
+use super::io::{self, Unread};
+use super::models::{self, Whole};
+use super::report::Reporter;
+use super::to_onnx::ToOnnx;
+use super::{Failure, RunResult, Status, flatten, stats, tensors};
+
+/// The ending of the data beside a file.
+const DATA: &str = "bin";
+
+/// Whether an input is a file of PNNX: it is said so, or its name ends so.
+pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
+    match from {
+        Some(From::Pnnx) => true,
+        None | Some(From::Auto) => input.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("param")),
+        Some(_) => false,
+    }
+}
+
+/// A file that was read.
+struct Read {
+    sources: Sources,
+    file: FileId,
+    model: Option<Model>,
+    archive: Option<Archive>,
+    found: Diagnostics,
+}
+
+/// The data beside a file of operators.
+fn data_path(input: &Path) -> Option<PathBuf> {
+    (!io::is_stream(input)).then(|| input.with_extension(DATA))
+}
+
+fn read(input: &Path, language: &Language, options: &Options) -> Result<Read, Unread> {
+    let text = io::read(input, options.max_text)?;
+    let mut sources = Sources::new();
+    let file = sources.add(text.name, text.text.clone());
+    let (model, mut found) = match Model::read(&text.text, file, options.strict) {
+        Ok((model, found)) => (Some(model), found),
+        Err(errors) => (None, errors),
+    };
+    let mut archive = None;
+    if let (Some(model), Some(path)) = (&model, data_path(input).filter(|path| path.is_file())) {
+        let (name, bytes) = io::read_bytes(&path, language.limits.arrays())?;
+        match Archive::new(bytes) {
+            Ok(read) => {
+                for (at, key, message) in read.check(model) {
+                    let span = model.operators.get(at).map_or(Span::default(), |operator| {
+                        let param = operator.params.iter().find(|param| param.key == key);
+                        param.map_or(operator.span, |param| param.span)
+                    });
+                    found.report(Diagnostic::new(Code::PnnxData, Location::new(file, span), message));
+                }
+                archive = Some(read);
+            }
+            Err(error) => {
+                let at = Location::new(sources.add(name, ""), Span::default());
+                found.report(Diagnostic::new(Code::PnnxData, at, error.to_string()));
+            }
+        }
+    }
+    Ok(Read { sources, file, model, archive, found })
+}
+
+/// A graph and its data, or the reasons for the refusal.
+type Expanded = (Sources, Result<(Graph, Diagnostics), Diagnostics>, Weights);
+
+fn expanded(read: Read, options: &Options) -> Expanded {
+    let Read { sources, file, model, archive, mut found } = read;
+    let Some(model) = model.filter(|_| !found.has_errors()) else { return (sources, Err(found), Weights::default()) };
+    match model.graph(file, options) {
+        Ok((graph, members, warnings)) => {
+            found.extend(warnings);
+            (sources, Ok((graph, found)), Weights { archive, members })
+        }
+        Err(errors) => {
+            found.extend(errors);
+            (sources, Err(found), Weights::default())
+        }
+    }
+}
+
+/// Checks a file: the sources, whether it is accepted, and what was found.
+pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
+    let options = flatten::options(language)?;
+    let (sources, result, _) = expanded(read(input, language, &options)?, &options);
+    Ok(match result {
+        Ok((_, found)) => (sources, !found.has_errors(), found),
+        Err(found) => (sources, false, found),
+    })
+}
+
+/// Flattens a file and writes it.
+pub(crate) fn run(
+    input: &Path,
+    language: &Language,
+    output: &args::Output,
+    verification: &args::Verification,
+    reporter: &mut Reporter,
+) -> RunResult {
+    usable(language, verification)?;
+    let target = models::target(flatten::path(output), output.to)?;
+    let to = flatten::notation(output, target.is_some())?;
+    if to.name == "pnnx" {
+        return rewrite(input, language, output, reporter);
+    }
+    if let Writer::Onnx(form) = to.writer {
+        flatten::fits_stdout(form, output)?;
+    }
+    let options = match flatten::options(language) {
+        Ok(options) => options,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let read = match read(input, language, &options) {
+        Ok(read) => read,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let (sources, mut result, weights) = expanded(read, &options);
+    let removed = flatten::drop_bitcasts(output, &mut result, reporter);
+    let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
+    let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
+    let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
+    let mut data = data.map_err(|error| Failure::Message(error.to_string()))?;
+    let model = ToOnnx::with_data(to, language, || data.take());
+    let whole = target.filter(|_| result.is_ok()).map(|target| Whole::with_data(target, data));
+    let target = flatten::Target { output, to, whole, model };
+    flatten::finish(&sources, result, target, reporter, |graph, reporter| {
+        if output.stats {
+            stats::tell(None, graph, removed, reporter);
+        }
+        Ok(true)
+    })
+}
+
+/// The data as files of a model, in a temporary folder; none without data.
+fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
+    let Some(archive) = &weights.archive else { return Ok(None) };
+    let fail = |error: &dyn std::fmt::Display| Failure::Message(format!("the data cannot be stored: {error}"));
+    let folder = tempfile::tempdir().map_err(|error| fail(&error))?;
+    for (label, member, typed) in &weights.members {
+        let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
+        let bytes = tensor.to_dat().map_err(|error| fail(&error))?;
+        std::fs::write(folder.path().join(format!("{label}.dat")), bytes).map_err(|error| fail(&error))?;
+    }
+    Ok(Some(folder))
+}
+
+/// Writes a file of PNNX again, with its expressions expanded; its data are copied beside a file.
+fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
+    let options = match flatten::options(language) {
+        Ok(options) => options,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let Read { sources, file, model, archive, mut found } = match read(input, language, &options) {
+        Ok(read) => read,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let model = model.filter(|_| !found.has_errors()).and_then(|model| {
+        if options.lower == Lower::None {
+            return Some(model);
+        }
+        match model.flattened(file, &options) {
+            Ok((model, warnings)) => {
+                found.extend(warnings);
+                Some(model)
+            }
+            Err(errors) => {
+                found.extend(errors);
+                None
+            }
+        }
+    });
+    reporter.all(&sources, found);
+    reporter.summary();
+    let Some(text) = model.map(|model| model.print()) else { return Ok(Status::Refused) };
+    match flatten::path(output) {
+        None => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
+        Some(path) => {
+            if let Some(archive) = &archive {
+                io::write_file(&path.with_extension(DATA), &mut |out| out.write_all(archive.bytes()))?;
+            }
+            io::write_file(path, &mut |out| out.write_all(text.as_bytes()))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Evaluates a file, whose operators become operations of NNEF.
+pub(crate) fn evaluate(
+    input: &Path,
+    arguments: &args::Run,
+    (path, to): (Option<&Path>, args::RunTo),
+    language: &Language,
+    reporter: &mut Reporter,
+) -> RunResult {
+    usable(language, &args::Verification::default())?;
+    let options = match flatten::options(language) {
+        Ok(options) => Options { lower: Lower::All, ..options },
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let read = match read(input, language, &options) {
+        Ok(read) => read,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let (sources, result, weights) = expanded(read, &options);
+    let graph = match result {
+        Ok((graph, warnings)) => {
+            reporter.all(&sources, warnings);
+            graph
+        }
+        Err(errors) => {
+            reporter.all(&sources, errors);
+            reporter.summary();
+            return Ok(Status::Refused);
+        }
+    };
+    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
+        None => Vec::new(),
+        Some(Ok(inputs)) => inputs,
+        Some(Err(unread)) => return flatten::report_unread(unread, reporter),
+    };
+    match Evaluator::with_limits(language.limits.evaluation()).run(&graph, &inputs, &weights) {
+        Ok(evaluation) => {
+            reporter.summary();
+            let outputs: Vec<(String, &Tensor)> =
+                evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
+            tensors::write(&outputs, path, to).map(|()| Status::Done)
+        }
+        Err(error) => {
+            reporter.one(&sources, &error.diagnostic(&graph));
+            reporter.summary();
+            Ok(Status::Refused)
+        }
+    }
+}
+
+/// Refuses options that mean nothing for files of PNNX.
+fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
+    language.usable()?;
+    let names = matches!(language.lower, Some(Lower::Names(_)));
+    let vain = [
+        ("--fragments", !language.fragments.is_empty()),
+        ("--keep", !language.keep.is_empty()),
+        ("--lower with names", names),
+        ("--unroll", language.unroll),
+        ("--verify", verification.verify),
+    ];
+    match vain.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::Message(format!("{option} means nothing for files of PNNX"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,225 @@
+//! The stored data of operators: an archive with a member `OPERATOR.NAME` for each, raw bytes.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+use super::model::{Model, Role, Typed};
+use crate::tensor::{DType, Data, Tensor, TensorError, volume};
+
+/// A type of elements: its name, its bytes, and how the bytes become a number.
+type Row = (&'static str, usize, fn(&[u8]) -> Item);
+
+/// The types of elements.
+const ELEMENTS: &[Row] = &[
+    ("f32", 4, |bytes| Item::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
+    ("f64", 8, |bytes| Item::Float(f64::from_le_bytes(fixed(bytes)))),
+    ("f16", 2, |bytes| Item::Float(half(u16::from_le_bytes(fixed(bytes)), 5))),
+    ("bf16", 2, |bytes| Item::Float(f64::from(f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16)))),
+    ("i8", 1, |bytes| Item::Int(i64::from(i8::from_le_bytes(fixed(bytes))))),
+    ("u8", 1, |bytes| Item::Int(i64::from(u8::from_le_bytes(fixed(bytes))))),
+    ("i16", 2, |bytes| Item::Int(i64::from(i16::from_le_bytes(fixed(bytes))))),
+    ("i32", 4, |bytes| Item::Int(i64::from(i32::from_le_bytes(fixed(bytes))))),
+    ("i64", 8, |bytes| Item::Int(i64::from_le_bytes(fixed(bytes)))),
+    ("bool", 1, |bytes| Item::Bool(bytes.first() != Some(&0))),
+];
+
+/// An element.
+#[derive(Clone, Copy)]
+enum Item {
+    Float(f64),
+    Int(i64),
+    Bool(bool),
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().unwrap_or([0; N])
+}
+
+/// A number of 16 bits with so many bits of exponent.
+fn half(bits: u16, exponent_bits: u32) -> f64 {
+    let fraction_bits = 15 - exponent_bits;
+    let bias = (1i32 << (exponent_bits - 1)) - 1;
+    let exponent = i32::from((bits & 0x7fff) >> fraction_bits);
+    let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1u32 << fraction_bits);
+    let size = match exponent {
+        0 => fraction * f64::from(1 - bias).exp2(),
+        e if e == 2 * bias + 1 && fraction == 0.0 => f64::INFINITY,
+        e if e == 2 * bias + 1 => f64::NAN,
+        e => (1.0 + fraction) * f64::from(e - bias).exp2(),
+    };
+    if bits >> 15 == 0 { size } else { -size }
+}
+
+/// The data of a model's operators.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Archive {
+    bytes: Vec<u8>,
+}
+
+fn broken(error: &dyn std::fmt::Display) -> TensorError {
+    TensorError::new(format!("the archive cannot be read: {error}"))
+}
+
+impl Archive {
+    /// An archive.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are none.
+    pub(crate) fn new(bytes: Vec<u8>) -> Result<Archive, TensorError> {
+        ZipArchive::new(Cursor::new(&bytes)).map_err(|error| broken(&error))?;
+        Ok(Archive { bytes })
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A tensor of this shape and type.
+    ///
+    /// # Errors
+    ///
+    /// There is no such member, or it has another length.
+    pub(crate) fn tensor(&self, name: &str, typed: &Typed) -> Result<Tensor, TensorError> {
+        let mut archive = ZipArchive::new(Cursor::new(&self.bytes)).map_err(|error| broken(&error))?;
+        tensor(&mut archive, name, typed)
+    }
+
+    /// Checks the lengths of the members that a model names, without reading them.
+    ///
+    /// # Errors
+    ///
+    /// For each member that is missing or has another length: the operator, the key, and the message.
+    pub(crate) fn check(&self, model: &Model) -> Vec<(usize, String, String)> {
+        let mut archive = match ZipArchive::new(Cursor::new(&self.bytes)) {
+            Ok(archive) => archive,
+            Err(error) => return vec![(0, String::new(), broken(&error).0)],
+        };
+        let mut wrong = Vec::new();
+        for (at, operator) in model.operators.iter().enumerate() {
+            for param in operator.params(Role::Data) {
+                let name = format!("{}.{}", operator.name, param.key);
+                let checked = length(param.typed().as_ref())
+                    .and_then(|(length, _)| member(&mut archive, &name, length as u64).map(drop));
+                if let Err(error) = checked {
+                    wrong.push((at, param.key.clone(), error.0));
+                }
+            }
+        }
+        wrong
+    }
+}
+
+type Opened<'b> = ZipArchive<Cursor<&'b Vec<u8>>>;
+
+/// The number of bytes of data, and of an element.
+fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
+    let typed = typed.ok_or_else(|| TensorError::new("the data have no shape"))?;
+    let row = ELEMENTS.iter().find(|(name, ..)| *name == typed.element);
+    let row = row.ok_or_else(|| TensorError::new(format!("data of the type {} are not read", typed.element)))?;
+    let shape = shape(typed).ok_or_else(|| TensorError::new("the extents of the data are not known"))?;
+    let count = volume(&shape).and_then(|count| count.checked_mul(row.1));
+    Ok((count.ok_or_else(|| TensorError::new("the data are too large"))?, row))
+}
+
+fn shape(typed: &Typed) -> Option<Vec<usize>> {
+    typed.extents.iter().map(|extent| extent.and_then(|extent| usize::try_from(extent).ok())).collect()
+}
+
+/// A member of this length.
+fn member<'a, 'b>(
+    archive: &'a mut Opened<'b>,
+    name: &str,
+    length: u64,
+) -> Result<zip::read::ZipFile<'a, Cursor<&'b Vec<u8>>>, TensorError> {
+    let missing = |error| TensorError::new(format!("the archive has no member `{name}`: {error}"));
+    let member = archive.by_name(name).map_err(missing)?;
+    if member.size() != length {
+        let size = member.size();
+        return Err(TensorError::new(format!("the member `{name}` has {size} bytes, its shape needs {length}")));
+    }
+    Ok(member)
+}
+
+fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, TensorError> {
+    let (length, (_, size, read)) = length(Some(typed))?;
+    let mut bytes = Vec::new();
+    let member = member(archive, name, length as u64)?;
+    // The size that the archive states may be wrong, so memory is allocated as bytes are read.
+    member.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
+    if bytes.len() != length {
+        return Err(TensorError::new(format!("the member `{name}` has {} bytes, not {length}", bytes.len())));
+    }
+    let items = bytes.chunks_exact(*size).map(read);
+    let data = match typed.element.as_str() {
+        "bool" => Data::Bool(items.map(|item| matches!(item, Item::Bool(true))).collect()),
+        "f32" | "f64" | "f16" | "bf16" => Data::from_floats(
+            DType::Float64,
+            items.map(|item| if let Item::Float(float) = item { float } else { f64::NAN }),
+        ),
+        _ => Data::Int64(items.map(|item| if let Item::Int(int) = item { int } else { 0 }).collect()),
+    };
+    let shape = shape(typed).unwrap_or_default();
+    Tensor::new(&shape, data).ok_or_else(|| TensorError::new("the data do not fill their shape"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use zip::write::SimpleFileOptions;
+    use zip::{CompressionMethod, ZipWriter};
+
+    /// An archive as pnnx writes it: not compressed.
+    fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Archive {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for (name, bytes) in members {
+            writer.start_file(name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        Archive { bytes: writer.finish().unwrap().into_inner() }
+    }
+
+    fn typed(extents: &[i64], element: &str) -> Typed {
+        Typed { extents: extents.iter().map(|&extent| Some(extent)).collect(), element: element.into() }
+    }
+
+    #[test]
+    fn members_are_read_by_their_types() {
+        let f32s: Vec<u8> = [1.0f32, -2.5].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let f16s: Vec<u8> = [0x3c00u16, 0xc000, 0x0001, 0x7c00].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let members = [("a.data", &f32s[..]), ("b.w", &[1u8, 0][..]), ("c.h", &f16s[..])];
+        let archive = archive(members);
+        assert_eq!(archive.tensor("a.data", &typed(&[2], "f32")), Ok(Tensor::scalars(&[2], vec![1.0, -2.5]).unwrap()));
+        assert_eq!(
+            archive.tensor("b.w", &typed(&[2, 1], "bool")),
+            Ok(Tensor::logicals(&[2, 1], vec![true, false]).unwrap())
+        );
+        let halves = archive.tensor("c.h", &typed(&[4], "f16")).unwrap();
+        assert_eq!(halves.to_scalars(), [1.0, -2.0, 2f64.powi(-24), f64::INFINITY]);
+        for (name, typed) in [
+            ("a.data", typed(&[3], "f32")),
+            ("a.data", typed(&[1 << 40, 1 << 40], "f32")),
+            ("a.data", typed(&[1], "c64")),
+            ("x", typed(&[2], "f32")),
+        ] {
+            assert!(archive.tensor(name, &typed).is_err(), "{name} {typed:?}");
+        }
+    }
+
+    #[test]
+    fn broken_archives_are_refused() {
+        let bytes = archive([("a", &[1u8, 2, 3, 4][..])]).bytes;
+        for length in 0..bytes.len() {
+            assert!(Archive::new(bytes[..length].to_vec()).is_err(), "{length} bytes");
+        }
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0xff;
+            let _ = Archive::new(changed).map(|archive| archive.tensor("a", &typed(&[1], "f32")));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Evaluation: the value of an expression for tensors as operands, which are broadcast along their last axes.
+
+use std::sync::Arc;
+
+use super::fold::extent;
+use super::number::{self, Meaning, Number};
+use super::table::Op;
+use super::tokens::Literal;
+use super::tree::{Expression, Term};
+use crate::source::Span;
+use crate::tensor::kernels::{Align, Repeat};
+use crate::tensor::usage::Usage;
+use crate::tensor::{DType, Dims, Tensor, volume};
+
+/// The value of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// A number, which no operand was used for.
+    Number(Number),
+    /// A tensor.
+    Tensor(Arc<Tensor>),
+    /// A list.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The items of its tensors.
+    fn items(&self) -> u64 {
+        match self {
+            Value::Number(_) => 1,
+            Value::Tensor(tensor) => tensor.len() as u64,
+            Value::List(items) => items.iter().map(Value::items).sum(),
+        }
+    }
+}
+
+/// Why there is no value: the place of the operation, and the message.
+pub(crate) type NoValue = (Span, String);
+
+type Outcome<T> = Result<T, String>;
+
+impl Expression {
+    /// The value for operands, within the limits of steps and items.
+    ///
+    /// # Errors
+    ///
+    /// An operand is missing, operands do not fit together, or an operation has no value for them.
+    pub(crate) fn evaluate(&self, operands: &[Arc<Tensor>], usage: &Usage) -> Result<Value, NoValue> {
+        let mut machine = Machine { operands, usage, stack: Vec::new() };
+        for (_, node) in self.nodes() {
+            let count = self.operands(node).len();
+            machine.step(node.term, count).map_err(|message| (node.span, message))?;
+        }
+        let value = machine.take(1).pop();
+        value.ok_or_else(|| (Span::default(), "there is no expression".to_owned()))
+    }
+}
+
+struct Machine<'a> {
+    operands: &'a [Arc<Tensor>],
+    usage: &'a Usage,
+    /// The values that are not yet operands.
+    stack: Vec<Value>,
+}
+
+impl Machine<'_> {
+    fn step(&mut self, term: Term, count: usize) -> Outcome<()> {
+        let value = match term {
+            Term::Argument(number) => {
+                let found = usize::try_from(number).ok().and_then(|number| self.operands.get(number));
+                let missing = || format!("@{number} is missing: {} operands are given", self.operands.len());
+                Value::Tensor(Arc::clone(found.ok_or_else(missing)?))
+            }
+            Term::Literal(literal) => match (literal, literal.number()) {
+                (_, Some(number)) => Value::Number(number),
+                (Literal::Complex(..), None) => return Err("complex numbers are not computed with".to_owned()),
+                (_, None) => return Err("`None` has no value".to_owned()),
+            },
+            Term::List => {
+                let items = self.take(count);
+                if items.iter().any(|item| matches!(item, Value::List(_))) {
+                    return Err("a list in a list has no value".to_owned());
+                }
+                Value::List(items)
+            }
+            Term::Call(op) => {
+                let operands = self.take(count);
+                self.call(op, &operands).map_err(|why| format!("`{}`: {why}", op.row().name))?
+            }
+        };
+        self.usage.hold(value.items());
+        self.stack.push(value);
+        Ok(())
+    }
+
+    /// The last values.
+    fn take(&mut self, count: usize) -> Vec<Value> {
+        let taken = self.stack.split_off(self.stack.len().saturating_sub(count));
+        taken.iter().for_each(|value| self.usage.release(value.items()));
+        taken
+    }
+
+    fn call(&self, op: Op, operands: &[Value]) -> Outcome<Value> {
+        let numbers: Option<Vec<Number>> = operands
+            .iter()
+            .map(|operand| match operand {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        if let Some(numbers) = numbers {
+            let result = number::apply(op.meaning(), &numbers).map(Value::Number);
+            return result.ok_or_else(|| "it has no value of 64 bits for these numbers".to_owned());
+        }
+        if matches!(op.meaning(), Meaning::Size) {
+            return size(operands);
+        }
+        let tensors = operands
+            .iter()
+            .map(|operand| match operand {
+                Value::Tensor(tensor) => Ok(Arc::clone(tensor)),
+                Value::Number(number) => scalar(*number).map(Arc::new),
+                Value::List(_) => Err("a list is no operand".to_owned()),
+            })
+            .collect::<Outcome<Vec<_>>>()?;
+        let shape = tensors
+            .iter()
+            .skip(1)
+            .try_fold(Dims::from_slice(tensors[0].shape()), |shape, tensor| common(&shape, tensor.shape()))?;
+        let items = volume(&shape).ok_or("the result is too large")? as u64;
+        if !self.usage.fits(items) || !self.usage.spend(items) {
+            return Err("the tensors are larger than the limits allow".to_owned());
+        }
+        on_tensors(op.meaning(), &tensors, &shape).map(|tensor| Value::Tensor(Arc::new(tensor)))
+    }
+}
+
+/// The shape that two are broadcast to, from their last axes on.
+pub(crate) fn common(a: &[usize], b: &[usize]) -> Outcome<Dims> {
+    let rank = a.len().max(b.len());
+    let of = |shape: &[usize], axis: usize| axis.checked_sub(rank - shape.len()).map_or(1, |axis| shape[axis]);
+    let both = |axis| match (of(a, axis), of(b, axis)) {
+        (1, extent) | (extent, 1) => Ok(extent),
+        (x, y) if x == y => Ok(x),
+        _ => Err(format!("shapes {a:?} and {b:?} do not fit together")),
+    };
+    (0..rank).map(both).collect()
+}
+
+fn scalar(number: Number) -> Outcome<Tensor> {
+    let tensor = match number {
+        Number::Float(float) => Tensor::of(&[], vec![float]),
+        Number::Int(int) => Tensor::of(&[], vec![int]),
+        Number::Bool(truth) => Tensor::of(&[], vec![i64::from(truth)]),
+    };
+    tensor.map_err(|error| error.0)
+}
+
+/// The extents of a tensor, or one of them.
+fn size(operands: &[Value]) -> Outcome<Value> {
+    let number = |extent: usize| Value::Number(Number::Int(extent as i64));
+    match operands {
+        [Value::Tensor(tensor)] => Ok(Value::List(tensor.shape().iter().map(|&extent| number(extent)).collect())),
+        [Value::Tensor(tensor), Value::Number(Number::Int(axis))] => {
+            let extents: Vec<Option<i64>> = tensor.shape().iter().map(|&extent| Some(extent as i64)).collect();
+            let found = extent(&extents, *axis).map(|extent| Value::Number(Number::Int(extent)));
+            found.ok_or_else(|| format!("there is no axis {axis} in the shape {:?}", tensor.shape()))
+        }
+        _ => Err("its operands are a tensor and the number of an axis".to_owned()),
+    }
+}
+
+fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Outcome<Tensor> {
+    let whole = operands.iter().all(|operand| !operand.dtype().is_float());
+    let to = Repeat { shape, align: Align::Last };
+    let [x, rest @ ..] = operands else { return Err("it has no operands".to_owned()) };
+    let of = |result: Result<Tensor, crate::tensor::TensorError>| result.map_err(|error| error.0);
+    let map = |f: fn(f64) -> f64| of(Tensor::of(x.shape(), floats(x).into_iter().map(f).collect::<Vec<f64>>()));
+    match (meaning, rest) {
+        (Meaning::Signed(_, g), []) if whole => {
+            let items: Option<Vec<i64>> = integers(x)?.into_iter().map(|x| i64::try_from(g(x.into())).ok()).collect();
+            of(Tensor::of(x.shape(), items.ok_or(BEYOND)?))
+        }
+        (Meaning::Rounded(_) | Meaning::Whole, []) if whole => of(Tensor::of(x.shape(), integers(x)?)),
+        (Meaning::Float(f) | Meaning::Signed(f, _) | Meaning::Rounded(f), []) => map(f),
+        (Meaning::ToFloat, []) => map(|x| x),
+        (Meaning::Truth, []) => of(Tensor::of(x.shape(), floats(x).into_iter().map(|x| x != 0.0).collect())),
+        (Meaning::Whole, []) => {
+            let whole = |x: f64| match number::apply(Meaning::Whole, &[Number::Float(x)]) {
+                Some(Number::Int(int)) => Ok(int),
+                _ => Err(format!("{x} is no integer of 64 bits")),
+            };
+            of(Tensor::of(x.shape(), floats(x).into_iter().map(whole).collect::<Outcome<Vec<i64>>>()?))
+        }
+        (Meaning::Arithmetic(_, g) | Meaning::Power(_, g), [y]) if whole => {
+            if matches!(meaning, Meaning::Power(..)) && integers(y)?.iter().any(|y| *y < 0) {
+                return Err("an integer has no negative power that is an integer".to_owned());
+            }
+            let result =
+                |x: i64, y: i64| g(x.into(), y.into()).and_then(|result| i64::try_from(result).ok()).ok_or(BEYOND);
+            let items: Result<Vec<i64>, _> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);
+            of(Tensor::of(shape, items?))
+        }
+        (Meaning::Floats(f) | Meaning::Arithmetic(f, _) | Meaning::Power(f, _), [y]) => {
+            let items: Vec<f64> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), f);
+            of(Tensor::of(shape, items))
+        }
+        (Meaning::Bits(f), [y]) => {
+            if !whole {
+                return Err("its operands are integers".to_owned());
+            }
+            let result = |x: i64, y: i64| f(x, y).ok_or(BEYOND);
+            let items: Result<Vec<i64>, _> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);
+            of(Tensor::of(shape, items?))
+        }
+        (Meaning::Compare(f), [y]) => {
+            let items: Vec<bool> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), f);
+            of(Tensor::of(shape, items))
+        }
+        (Meaning::Select, [y, z]) => {
+            let as_floats = |tensor: &Tensor| of(Tensor::of(tensor.shape(), floats(tensor)));
+            let truth: Vec<bool> = floats(x).into_iter().map(|x| x != 0.0).collect();
+            let chosen = to.select(&of(Tensor::of(x.shape(), truth))?, &as_floats(y)?, &as_floats(z)?);
+            chosen.and_then(|data| Tensor::new(shape, data)).ok_or_else(|| "there is nothing to choose".to_owned())
+        }
+        _ => Err("it has another number of operands".to_owned()),
+    }
+}
+
+/// What is no integer of 64 bits.
+const BEYOND: &str = "a result is no integer of 64 bits";
+
+fn floats(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_scalars()
+}
+
+/// The items of a tensor of integers or logicals.
+fn integers(tensor: &Tensor) -> Outcome<Vec<i64>> {
+    let converted = tensor.clone().into_type(DType::Int64).map_err(|error| error.0)?;
+    converted.items::<i64>().map(<[i64]>::to_vec).ok_or_else(|| "its operands are integers".to_owned())
+}

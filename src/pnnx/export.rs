@@ -1,0 +1,142 @@
+//! Flat graphs as files of PNNX: element-wise regions become expressions, and every other operation an
+//! operator of its name.
+
+use std::fmt::Write;
+
+use super::fuse::{Part, Rule, fuse};
+use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed};
+use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
+use crate::graph::{Graph, Operand, Operation, Primitive, TensorId, Value};
+use crate::source::literals::{push_int, push_scalar};
+
+impl Model {
+    /// The model of a graph. Data of variables are no part of it.
+    pub(crate) fn of_graph(graph: &Graph) -> Model {
+        let mut model = Model::default();
+        let mut parts = fuse(graph, Rule::Once).into_iter().peekable();
+        for (at, operation) in graph.operations().iter().enumerate() {
+            match graph.operation_name(operation) {
+                EXTERNAL | VARIABLE | CONSTANT => {
+                    // Constants that expressions hold as literals are not needed.
+                    model.operators.extend(source(graph, operation));
+                    continue;
+                }
+                _ => {}
+            }
+            let ends = |part: &Part| match part {
+                Part::Region { output, .. } => graph.tensors_of(operation).next() == Some(*output),
+                Part::Other(other) => *other == at,
+            };
+            if let Some(part) = parts.next_if(ends) {
+                model.operators.push(match part {
+                    Part::Region { output, expression, inputs } => {
+                        let params = vec![Param::new(Role::Value, EXPR, expression.canonical())];
+                        operator(graph, EXPRESSION, None, &inputs, &[output], params)
+                    }
+                    Part::Other(_) => other(graph, operation),
+                });
+            }
+        }
+        for output in graph.outputs() {
+            model.operators.push(operator(graph, OUTPUT, None, &[*output], &[], Vec::new()));
+        }
+        model
+    }
+}
+
+/// The shape and type of a tensor.
+fn typed(graph: &Graph, tensor: TensorId) -> Option<Typed> {
+    let extents = graph.shape(tensor)?.extents().iter().map(|extent| extent.known()).collect();
+    let element = match graph.dtype(tensor) {
+        Some(Primitive::Integer) => "i64",
+        Some(Primitive::Logical) => "bool",
+        _ => "f32",
+    };
+    Some(Typed { extents, element: element.to_owned() })
+}
+
+/// An operator that is named after its result, or as it is given.
+fn operator(
+    graph: &Graph,
+    kind: &str,
+    name: Option<String>,
+    inputs: &[TensorId],
+    outputs: &[TensorId],
+    mut params: Vec<Param>,
+) -> Operator {
+    let names = |tensors: &[TensorId]| tensors.iter().map(|tensor| graph.tensor_name(*tensor)).collect::<Vec<_>>();
+    for tensor in inputs.iter().chain(outputs) {
+        let name = graph.tensor_name(*tensor);
+        let known = params.iter().any(|param| param.role == Role::Shape && param.key == name);
+        if let Some(typed) = typed(graph, *tensor).filter(|_| !known) {
+            params.push(Param::new(Role::Shape, &name, typed.to_string()));
+        }
+    }
+    let (inputs, outputs) = (names(inputs), names(outputs));
+    let name = name.unwrap_or_else(|| match (outputs.first(), inputs.first()) {
+        (Some(output), _) => output.clone(),
+        (None, input) => format!("output_{}", input.map_or("", String::as_str)),
+    });
+    Operator { kind: kind.to_owned(), name, inputs, outputs, params, ..Operator::default() }
+}
+
+/// An input, a variable or a constant.
+fn source(graph: &Graph, operation: &Operation) -> Option<Operator> {
+    let tensor = graph.tensors_of(operation).next()?;
+    if graph.operation_name(operation) == EXTERNAL {
+        return Some(operator(graph, INPUT, None, &[], &[tensor], Vec::new()));
+    }
+    let name = match graph.attribute(operation, "label") {
+        Some(Value::String(label)) => Some(label.split_ascii_whitespace().collect::<Vec<_>>().join("_")),
+        _ => None,
+    };
+    let data = typed(graph, tensor)?.to_string();
+    Some(operator(graph, ATTRIBUTE, name, &[], &[tensor], vec![Param::new(Role::Data, "data", data)]))
+}
+
+fn other(graph: &Graph, operation: &Operation) -> Operator {
+    let (mut inputs, mut params, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, operand) in graph.named_arguments(operation) {
+        let before = inputs.len();
+        operand.each_tensor(&mut |tensor| inputs.push(tensor));
+        match (operand, key) {
+            (Operand::Tensor(tensor), Some(key)) => {
+                named.push(Param::new(Role::Argument, key, graph.tensor_name(tensor)));
+            }
+            (Operand::Value(value), key) if inputs.len() == before => {
+                let mut text = String::new();
+                push(&mut text, value, true);
+                params.push(Param::new(Role::Value, key.unwrap_or("value"), text));
+            }
+            _ => {}
+        }
+    }
+    params.extend(named);
+    let outputs: Vec<TensorId> = graph.tensors_of(operation).collect();
+    let kind = format!("nnef.{}", graph.operation_name(operation));
+    operator(graph, &kind, None, &inputs, &outputs, params)
+}
+
+/// A value without blanks; lists in lists lose their inner brackets, which files of PNNX do not have.
+fn push(out: &mut String, value: &Value, outer: bool) {
+    let mut list = |items: &mut dyn Iterator<Item = Value>| {
+        out.push_str(if outer { "(" } else { "" });
+        for (i, item) in items.enumerate() {
+            out.push_str(if i > 0 { "," } else { "" });
+            push(out, &item, false);
+        }
+        out.push_str(if outer { ")" } else { "" });
+    };
+    match value {
+        Value::Integers(items) => list(&mut items.iter().map(|item| Value::Int(*item))),
+        Value::Scalars(items) => list(&mut items.iter().map(|item| Value::Scalar(*item))),
+        Value::Array(items) | Value::Tuple(items) => list(&mut items.iter().cloned()),
+        Value::Int(int) => push_int(out, *int),
+        Value::Scalar(scalar) => push_scalar(out, *scalar),
+        Value::Logical(truth) => out.push_str(if *truth { "True" } else { "False" }),
+        Value::String(text) | Value::Symbol(text) => {
+            let _ = write!(out, "{}", text.split_ascii_whitespace().collect::<Vec<_>>().join("_"));
+        }
+        Value::Tensor(_) => {}
+    }
+}

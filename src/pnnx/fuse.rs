@@ -1,0 +1,212 @@
+//! Fusion: element-wise regions of a flat graph as expressions.
+//!
+//! By the rule of pnnx, an operation joins the region of the one that uses it: the only one, which uses it once.
+//! With recomputation it joins all that use it, as long as the expressions stay small.
+
+use rustc_hash::FxHashMap;
+
+use super::table::{Counterpart, Op};
+use super::tokens::Literal;
+use super::tree::{Expression, NodeId, Term};
+use crate::graph::standard::CONSTANT;
+use crate::graph::{Graph, Key, Operand, Operation, Output, TensorId, Value};
+use crate::source::Span;
+
+/// A part of a graph, in the order of the operations that end them.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// A region of element-wise operations: its result, and the tensors that are its operands.
+    Region { output: TensorId, expression: Expression, inputs: Vec<TensorId> },
+    /// Any other operation, by its place in the graph.
+    Other(usize),
+}
+
+/// How regions are formed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// A result that is used several times ends its region.
+    #[default]
+    Once,
+    /// A result that is used several times is computed in each region that uses it.
+    Recompute,
+}
+
+/// The most operations that are computed again in each use.
+const AGAIN: u32 = 64;
+/// The most operations of a region with recomputation.
+const LARGEST: u32 = 4096;
+
+/// The operations of expressions that are element-wise operations of NNEF.
+pub(crate) fn operation_of(nnef: &str) -> Option<Op> {
+    // Two names of an operation: expressions that torch exports have the longer one.
+    let named = match nnef {
+        "max" => "maximum",
+        "min" => "minimum",
+        name => name,
+    };
+    let same = |op: &Op| matches!(op.row().nnef, Counterpart::Same(name) if name == nnef);
+    Op::named(named).filter(same).or_else(|| Op::all().find(same))
+}
+
+/// The regions and the other operations of a graph. Constants without axes are literals; inputs, variables
+/// and other constants are no parts.
+pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
+    let mut fusion = Fusion::new(graph, rule);
+    (0..graph.operations().len()).filter_map(|at| fusion.part(at)).collect()
+}
+
+struct Fusion<'g> {
+    graph: &'g Graph,
+    /// The element-wise operation of each operation.
+    ops: Vec<Option<Op>>,
+    /// Whether each operation joins those that use it.
+    joins: Vec<bool>,
+}
+
+impl<'g> Fusion<'g> {
+    fn new(graph: &'g Graph, rule: Rule) -> Self {
+        let mut known: FxHashMap<u32, Option<Op>> = FxHashMap::default();
+        let mut op_of = |operation: &Operation| {
+            let kind = graph.kind_id(operation);
+            let standard = graph.kind(operation).standard;
+            let op = known
+                .entry(kind.0)
+                .or_insert_with(|| operation_of(graph.operation_name(operation)).filter(|_| standard));
+            op.filter(|_| is_fusible(graph, operation))
+        };
+        let ops: Vec<Option<Op>> = graph.operations().iter().map(&mut op_of).collect();
+        let joins = vec![false; ops.len()];
+        let mut fusion = Fusion { graph, ops, joins };
+        fusion.join(rule);
+        fusion
+    }
+
+    /// Decides which operations join their users.
+    fn join(&mut self, rule: Rule) {
+        let graph = self.graph;
+        // How often each tensor is used, and how often by element-wise operations.
+        let mut uses = vec![(0u32, 0u32); graph.tensors.len()];
+        for (operation, op) in graph.operations().iter().zip(&self.ops) {
+            for operand in graph.operands_of(operation) {
+                operand.each_tensor(&mut |tensor| {
+                    let (all, fused) = &mut uses[tensor.index()];
+                    *all += 1;
+                    *fused += u32::from(op.is_some());
+                });
+            }
+        }
+        for output in &graph.outputs {
+            uses[output.index()].0 = u32::MAX;
+        }
+        // How many operations the region of each has up to it.
+        let mut sizes = vec![0u32; graph.operations().len()];
+        for (at, operation) in graph.operations().iter().enumerate() {
+            let Some(result) = self.ops[at].and_then(|_| graph.tensors_of(operation).next()) else { continue };
+            let before: u32 = self.joined(operation).fold(0, |sum, before| sizes[before].saturating_add(sum));
+            sizes[at] = before.saturating_add(1);
+            let (all, fused) = uses[result.index()];
+            self.joins[at] = match rule {
+                Rule::Once => all == 1 && fused == 1,
+                Rule::Recompute => all == fused && all > 0 && sizes[at] <= if all == 1 { LARGEST } else { AGAIN },
+            };
+        }
+    }
+
+    /// The operations whose results join this one.
+    fn joined<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = usize> + 'a {
+        self.graph.operands_of(operation).filter_map(|operand| self.joining(operand))
+    }
+
+    fn joining(&self, operand: Operand) -> Option<usize> {
+        let Operand::Tensor(tensor) = operand else { return None };
+        let producer = self.graph.tensors[tensor.index()].producer?.index();
+        self.joins[producer].then_some(producer)
+    }
+
+    fn part(&mut self, at: usize) -> Option<Part> {
+        let operation = &self.graph.operations()[at];
+        if self.ops[at].is_none() {
+            let source = ["external", "variable", CONSTANT].contains(&self.graph.operation_name(operation));
+            return (!source).then_some(Part::Other(at));
+        }
+        if self.joins[at] {
+            return None;
+        }
+        let output = self.graph.tensors_of(operation).next()?;
+        let (expression, inputs) = self.region(at);
+        Some(Part::Region { output, expression, inputs })
+    }
+
+    /// The expression of the region that an operation ends, and its operands by first use.
+    fn region(&self, root: usize) -> (Expression, Vec<TensorId>) {
+        let mut expression = Expression::default();
+        let mut inputs: indexmap::IndexSet<TensorId> = indexmap::IndexSet::new();
+        let mut done: Vec<NodeId> = Vec::new();
+        // Operations whose operands are being added, and how many are.
+        let mut open: Vec<(usize, usize)> = vec![(root, 0)];
+        while let Some((at, next)) = open.last_mut() {
+            let operation = &self.graph.operations()[*at];
+            let count = self.graph.keys(operation).len();
+            if *next == count {
+                let first = done.len() - count;
+                let term = self.ops[*at].map_or(Term::List, Term::Call);
+                let node = expression.push(term, operation.location().span, &done[first..]);
+                done.truncate(first);
+                done.push(node);
+                open.pop();
+                continue;
+            }
+            // Arguments may be given by name in any order.
+            let key = Key::Param(*next as u32);
+            let place = self.graph.keys(operation).iter().position(|known| *known == key).unwrap_or(*next);
+            let operand = self.graph.operand(operation, place);
+            *next += 1;
+            if let Some(before) = self.joining(operand) {
+                open.push((before, 0));
+                continue;
+            }
+            let term = match (operand, literal(self.graph, operand)) {
+                (_, Some(value)) => Term::Literal(Literal::Float(value)),
+                (Operand::Tensor(tensor), None) => Term::Argument(inputs.insert_full(tensor).0 as u64),
+                _ => Term::Literal(Literal::None),
+            };
+            done.push(expression.push(term, Span::default(), &[]));
+        }
+        (expression, inputs.into_iter().collect())
+    }
+}
+
+/// A number that is written in the document, or a constant without axes.
+fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
+    match operand {
+        Operand::Value(Value::Scalar(value)) => Some(*value),
+        Operand::Value(Value::Int(value)) => Some(*value as f64),
+        Operand::Tensor(tensor) => {
+            let constant = graph.producer(tensor).filter(|operation| graph.operation_name(operation) == CONSTANT)?;
+            graph.shape(tensor).filter(|shape| shape.rank() == 0)?;
+            match graph.attribute(constant, "value")? {
+                Value::Scalars(items) => items.first().copied(),
+                Value::Integers(items) => items.first().map(|item| *item as f64),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether an operation means the same where operands are broadcast along their last axes: those of lower
+/// ranks have one item.
+fn is_fusible(graph: &Graph, operation: &Operation) -> bool {
+    let single = matches!(graph.outputs_of(operation).next(), Some(Output::Tensor(_)));
+    let fits = |operand: &Operand| matches!(operand, Operand::Tensor(_)) || literal(graph, *operand).is_some();
+    let shapes = || {
+        graph.operands_of(operation).filter_map(|operand| match operand {
+            Operand::Tensor(tensor) => graph.shape(tensor),
+            _ => None,
+        })
+    };
+    let rank = shapes().map(|shape| shape.rank()).max().unwrap_or(0);
+    let ones = |shape: &crate::graph::Shape| shape.extents().iter().all(|extent| extent.known() == Some(1));
+    let aligned = shapes().all(|shape| shape.rank() == rank || ones(shape));
+    single && aligned && graph.operands_of(operation).all(|operand| fits(&operand))
+}

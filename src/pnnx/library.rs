@@ -1,0 +1,77 @@
+//! Expressions and files as graphs, for other programs.
+
+use super::graph::Form;
+use super::model::Model;
+use super::parse::{Reading, parse};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::graph::Graph;
+use crate::source::{FileId, Location};
+use crate::{Lower, Options};
+
+impl Graph {
+    /// The graph of an expression of PNNX, with inputs `x0`, `x1` and so on of shape `[1]`, and the output `y`.
+    ///
+    /// ```
+    /// use nnef_flatten::{Graph, Options};
+    ///
+    /// let graph = Graph::from_expression("mul(add(@0,@1),2)", &Options::default())?;
+    /// let mut text = Vec::new();
+    /// graph.write_nnef(&mut text)?;
+    /// assert!(String::from_utf8(text)?.contains("y = mul(y_add1, 2.0);"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is no expression, or parts of it have no counterpart in NNEF.
+    pub fn from_expression(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
+        too_large(text, options)?;
+        let reading = Reading { strict: options.strict, compat: !options.strict, ..Reading::default() };
+        let (parsed, _) = parse(text, (FileId::default(), 0), reading)?;
+        let form = Form { max_ops: options.max_ops, ..Form::default() };
+        Graph::of_expression(&parsed.expression, FileId::default(), &form)
+    }
+
+    /// The graph of a file of PNNX. Its expressions are expanded; with [`Lower::All`] operators become operations
+    /// of NNEF, too.
+    ///
+    /// ```
+    /// use nnef_flatten::{Graph, Options};
+    ///
+    /// let text = "7767517\n3 2\npnnx.Input x 0 1 0 #0=(2,3)f32\n\
+    ///     pnnx.Expression e 1 1 0 1 expr=exp(@0)\npnnx.Output y 1 0 1\n";
+    /// let graph = Graph::from_pnnx(text, &Options::default())?;
+    /// assert_eq!(graph.operation_name(&graph.operations()[1]), "exp");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The file is malformed, or an expression in it cannot be expanded.
+    pub fn from_pnnx(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
+        too_large(text, options)?;
+        let (model, mut found) = Model::read(text, FileId::default(), options.strict)?;
+        let options = match options.lower {
+            // What stays as it is would not be a graph of primitives.
+            Lower::None => options.clone().with(|options| options.lower = Lower::Custom),
+            _ => options.clone(),
+        };
+        let (graph, _, warnings) = model.graph(FileId::default(), &options)?;
+        found.extend(warnings);
+        if found.has_errors() { Err(found) } else { Ok(graph) }
+    }
+
+    /// The text of a file of PNNX: element-wise operations become expressions.
+    pub fn to_pnnx(&self) -> String {
+        Model::of_graph(self).print()
+    }
+}
+
+fn too_large(text: &str, options: &Options) -> Result<(), Diagnostics> {
+    if text.len() as u64 <= options.max_text.min(u32::MAX.into()) {
+        return Ok(());
+    }
+    let mut found = Diagnostics::new(options.strict);
+    found.report(Diagnostic::too_large(Location::default(), options.max_text));
+    Err(found)
+}

@@ -1,0 +1,21 @@
+//! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that hold them.
+
+pub(crate) mod data;
+pub(crate) mod evaluate;
+pub(crate) mod expand;
+mod export;
+mod flatten;
+pub(crate) mod fold;
+pub(crate) mod fuse;
+pub(crate) mod graph;
+pub(crate) mod import;
+mod library;
+mod lower;
+pub(crate) mod model;
+pub(crate) mod number;
+pub(crate) mod parse;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+pub(crate) mod tokens;
+pub(crate) mod tree;

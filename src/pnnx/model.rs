@@ -1,0 +1,417 @@
+//! Files of PNNX: operators, one a line.
+
+use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
+
+use super::tokens::{Literal, Token, TokenKind, literal, tokens};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Location, Span};
+
+/// The first line of a file.
+const MAGIC: &str = "7767517";
+
+/// The operator that holds an expression.
+pub(crate) const EXPRESSION: &str = "pnnx.Expression";
+/// The parameter of that operator with the text.
+pub(crate) const EXPR: &str = "expr";
+/// The operators of inputs, outputs and stored tensors.
+pub(crate) const INPUT: &str = "pnnx.Input";
+pub(crate) const OUTPUT: &str = "pnnx.Output";
+pub(crate) const ATTRIBUTE: &str = "pnnx.Attribute";
+
+/// A network as a file describes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Model {
+    /// The operators in their order.
+    pub(crate) operators: Vec<Operator>,
+}
+
+/// An operator.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Operator {
+    /// What it is: `nn.Linear`.
+    pub(crate) kind: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// The names of its operands.
+    pub(crate) inputs: Vec<String>,
+    /// The names of its results.
+    pub(crate) outputs: Vec<String>,
+    /// Its parameters in their order.
+    pub(crate) params: Vec<Param>,
+    /// The place of its kind.
+    pub(crate) span: Span,
+}
+
+/// What a parameter tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A value: `dim=1`.
+    Value,
+    /// Stored data: `@weight=(8,8)f32`.
+    Data,
+    /// Which operand is for which argument: `$input=3`.
+    Argument,
+    /// The shape of an operand or a result: `#3=(1,5,8)f32`.
+    Shape,
+}
+
+/// The signs in front of the keys of roles.
+const SIGNS: &[(char, Role)] = &[('@', Role::Data), ('$', Role::Argument), ('#', Role::Shape)];
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Param {
+    /// What it tells.
+    pub(crate) role: Role,
+    /// Its key.
+    pub(crate) key: String,
+    /// Its value.
+    pub(crate) text: String,
+    /// The place of the value.
+    pub(crate) span: Span,
+}
+
+/// The shape and the type of an operand or of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// The extents; none for those that are not known.
+    pub(crate) extents: Vec<Option<i64>>,
+    /// The type of the elements: `f32`.
+    pub(crate) element: String,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Setting {
+    /// A literal.
+    Literal(Literal),
+    /// Any other word.
+    Word(String),
+    /// Several values.
+    List(Vec<Setting>),
+}
+
+impl Param {
+    /// A parameter that no file has.
+    pub(crate) fn new(role: Role, key: &str, text: impl Into<String>) -> Param {
+        Param { role, key: key.to_owned(), text: text.into(), span: Span::default() }
+    }
+
+    /// The value.
+    pub(crate) fn setting(&self) -> Setting {
+        let inner = self.text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        match inner {
+            Some("") => Setting::List(Vec::new()),
+            Some(items) => Setting::List(items.split(',').map(setting).collect()),
+            None => setting(&self.text),
+        }
+    }
+
+    /// The shape and type; none if it is neither.
+    pub(crate) fn typed(&self) -> Option<Typed> {
+        let (extents, element) = self.text.strip_prefix('(')?.split_once(')')?;
+        let extent = |text: &str| match text.parse::<i64>() {
+            Ok(extent) if extent >= 0 => Some(Some(extent)),
+            Ok(_) => None,
+            // Names of unknown extents, and `?`.
+            Err(_) if text.starts_with(|c: char| c == '?' || c == '%' || c.is_alphabetic()) => Some(None),
+            Err(_) => None,
+        };
+        let extents = match extents {
+            "" => Vec::new(),
+            extents => extents.split(',').map(extent).collect::<Option<_>>()?,
+        };
+        let fits = !element.is_empty() && element.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        fits.then(|| Typed { extents, element: element.to_owned() })
+    }
+}
+
+fn setting(text: &str) -> Setting {
+    let (found, misread) = tokens(text, true);
+    let single = matches!(found[..], [Token { kind: TokenKind::Literal, .. }]) && misread.is_empty();
+    match literal(text).filter(|_| single) {
+        Some(literal) => Setting::Literal(literal),
+        None => Setting::Word(text.to_owned()),
+    }
+}
+
+impl Setting {
+    /// An integer.
+    pub(crate) fn integer(&self) -> Option<i64> {
+        match self {
+            Setting::Literal(Literal::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A number as a float.
+    pub(crate) fn float(&self) -> Option<f64> {
+        match self {
+            Setting::Literal(literal) => literal.number().map(|number| number.float()),
+            _ => None,
+        }
+    }
+
+    /// Integers, or a single one.
+    pub(crate) fn integers(&self) -> Option<Vec<i64>> {
+        match self {
+            Setting::List(items) => items.iter().map(Setting::integer).collect(),
+            single => single.integer().map(|value| vec![value]),
+        }
+    }
+}
+
+impl Operator {
+    /// The first parameter of a role and a key.
+    pub(crate) fn param(&self, role: Role, key: &str) -> Option<&Param> {
+        self.params.iter().find(|param| param.role == role && param.key == key)
+    }
+
+    /// The parameters of a role.
+    pub(crate) fn params(&self, role: Role) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(move |param| param.role == role)
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn setting(&self, key: &str) -> Option<Setting> {
+        self.param(Role::Value, key).map(Param::setting)
+    }
+
+    /// The shape of an operand or result, where the line tells it.
+    pub(crate) fn shape_of(&self, operand: &str) -> Option<Typed> {
+        self.param(Role::Shape, operand)?.typed()
+    }
+
+    /// The name of the argument that each operand is for; the first one without a name is `input`.
+    pub(crate) fn argument_names(&self) -> Vec<String> {
+        let mut named: Vec<&Param> = self.params(Role::Argument).collect();
+        let mut unnamed = 0;
+        let mut name = |operand: &String| match named.iter().position(|param| param.text == *operand) {
+            Some(at) => named.remove(at).key.clone(),
+            None => {
+                unnamed += 1;
+                if unnamed == 1 { "input".to_owned() } else { format!("input{}", unnamed - 1) }
+            }
+        };
+        self.inputs.iter().map(&mut name).collect()
+    }
+}
+
+impl Model {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// All malformed lines; operands that are not defined before, or twice.
+    pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(Model, Diagnostics), Diagnostics> {
+        let mut reader = Reader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
+        let model = reader.model();
+        if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
+    }
+
+    /// The text of the file, in the columns of pnnx.
+    pub(crate) fn print(&self) -> String {
+        let operands: usize = self.operators.iter().map(|operator| operator.outputs.len()).sum();
+        let mut out = format!("{MAGIC}\n{} {operands}\n", self.operators.len());
+        for operator in &self.operators {
+            let (inputs, outputs) = (operator.inputs.len(), operator.outputs.len());
+            let _ = write!(out, "{:<24} {:<24} {inputs} {outputs}", operator.kind, operator.name);
+            operator.inputs.iter().chain(&operator.outputs).for_each(|operand| {
+                out.push(' ');
+                out.push_str(operand);
+            });
+            for param in &operator.params {
+                out.push(' ');
+                out.extend(SIGNS.iter().find(|(_, role)| *role == param.role).map(|(sign, _)| *sign));
+                out.push_str(&param.key);
+                out.push('=');
+                out.push_str(&param.text);
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// A word of a line with its place.
+type Word<'t> = (&'t str, Span);
+
+struct Reader<'t> {
+    text: &'t str,
+    file: FileId,
+    found: Diagnostics,
+    /// Where each operand is defined.
+    defined: FxHashMap<&'t str, Span>,
+}
+
+impl<'t> Reader<'t> {
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
+    }
+
+    /// The words of each line that is not blank.
+    fn lines(&self) -> impl Iterator<Item = Vec<Word<'t>>> + use<'t> {
+        let text = self.text;
+        let start = move |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+        let word = move |word: &'t str| (word, Span::new(start(word) as u32, (start(word) + word.len()) as u32));
+        text.lines()
+            .map(move |line| line.split_ascii_whitespace().map(word).collect())
+            .filter(|line: &Vec<_>| !line.is_empty())
+    }
+
+    fn model(&mut self) -> Model {
+        let mut lines = self.lines();
+        let end = Span::new(self.text.len() as u32, self.text.len() as u32);
+        let whole = Span::new(0, 0);
+        match lines.next().as_deref() {
+            Some([(MAGIC, _)]) => {}
+            Some([(_, span), ..]) => {
+                self.error(Code::PnnxSyntax, *span, format!("a file of PNNX begins with the number {MAGIC}"));
+                return Model::default();
+            }
+            _ => {
+                self.error(Code::PnnxSyntax, whole, "the file is empty");
+                return Model::default();
+            }
+        }
+        let counts = lines.next().unwrap_or_default();
+        let counted = match counts[..] {
+            [(operators, _), (operands, _)] => operators.parse::<usize>().ok().zip(operands.parse::<usize>().ok()),
+            _ => None,
+        };
+        let at = counts.first().map_or(end, |(_, span)| *span);
+        if counted.is_none() {
+            self.error(Code::PnnxSyntax, at, "the second line has two numbers: those of operators and operands");
+            return Model::default();
+        }
+        let operators: Vec<Operator> = lines.filter_map(|line| self.operator(&line)).collect();
+        let found = (operators.len(), self.defined.len());
+        if !self.found.has_errors() && counted.is_some_and(|counted| counted != found) {
+            let message = format!("the file has {} operators and {} operands", found.0, found.1);
+            self.error(Code::PnnxCount, at, message);
+        }
+        Model { operators }
+    }
+
+    fn operator(&mut self, line: &[Word<'t>]) -> Option<Operator> {
+        let [(kind, span), (name, _), (inputs, inputs_at), (outputs, outputs_at), rest @ ..] = line else {
+            let span = line.first().map_or(Span::default(), |(_, span)| *span);
+            self.error(Code::PnnxSyntax, span, "a line has a kind, a name, and the numbers of operands and results");
+            return None;
+        };
+        let (inputs, rest) = self.operands(inputs, *inputs_at, rest)?;
+        let (outputs, rest) = self.operands(outputs, *outputs_at, rest)?;
+        for (operand, at) in inputs {
+            if !self.defined.contains_key(operand) {
+                self.error(Code::PnnxOperand, *at, format!("no operator before gives the operand {operand}"));
+            }
+        }
+        for (operand, at) in outputs {
+            if let Some(before) = self.defined.insert(operand, *at) {
+                let at = Location::new(self.file, *at);
+                let diagnostic =
+                    Diagnostic::new(Code::PnnxOperand, at, format!("two operators give the operand {operand}"));
+                self.found.report(diagnostic.see(Location::new(self.file, before), "the first one"));
+            }
+        }
+        let params = rest.iter().filter_map(|word| self.param(*word)).collect();
+        let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
+        Some(Operator {
+            kind: (*kind).to_owned(),
+            name: (*name).to_owned(),
+            inputs: names(inputs),
+            outputs: names(outputs),
+            params,
+            span: *span,
+        })
+    }
+
+    /// As many words as the number says, and those behind.
+    fn operands<'l>(
+        &mut self,
+        count: &str,
+        at: Span,
+        rest: &'l [Word<'t>],
+    ) -> Option<(&'l [Word<'t>], &'l [Word<'t>])> {
+        let Ok(count) = count.parse::<usize>() else {
+            self.error(Code::PnnxSyntax, at, format!("`{count}` is no number of operands"));
+            return None;
+        };
+        let Some((names, rest)) = rest.split_at_checked(count) else {
+            self.error(Code::PnnxSyntax, at, format!("{count} operands are announced, {} words follow", rest.len()));
+            return None;
+        };
+        Some((names, rest))
+    }
+
+    fn param(&mut self, (word, span): Word<'t>) -> Option<Param> {
+        let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            self.error(Code::PnnxSyntax, span, format!("`{word}` is no parameter, as in dim=1"));
+            return None;
+        };
+        let sign = SIGNS.iter().find(|(sign, _)| key.starts_with(*sign));
+        let (role, name) = sign.map_or((Role::Value, key), |(_, role)| (*role, &key[1..]));
+        let span = Span::new(span.start + key.len() as u32 + 1, span.end);
+        let param = Param { role, key: name.to_owned(), text: text.to_owned(), span };
+        if matches!(role, Role::Data | Role::Shape) && param.typed().is_none() {
+            self.error(Code::PnnxSyntax, span, format!("`{text}` is no shape with a type, as in (3,4)f32"));
+        }
+        Some(param)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "7767517\n4 3\n\
+        pnnx.Input               in                       0 1 0 #0=(2,?)f32\n\
+        nn.Linear                m0                       1 1 0 1 bias=True dim=(-1) p=1.5 mode=zeros @weight=(8,6)f32\n\
+        pnnx.Expression          e                        2 1 1 0 2 expr=mul(@0,@1)\n\
+        pnnx.Output              out                      1 0 2\n";
+
+    fn codes(text: &str) -> Vec<Code> {
+        match Model::read(text, FileId::default(), false) {
+            Ok((_, found)) | Err(found) => found.iter().map(|found| found.code).collect(),
+        }
+    }
+
+    #[test]
+    fn files_are_given_back() {
+        let (model, found) = Model::read(TEXT, FileId::default(), true).unwrap();
+        assert!(found.is_empty());
+        assert_eq!(model.print(), TEXT);
+        let linear = &model.operators[1];
+        assert_eq!(linear.setting("dim").unwrap().integers(), Some(vec![-1]));
+        assert_eq!(linear.setting("p").unwrap().float(), Some(1.5));
+        assert_eq!(linear.setting("mode"), Some(Setting::Word("zeros".into())));
+        assert_eq!(model.operators[0].shape_of("0").unwrap().extents, [Some(2), None]);
+    }
+
+    #[test]
+    fn malformed_lines_are_refused() {
+        for (from, to, code) in [
+            ("7767517", "7767518", Code::PnnxSyntax),
+            ("4 3\n", "4\n", Code::PnnxSyntax),
+            ("4 3\n", "5 3\n", Code::PnnxCount),
+            ("1 1 0 1 bias", "99999999999 1 0 1 bias", Code::PnnxSyntax),
+            ("1 1 0 1 bias", "x 1 0 1 bias", Code::PnnxSyntax),
+            ("dim=(-1)", "dim", Code::PnnxSyntax),
+            ("(8,6)f32", "(8,-6)f32", Code::PnnxSyntax),
+            ("(8,6)f32", "8", Code::PnnxSyntax),
+            ("2 1 1 0 2 expr", "2 1 1 7 2 expr", Code::PnnxOperand),
+            ("2 1 1 0 2 expr", "2 1 1 0 1 expr", Code::PnnxOperand),
+            ("m0                       1 1 0 1", "m0", Code::PnnxSyntax),
+        ] {
+            let text = TEXT.replace(from, to);
+            assert_ne!(text, TEXT, "{from}");
+            assert_eq!(codes(&text).first(), Some(&code), "{to}");
+        }
+        assert_eq!(codes(""), [Code::PnnxSyntax]);
+        for at in 0..TEXT.len() {
+            codes(&TEXT[..at]);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Expressions as trees: nodes in the order of reverse Polish notation, so that operands stand before their
+//! operation and nothing recurses.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::table::{Op, SIGN};
+use super::tokens::Literal;
+use crate::room::position_id;
+use crate::source::Span;
+use crate::source::literals::{push_int, push_scalar};
+
+position_id! {
+    /// Identifies a node of an [`Expression`].
+    NodeId
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Term {
+    /// The operand of this number.
+    Argument(u64),
+    /// A literal.
+    Literal(Literal),
+    /// An operation on the operands of the node.
+    Call(Op),
+    /// A list of the operands of the node.
+    List,
+}
+
+/// A node: an operand, a literal, or an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    /// What it is.
+    pub(crate) term: Term,
+    /// Its place in the text: of an operation the name, of a list the opening bracket.
+    pub(crate) span: Span,
+    /// The first of its operands in [`Expression::operands`], and how many there are.
+    first: u32,
+    count: u32,
+}
+
+/// An expression.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Expression {
+    nodes: Vec<Node>,
+    operands: Vec<NodeId>,
+}
+
+impl Expression {
+    /// Room for so many nodes.
+    pub(crate) fn with_capacity(nodes: usize) -> Self {
+        Expression { nodes: Vec::with_capacity(nodes), operands: Vec::with_capacity(nodes) }
+    }
+
+    /// Adds a node behind its operands. The node that is added last is the root.
+    pub(crate) fn push(&mut self, term: Term, span: Span, operands: &[NodeId]) -> NodeId {
+        let first = self.operands.len() as u32;
+        self.operands.extend_from_slice(operands);
+        self.nodes.push(Node { term, span, first, count: operands.len() as u32 });
+        NodeId::at(self.nodes.len() - 1)
+    }
+
+    /// All nodes in the order of reverse Polish notation.
+    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId::at(i), node))
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A node.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The operands of a node.
+    pub(crate) fn operands(&self, node: &Node) -> &[NodeId] {
+        &self.operands[node.first as usize..(node.first + node.count) as usize]
+    }
+
+    /// The root; none of an expression without nodes.
+    pub(crate) fn root(&self) -> Option<&Node> {
+        self.nodes.last()
+    }
+
+    /// The numbers of the operands, by first use from the left.
+    pub(crate) fn argument_order(&self) -> Vec<u64> {
+        let mut order = indexmap::IndexSet::new();
+        order.extend(self.nodes.iter().filter_map(|node| match node.term {
+            Term::Argument(number) => Some(number),
+            _ => None,
+        }));
+        order.into_iter().collect()
+    }
+
+    /// The expression whose operands are numbered by first use.
+    pub(crate) fn renumbered(&self) -> Expression {
+        let places: FxHashMap<u64, u64> = self.argument_order().into_iter().zip(0..).collect();
+        let mut changed = self.clone();
+        for node in &mut changed.nodes {
+            if let Term::Argument(number) = &mut node.term {
+                *number = places.get(number).copied().unwrap_or(*number);
+            }
+        }
+        changed
+    }
+
+    /// The expression with other terms in the places of its operands.
+    pub(crate) fn with_operands(&self, terms: &[Term]) -> Expression {
+        let mut changed = self.clone();
+        for node in &mut changed.nodes {
+            if let Term::Argument(number) = node.term
+                && let Some(term) = usize::try_from(number).ok().and_then(|number| terms.get(number))
+            {
+                node.term = *term;
+            }
+        }
+        changed
+    }
+
+    /// How many operations and lists there are.
+    pub(crate) fn operations(&self) -> usize {
+        self.nodes.iter().filter(|node| node.term.is_operation()).count()
+    }
+
+    /// For each node the number of its class: nodes of one class have the same text. And the number of
+    /// classes of operations and lists.
+    pub(crate) fn classes(&self) -> (Vec<u32>, usize) {
+        let mut known: FxHashMap<(Key, SmallVec<[u32; 4]>), u32> = FxHashMap::default();
+        let mut classes: Vec<u32> = Vec::with_capacity(self.nodes.len());
+        let mut operations = 0;
+        for node in &self.nodes {
+            let operands = self.operands(node).iter().map(|id| classes[id.index()]).collect();
+            let next = known.len() as u32;
+            let class = *known.entry((Key::of(node.term), operands)).or_insert_with(|| {
+                operations += usize::from(node.term.is_operation());
+                next
+            });
+            classes.push(class);
+        }
+        (classes, operations)
+    }
+
+    /// The canonical text: no blanks, and each literal in one spelling.
+    pub(crate) fn canonical(&self) -> String {
+        let mut out = String::with_capacity(self.nodes.len() * 6);
+        self.walk(&mut out, &mut |term, step, out| match step {
+            Step::Before => match term {
+                Term::Call(op) => {
+                    out.push_str(op.row().name);
+                    out.push('(');
+                }
+                Term::List => out.push('['),
+                leaf => push_leaf(out, leaf),
+            },
+            Step::Operand(0) => {}
+            Step::Operand(_) => out.push(','),
+            Step::After if term == Term::List => out.push(']'),
+            Step::After if term.is_operation() => out.push(')'),
+            Step::After => {}
+        });
+        out
+    }
+
+    /// Calls a function before and after each node and before each of its operands, from the root.
+    pub(crate) fn walk(&self, out: &mut String, each: &mut dyn FnMut(Term, Step, &mut String)) {
+        let Some(last) = self.nodes.len().checked_sub(1) else { return };
+        let mut open: Vec<(u32, u32)> = vec![(last as u32, 0)];
+        while let Some((id, next)) = open.last_mut() {
+            let node = &self.nodes[*id as usize];
+            if *next == 0 {
+                each(node.term, Step::Before, out);
+            }
+            if *next < node.count {
+                each(node.term, Step::Operand(*next), out);
+                let operand = self.operands[(node.first + *next) as usize];
+                *next += 1;
+                open.push((operand.index() as u32, 0));
+            } else {
+                each(node.term, Step::After, out);
+                open.pop();
+            }
+        }
+    }
+
+    /// The infix text: operators where there are such, and no bracket that is not needed.
+    pub(crate) fn infix(&self) -> String {
+        let mut out = String::new();
+        // What the operands of each open operation are surrounded by.
+        let mut open: Vec<Surroundings> = Vec::new();
+        self.walk(&mut out, &mut |term, step, out| match step {
+            Step::Before => {
+                let inside = Surroundings::of(term, open.last().copied());
+                out.push_str(if inside.bracketed { "(" } else { "" });
+                match (term, inside.symbol) {
+                    (Term::Call(op), None) => out.push_str(&[op.row().name, "("].concat()),
+                    (Term::Call(op), Some(symbol)) if op.row().arity.0 == 1 => out.push_str(symbol),
+                    (Term::List, _) => out.push('['),
+                    (Term::Call(_), Some(_)) => {}
+                    (leaf, _) => {
+                        let at = out.len();
+                        push_leaf(out, leaf);
+                        // A sign would join the operator, or bind less than a power.
+                        if inside.signed && out[at..].starts_with('-') {
+                            out.insert(at, '(');
+                            out.push(')');
+                        }
+                    }
+                }
+                open.push(inside);
+            }
+            Step::Operand(0) => {}
+            Step::Operand(_) => {
+                let inside = open.last_mut();
+                match inside.as_ref().and_then(|inside| inside.symbol) {
+                    Some(symbol) => out.push_str(&[" ", symbol, " "].concat()),
+                    None => out.push_str(", "),
+                }
+                if let Some(inside) = inside {
+                    inside.right = true;
+                }
+            }
+            Step::After => {
+                let inside = open.pop();
+                out.push_str(match term {
+                    Term::List => "]",
+                    Term::Call(_) if inside.is_none_or(|inside| inside.symbol.is_none()) => ")",
+                    _ => "",
+                });
+                out.push_str(if inside.is_some_and(|inside| inside.bracketed) { ")" } else { "" });
+            }
+        });
+        out
+    }
+
+    /// The nodes as texts in the order of reverse Polish notation; a list of n items is `[]n`.
+    pub(crate) fn rpn(&self) -> impl Iterator<Item = String> + '_ {
+        self.nodes.iter().map(|node| {
+            let mut text = String::new();
+            match node.term {
+                Term::Call(op) => text.push_str(op.row().name),
+                Term::List => {
+                    text.push_str("[]");
+                    push_int(&mut text, node.count.into());
+                }
+                leaf => push_leaf(&mut text, leaf),
+            }
+            text
+        })
+    }
+}
+
+impl Term {
+    /// Whether it is an operation or a list.
+    pub(crate) fn is_operation(self) -> bool {
+        matches!(self, Term::Call(_) | Term::List)
+    }
+}
+
+/// A step of a walk through a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Before the operands.
+    Before,
+    /// Before the operand of this number.
+    Operand(u32),
+    /// After the operands.
+    After,
+}
+
+/// What decides whether an operand has brackets in the infix notation.
+#[derive(Clone, Copy)]
+struct Surroundings {
+    /// The symbol of the operation; none for one that is written as a call.
+    symbol: Option<&'static str>,
+    precedence: u8,
+    /// Whether the operation is in brackets itself.
+    bracketed: bool,
+    /// Whether it is an operand of an operator, where a sign has to be in brackets.
+    signed: bool,
+    /// Whether its first operand is behind.
+    right: bool,
+}
+
+impl Surroundings {
+    fn of(term: Term, around: Option<Surroundings>) -> Self {
+        let infix = match term {
+            Term::Call(op) => op.row().infix,
+            _ => None,
+        };
+        let outer = around.filter(|around| around.symbol.is_some());
+        let power = |precedence: u8| precedence > SIGN;
+        let bracketed = infix.zip(outer).is_some_and(|((_, own), outer)| {
+            // All operators bind to the left but the power.
+            let right = outer.right != power(outer.precedence);
+            own < outer.precedence || own == outer.precedence && right && own != SIGN || own == SIGN && outer.right
+        });
+        Surroundings {
+            symbol: infix.map(|(symbol, _)| symbol),
+            precedence: infix.map_or(0, |(_, precedence)| precedence),
+            bracketed,
+            signed: outer.is_some_and(|outer| outer.right || outer.precedence >= SIGN),
+            right: false,
+        }
+    }
+}
+
+/// What nodes of a class have in common beside their operands. Floats are compared by their bits.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Argument(u64),
+    Int(i64),
+    Float(u64),
+    Complex(u64, u64),
+    Bool(bool),
+    None,
+    Call(Op),
+    List,
+}
+
+impl Key {
+    fn of(term: Term) -> Key {
+        let bits = |value: f64| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
+        match term {
+            Term::Argument(number) => Key::Argument(number),
+            Term::Literal(Literal::Int(value)) => Key::Int(value),
+            Term::Literal(Literal::Float(value)) => Key::Float(bits(value)),
+            Term::Literal(Literal::Complex(re, im)) => Key::Complex(bits(re), bits(im)),
+            Term::Literal(Literal::Bool(value)) => Key::Bool(value),
+            Term::Literal(Literal::None) => Key::None,
+            Term::Call(op) => Key::Call(op),
+            Term::List => Key::List,
+        }
+    }
+}
+
+/// Appends the text of an operand or a literal.
+pub(crate) fn push_leaf(out: &mut String, term: Term) {
+    match term {
+        Term::Argument(number) => {
+            out.push('@');
+            out.push_str(&number.to_string());
+        }
+        Term::Literal(Literal::Int(value)) => push_int(out, value),
+        Term::Literal(Literal::Float(value)) => push_scalar(out, value),
+        Term::Literal(Literal::Complex(re, im)) => {
+            push_scalar(out, re);
+            out.push_str(if im.is_sign_negative() { "" } else { "+" });
+            push_scalar(out, im);
+            out.push('j');
+        }
+        Term::Literal(Literal::Bool(value)) => out.push_str(if value { "True" } else { "False" }),
+        Term::Literal(Literal::None) => out.push_str("None"),
+        Term::Call(_) | Term::List => {}
+    }
+}
