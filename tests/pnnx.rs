@@ -134,6 +134,20 @@ fn regions_are_fused() {
     assert_eq!(again["fused"][0]["expr"], "mul(sub(1.0,neg(@0)),sub(1.0,neg(@0)))");
 }
 
+/// Expressions of a file are found again in its graph.
+#[test]
+fn files_are_fused() {
+    let found: Value = serde_json::from_str(&done(&["expr", "--fuse", "--to", "json", FILE], "")).unwrap();
+    let wanted = json!({"fused": [
+        {"op": "torch_mean", "output": "v_1"},
+        {"op": "unsqueeze", "output": "v_3_unsqueeze1"},
+        {"output": "v_3", "expr": "mul(sub(@0,@1),@2)", "inputs": ["v_0", "v_1", "v_3_unsqueeze1"]},
+        {"op": "nn_Linear", "output": "v_4"},
+        {"output": "v_5", "expr": "log(add(exp(@0),1.0))", "inputs": ["v_4"]},
+    ]});
+    assert_eq!(found, wanted);
+}
+
 const FILE: &str = "examples/pnnx/centre.pnnx.param";
 
 #[test]

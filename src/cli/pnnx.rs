@@ -95,6 +95,13 @@ fn expanded(read: Read, options: &Options) -> Expanded {
     }
 }
 
+/// The graph of a file, with its operators as they are.
+pub(crate) fn graph(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
+    let options = flatten::options(language)?;
+    let (sources, result, _) = expanded(read(input, language, &options)?, &options);
+    Ok((sources, result))
+}
+
 /// Checks a file: the sources, whether it is accepted, and what was found.
 pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
     let options = flatten::options(language)?;

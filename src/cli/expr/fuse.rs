@@ -5,9 +5,11 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
+use crate::cli::io::Unread;
 use crate::cli::report::Reporter;
-use crate::cli::{Failure, RunResult, Status, flatten, io, models};
+use crate::cli::{Failure, RunResult, Status, flatten, io, loops, models, pnnx};
 use crate::pnnx::fuse::{Part, Rule, fuse};
+use crate::source::Sources;
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -15,18 +17,17 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
     if !matches!(arguments.to, None | Some(ExprTo::Text | ExprTo::Json)) {
         return Err(Failure::Message("fused graphs are told as text or json".to_owned()));
     }
-    let opened = models::open(input, &language.limits);
-    let (document, result) = match opened.and_then(|opened| flatten::process_for_use(opened.input, language)) {
-        Ok(processed) => processed,
+    let (sources, result) = match read(input, language) {
+        Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let graph = match result {
         Ok((graph, warnings)) => {
-            reporter.all(document.sources(), warnings);
+            reporter.all(&sources, warnings);
             graph
         }
         Err(errors) => {
-            reporter.all(document.sources(), errors);
+            reporter.all(&sources, errors);
             reporter.summary();
             return Ok(Status::Refused);
         }
@@ -38,6 +39,20 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
         _ => listing(&graph, &parts),
     };
     io::write_stdout(&mut |out| out.write_all(text.as_bytes())).map(|()| Status::Done)
+}
+
+/// The flat graph of an input, whatever its notation.
+fn read(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
+    if pnnx::is_one(input, language.from) {
+        return pnnx::graph(input, language);
+    }
+    if language.from == Some(args::From::Loops) {
+        let (sources, _, result) = loops::process(input, language)?;
+        return Ok((sources, result));
+    }
+    let opened = models::open(input, &language.limits)?;
+    let (document, result) = flatten::process_for_use(opened.input, language)?;
+    Ok((document.sources().clone(), result))
 }
 
 /// The first result of an operation.
