@@ -53,7 +53,7 @@ pub mod loops;
 pub mod model;
 mod nnef;
 #[cfg(feature = "onnx")]
-mod onnx;
+pub mod onnx;
 mod options;
 #[cfg(feature = "pictures")]
 pub mod picture;

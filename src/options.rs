@@ -37,6 +37,9 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// Which calls are expanded.
     pub lower: Lower,
+    /// The standard compounds that are not expanded, where the result is a notation that has others of
+    /// its own; none where `lower` decides.
+    pub(crate) compounds: Option<Vec<&'static str>>,
     /// Names of operations that are not expanded, whatever `lower` says.
     pub keep: Vec<String>,
     /// Evaluate every local of a fragment, and keep operations whose results are not used.
@@ -78,6 +81,7 @@ impl Default for Options {
             strict: false,
             dialect: None,
             lower: Lower::Custom,
+            compounds: None,
             keep: Vec::new(),
             keep_unused: false,
             max_ops: 10_000_000,

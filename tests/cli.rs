@@ -129,7 +129,6 @@ fn wrong_usage_is_2() {
     for args in [
         &["--frobnicate", "-"][..],
         &["--from", "onnxx", "-"],
-        &["--to", "onnx", "-"],
         &["--to", "pdf", "-"],
         &["--max-ops", "many", "-"],
         &["--input-shape", "x", "-"],

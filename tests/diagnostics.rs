@@ -17,6 +17,8 @@ const SCANS: &str = "arises only under --unroll or --flat, with operations of a 
 /// Why codes of options have no example.
 const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
 const ONNX: &str = "is about models of ONNX: src/onnx";
+/// Why codes of translations have no example.
+const TO_ONNX: &str = "arises only with --to onnx: tests/to_onnx.rs";
 const PNNX: &str = "is about expressions and files of PNNX: tests/pnnx.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
@@ -141,6 +143,9 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2025", ONNX),
     ("E2026", ONNX),
     ("E2027", ONNX),
+    ("E2090", TO_ONNX),
+    ("E2091", TO_ONNX),
+    ("E2092", TO_ONNX),
     ("E2030", ONNX),
     ("E2031", ONNX),
     ("E2032", ONNX),

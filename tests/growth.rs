@@ -370,7 +370,7 @@ const QUANTIZATIONS: &[(&str, Make)] = &[
 ];
 
 /// The length of the first list.
-const LENGTH: usize = 1000;
+const LENGTH: usize = 700;
 /// How many times longer the second list is.
 const LONGER: usize = 4;
 /// The highest ratio of instructions that is taken for proportion: room for a logarithm, and far below the square.

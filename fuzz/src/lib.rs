@@ -9,6 +9,8 @@ pub mod mutants;
 #[path = "../../tests/laws/choices.rs"]
 pub mod tape;
 
+pub mod models;
+
 use std::time::Duration;
 
 use cpu_time::ThreadTime;

@@ -1,19 +1,22 @@
 //! `nnef-flatten INPUT`: the flat graph of a document.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::layout::Removed;
+use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
-use crate::write::{NOTATIONS, Notation, Writer};
+use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
+use super::to_onnx::ToOnnx;
 use super::{Failure, RunResult, Status, loops, stats, verify};
 
 /// Flattens one input.
@@ -26,8 +29,8 @@ pub(crate) fn run(
 ) -> RunResult {
     let target = models::target(path(output), output.to)?;
     let to = notation(output, target.is_some())?;
-    if matches!(to.writer, Writer::Onnx(_)) {
-        return Err(Failure::Message(format!("--to {}: only models of ONNX are written so", to.name)));
+    if let Writer::Onnx(form) = to.writer {
+        fits_stdout(form, output)?;
     }
     language.usable()?;
     one_stream(output)?;
@@ -38,7 +41,11 @@ pub(crate) fn run(
         };
         let whole = target.map(Whole::without_data);
         let removed = drop_bitcasts(output, &mut result, reporter);
-        return finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
+        let target = match ToOnnx::new(to, language, None) {
+            Ok(model) => Target { output, to, whole, model },
+            Err(unread) => return report_unread(unread, reporter),
+        };
+        return finish(&sources, result, target, reporter, |graph, reporter| {
             if output.stats {
                 stats::tell(None, graph, removed, reporter);
             }
@@ -49,7 +56,7 @@ pub(crate) fn run(
         });
     }
     let opened = models::open(input, &language.limits).and_then(|opened| {
-        let processed = process(opened.input, language, to.dialect == Some(Dialect::V1))?;
+        let processed = process(opened.input, language, to)?;
         Ok((opened.origin, processed))
     });
     let (origin, (mut document, mut result)) = match opened {
@@ -64,7 +71,12 @@ pub(crate) fn run(
         Ok(whole) => whole,
         Err(unread) => return report_unread(unread, reporter),
     };
-    finish(document.sources(), result, (output, to), whole, reporter, |graph, reporter| {
+    let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph));
+    let target = match ToOnnx::new(to, language, graph) {
+        Ok(model) => Target { output, to, whole, model },
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    finish(document.sources(), result, target, reporter, |graph, reporter| {
         let verified =
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
@@ -73,6 +85,14 @@ pub(crate) fn run(
         }
         Ok(verified)
     })
+}
+
+/// Refuses protobuf on a terminal.
+pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Failure> {
+    if to != OnnxForm::Protobuf || path(output).is_some() || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
 }
 
 /// Refuses to write result and source map to the same stream.
@@ -96,12 +116,21 @@ pub(super) fn drop_bitcasts(
     Some(removed)
 }
 
+/// Where and in which notation a graph is written.
+pub(super) struct Target<'o> {
+    pub(super) output: &'o args::Output,
+    pub(super) to: &'o Notation,
+    /// The model of NNEF that it belongs to.
+    pub(super) whole: Option<Whole>,
+    /// What it needs to become a model of ONNX.
+    pub(super) model: Option<ToOnnx>,
+}
+
 /// Reports the diagnostics and writes the graph.
 pub(super) fn finish(
     sources: &Sources,
     result: Result<(Graph, Diagnostics), Diagnostics>,
-    (output, to): (&args::Output, &Notation),
-    whole: Option<Whole>,
+    Target { output, to, whole, model }: Target,
     reporter: &mut Reporter,
     verify: impl FnOnce(&Graph, &mut Reporter) -> Result<bool, Failure>,
 ) -> RunResult {
@@ -115,6 +144,17 @@ pub(super) fn finish(
     {
         return Ok(Status::Refused);
     }
+    let encoded = match graph.as_ref().zip(model).map(|(graph, model)| model.encode(graph)).transpose() {
+        Ok(encoded) => encoded.map(|(bytes, warnings)| {
+            reporter.all(sources, warnings);
+            bytes
+        }),
+        Err(errors) => {
+            reporter.all(sources, errors);
+            reporter.summary();
+            return Ok(Status::Refused);
+        }
+    };
     let picture = match graph.as_ref().filter(|_| matches!(to.writer, Writer::Picture(_))) {
         Some(graph) => match Picture::new(graph, sources) {
             Some(picture) => Some(picture),
@@ -137,7 +177,7 @@ pub(super) fn finish(
         Some(graph) => {
             let written = match whole {
                 Some(whole) => whole.write(graph, output.threads, reporter),
-                None => write(graph, picture.as_ref(), output, to),
+                None => write(graph, (picture.as_ref(), encoded.as_deref()), output, to),
             };
             let written = written.and_then(|()| write_source_map(graph, sources, output));
             std::mem::forget(picture);
@@ -153,9 +193,13 @@ pub(super) fn finish(
 /// A document with its graph and warnings, or with the reasons for its refusal.
 pub(crate) type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
-/// Reads and expands an input; `migrate` turns the provisional dialect into NNEF 1.0.
-pub(crate) fn process(input: Input, language: &Language, migrate: bool) -> Result<Processed, Unread> {
-    process_with(input, &Options { migrate, ..options(language)? })
+/// Reads and expands an input for a notation: NNEF 1.0 and ONNX do not have the provisional dialect, and in
+/// ONNX only some of the compounds of NNEF are operators.
+pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Result<Processed, Unread> {
+    let for_onnx = matches!(to.writer, Writer::Onnx(_));
+    let compounds = for_onnx.then(|| from_nnef::names().collect());
+    let migrate = for_onnx || to.dialect == Some(Dialect::V1);
+    process_with(input, &Options { migrate, compounds, ..options(language)? })
 }
 
 /// The same for commands that do not write the graph: loops are always expanded, and the dialect is
@@ -253,10 +297,16 @@ pub(super) fn notation(output: &args::Output, whole: bool) -> Result<&'static No
 }
 
 /// Writes the graph or its picture.
-fn write(graph: &Graph, picture: Option<&Picture>, output: &args::Output, to: &Notation) -> Result<(), Failure> {
-    let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture) {
-        (Writer::Picture(write), Some(picture)) => write(picture, out),
-        (Writer::Graph(write), _) => write(graph, output.threads, out),
+fn write(
+    graph: &Graph,
+    (picture, encoded): (Option<&Picture>, Option<&[u8]>),
+    output: &args::Output,
+    to: &Notation,
+) -> Result<(), Failure> {
+    let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture, encoded) {
+        (Writer::Picture(write), Some(picture), _) => write(picture, out),
+        (Writer::Graph(write), ..) => write(graph, output.threads, out),
+        (Writer::Onnx(_), _, Some(encoded)) => out.write_all(encoded),
         _ => Ok(()),
     };
     match path(output) {

@@ -26,6 +26,7 @@ mod run;
 mod stats;
 mod tensors;
 mod terminal;
+mod to_onnx;
 mod verify;
 
 use std::borrow::Cow;

@@ -1,9 +1,7 @@
 //! Models of ONNX on the command line: flattening and checking.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
-
-use bytes::Bytes;
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
@@ -22,6 +20,8 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
     match from {
         Some(From::Onnx) => return Some(OnnxForm::Protobuf),
         Some(From::Onnxtxt) => return Some(OnnxForm::Text),
+        // A folder is a model of NNEF, whatever its name.
+        None | Some(From::Auto) if input.is_dir() => return None,
         None | Some(From::Auto) => {}
         Some(From::Nnef | From::NnefDraft | From::Loops | From::Pnnx) => return None,
     }
@@ -40,12 +40,11 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
         OnnxForm::Text => {
             let input = io::read(input, options.max_text)?;
             let file = sources.add(input.name, input.text);
-            Document::parse(&sources, file, language.production.unwrap_or_default(), options)
+            Document::parse_part(&sources, file, language.production.unwrap_or_default(), options)
         }
         OnnxForm::Protobuf => {
             let (name, bytes) = io::read_bytes(input, options.max_text)?;
-            let file = sources.add(name, "");
-            Document::decode(file, Bytes::from(bytes), options)
+            Document::decode(&name, bytes, &mut sources, options)
         }
     };
     Ok((sources, document, diagnostics))
@@ -97,7 +96,8 @@ pub(crate) fn run(
             (_, Some(graph)) => Ok((graph, diagnostics)),
             (None, None) => Err(diagnostics),
         };
-        return flatten::finish(&sources, result, (output, to), None, reporter, |graph, reporter| {
+        let target = flatten::Target { output, to, whole: None, model: None };
+        return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
             tell_stats(graph, reporter);
             Ok(true)
         });
@@ -159,11 +159,8 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     let Some(to) = to.filter(|to| to.dialect.is_none()) else {
         return Err(Failure::Message("models of ONNX are not written as NNEF".to_owned()));
     };
-    let binary = matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf));
-    if binary && flatten::path(output).is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::Message(
-            "protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned(),
-        ));
+    if let Writer::Onnx(form) = to.writer {
+        flatten::fits_stdout(form, output)?;
     }
     flatten::one_stream(output)?;
     Ok(to)

@@ -17,6 +17,7 @@ use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
+use super::to_onnx::ToOnnx;
 use super::{Failure, RunResult, Status, flatten, stats, tensors};
 
 /// The ending of the data beside a file.
@@ -125,8 +126,8 @@ pub(crate) fn run(
     if to.name == "pnnx" {
         return rewrite(input, language, output, reporter);
     }
-    if matches!(to.writer, Writer::Onnx(_)) {
-        return Err(Failure::Message(format!("--to {}: only models of ONNX are written so", to.name)));
+    if let Writer::Onnx(form) = to.writer {
+        flatten::fits_stdout(form, output)?;
     }
     let options = match flatten::options(language) {
         Ok(options) => options,
@@ -138,18 +139,14 @@ pub(crate) fn run(
     };
     let (sources, mut result, weights) = expanded(read, &options);
     let removed = flatten::drop_bitcasts(output, &mut result, reporter);
-    let folder;
-    let whole = match (target, &result) {
-        (Some(target), Ok(_)) => {
-            folder = stored(&weights)?;
-            let path = folder.as_ref().map(|folder| folder.path());
-            let model = path.map(|path| Stored::open(path, &language.limits.model())).transpose();
-            let model = model.map_err(|error| Failure::Message(error.to_string()))?;
-            Some(Whole::with_data(target, model))
-        }
-        _ => None,
-    };
-    flatten::finish(&sources, result, (output, to), whole, reporter, |graph, reporter| {
+    let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
+    let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
+    let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
+    let mut data = data.map_err(|error| Failure::Message(error.to_string()))?;
+    let model = ToOnnx::with_data(to, language, || data.take());
+    let whole = target.filter(|_| result.is_ok()).map(|target| Whole::with_data(target, data));
+    let target = flatten::Target { output, to, whole, model };
+    flatten::finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
             stats::tell(None, graph, removed, reporter);
         }

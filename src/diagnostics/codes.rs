@@ -256,8 +256,8 @@ codes! {
     DataFlowCycle         "E0972" "E-CYCLE"         error   "cycle without a recurrence";
     LoopDuplicate         "E0973" "E-DUP"           error   "tensor defined twice";
     LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that nothing defines";
-    LoopKept              "E0975" none warning "scan is not unrolled";
-    LoopNotFlat           "E0976" none error   "scan has to stay a loop";
+    LoopKept              "E0975" none warning "loop is not unrolled";
+    LoopNotFlat           "E0976" none error   "loop has to stay";
     ScanArguments         "E0977" none error   "arguments of a scan do not fit its body";
     // Shapes.
     BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
@@ -353,6 +353,10 @@ codes! {
     OnnxType              "E2040" none error   "type does not fit the operator";
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
+    // Graphs of NNEF as models of ONNX.
+    OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
+    OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
+    OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
     // Expressions of PNNX.
     ExpressionEmpty       "E2201" "E-EMPTY"   error   "there is no expression";
     ExpressionCharacter   "E2202" "E-CHAR"    error   "no part of an expression";

@@ -8,6 +8,7 @@ use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
 use super::table::Function;
 use super::{reduce, scan, sources};
+use crate::graph::shapes::without_variant;
 use crate::tensor::Tensor;
 
 /// The kernels of vendor operations.
@@ -24,12 +25,8 @@ const VENDOR: &[(&str, Function)] = &[
 
 /// The kernel of a vendor operation, if there is one.
 pub(crate) fn operation(name: &str) -> Option<Function> {
-    let find = |name: &str| VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
-    find(name).or_else(|| {
-        let (base, variant) = name.rsplit_once("_v")?;
-        let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
-        numbered.then(|| find(base)).flatten()
-    })
+    let name = without_variant(name);
+    VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 
 /// The operand at a position, whatever its name.

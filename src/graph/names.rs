@@ -140,6 +140,17 @@ impl TensorNames {
         (parent, parts)
     }
 
+    /// A further name that is spelled like another one, to which it yields.
+    pub(crate) fn sibling(&mut self, id: NameId) -> NameId {
+        match self.entries.get(id.index()).copied() {
+            Some(entry) => {
+                let ordinal = self.numbers(&entry).ordinal;
+                self.push(Entry { ordinal, bits: entry.parts() | bits::INNER, ..entry })
+            }
+            None => id,
+        }
+    }
+
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
     pub(crate) fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
         let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.0 as usize);

@@ -13,16 +13,45 @@ use crate::source::{FileId, Location, Sources, Span};
 use crate::{Graph, Lower, Options};
 
 /// A model, or a part of one in a text of its own.
+///
+/// ```
+/// use nnef_flatten::Options;
+/// use nnef_flatten::onnx::Document;
+/// use nnef_flatten::source::Sources;
+///
+/// let text = r#"<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+/// g (float[2] x) => (float[2] y) { y = local.twice (x) }
+/// <domain: "local", opset_import: ["" : 21]> twice (a) => (b) { b = Add (a, a) }"#;
+/// let (mut sources, options) = (Sources::new(), Options::default());
+/// let (document, _) = Document::parse("twice.onnxtxt", text, &mut sources, &options);
+/// let mut document = document.unwrap();
+/// assert!(document.check(&options).is_empty());
+/// document.flatten(&options)?;
+/// assert!(document.to_text(false)?.0.contains("y = Add (x, x)"));
+/// # Ok::<(), nnef_flatten::Diagnostics>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Document {
+pub struct Document {
     pub(crate) parsed: Parsed,
     pub(crate) file: FileId,
     places: Places,
 }
 
 impl Document {
-    /// Reads a text that is in these sources. There is a document where no error was found.
-    pub(crate) fn parse(
+    /// Reads a model in the text notation. `name` is what messages call the text, which `sources` keeps for them.
+    /// There is a document where no error was found.
+    pub fn parse(
+        name: &str,
+        text: impl Into<String>,
+        sources: &mut Sources,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics) {
+        let file = sources.add(name, text.into());
+        Self::parse_part(sources, file, Production::Model, options)
+    }
+
+    /// Reads a text that is in these sources.
+    pub(crate) fn parse_part(
         sources: &Sources,
         file: FileId,
         production: Production,
@@ -32,12 +61,21 @@ impl Document {
         (parsed.map(|parsed| Document { parsed, file, places: Places::Text }), diagnostics)
     }
 
-    /// Reads a protobuf file, which is not among the texts of the sources: `file` is its name only.
-    pub(crate) fn decode(file: FileId, bytes: Bytes, options: &Options) -> (Option<Document>, Diagnostics) {
+    /// Reads a model from protobuf. `name` is what messages call the file. There is a document where no error was
+    /// found.
+    pub fn decode(
+        name: &str,
+        bytes: Vec<u8>,
+        sources: &mut Sources,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics) {
+        // A file that is no text has no lines to show.
+        let file = sources.add(name, String::new());
         let mut diagnostics = Diagnostics::new(options.strict);
-        match protobuf::decode(&bytes) {
+        match protobuf::decode(&Bytes::from(bytes)) {
             Ok(model) => {
-                (Some(Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }), diagnostics)
+                let parsed = Parsed::Model(Box::new(model));
+                (Some(Document { parsed, file, places: Places::Fields }), diagnostics)
             }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
@@ -45,6 +83,11 @@ impl Document {
                 (None, diagnostics)
             }
         }
+    }
+
+    /// A model that was made from a file in another notation.
+    pub(crate) fn made(model: Model, file: FileId) -> Document {
+        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }
     }
 
     /// The place of what has none: a protobuf file has no lines.
@@ -61,7 +104,7 @@ impl Document {
     }
 
     /// Checks a model. A part of one has nothing to be checked against.
-    pub(crate) fn check(&self, options: &Options) -> Diagnostics {
+    pub fn check(&self, options: &Options) -> Diagnostics {
         match &self.parsed {
             Parsed::Model(model) => check::check(model, self.file, self.places, options),
             _ => Diagnostics::new(options.strict),
@@ -69,7 +112,7 @@ impl Document {
     }
 
     /// The model as a graph, for pictures, JSON and statistics; none for a part of a model.
-    pub(crate) fn graph(&self, options: &Options) -> Option<Graph> {
+    pub fn graph(&self, options: &Options) -> Option<Graph> {
         match &self.parsed {
             Parsed::Model(model) => Some(view::graph(model, self.file, options)),
             _ => None,
@@ -82,7 +125,7 @@ impl Document {
     /// # Errors
     ///
     /// Functions or loops that cannot be expanded, or more nodes than the options allow.
-    pub(crate) fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
+    pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         let (file, places) = (self.file, self.places);
         match (self.model(), &options.lower) {
             (None, _) | (_, Lower::None) => Ok(Diagnostics::new(options.strict)),
@@ -94,7 +137,7 @@ impl Document {
     }
 
     /// The encoded form.
-    pub(crate) fn to_protobuf(&self) -> Vec<u8> {
+    pub fn to_protobuf(&self) -> Vec<u8> {
         match &self.parsed {
             Parsed::Model(model) => protobuf::encode(&model.names, Part::Model(model)),
             Parsed::Graph(graph, names) => protobuf::encode(names, Part::Graph(graph)),
@@ -108,7 +151,7 @@ impl Document {
     /// # Errors
     ///
     /// What a text cannot say, each once.
-    pub(crate) fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
+    pub fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
         let (text, lost) = match &self.parsed {
             Parsed::Model(model) => text::print(&model.names, Part::Model(model)),
             Parsed::Graph(graph, names) => text::print(names, Part::Graph(graph)),

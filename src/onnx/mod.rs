@@ -6,6 +6,7 @@
 pub(crate) mod check;
 mod document;
 mod elements;
+pub(crate) mod from_nnef;
 mod inline;
 pub(crate) mod model;
 pub(crate) mod protobuf;
@@ -14,4 +15,4 @@ pub(crate) mod text;
 pub(crate) mod types;
 mod view;
 
-pub(crate) use document::Document;
+pub use document::Document;

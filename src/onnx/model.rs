@@ -96,6 +96,11 @@ pub(crate) struct ModelNames {
 }
 
 impl ModelNames {
+    /// The names of values that come from elsewhere, with the table of their texts.
+    pub(crate) fn of(texts: Names, values: TensorNames) -> Self {
+        ModelNames { texts, values, ids: Vec::new() }
+    }
+
     /// The value or node of a name. The empty one stands for an operand that is left out.
     pub(crate) fn value(&mut self, name: Name) -> NameId {
         if self.ids.len() <= name.index() {

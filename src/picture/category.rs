@@ -71,7 +71,7 @@ pub(crate) const STYLES: &[Style] = styles! {
     Activation "activation" "#fdf0ea" "#d26a2e" "#3b261a" "#f0975f" [
         "relu" "relu6" "prelu" "leaky_relu" "elu" "selu" "gelu" "gelu_approximate" "silu" "sigmoid" "softabs" "softmax"
         "softplus" "tanh" "hard_swish" "hardswish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
-        "prelu" "thresholded_relu" "celu"
+        "thresholded_relu" "celu"
     ]
     Reduction "reduction" "#e7f5f2" "#1f8a76" "#17312c" "#4fbfa9" [
         "max_pool" "avg_pool" "rms_pool" "max_pool_with_index" "argmax_pool" "sum_reduce" "mean_reduce" "max_reduce"

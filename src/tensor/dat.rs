@@ -297,6 +297,48 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
 ///
 /// Those of [`Tensor::from_dat`], and a failure to read.
 pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Tensor, TensorError> {
+    let (header, data) = parts_from(file, length, of)?;
+    decode(&header, &data)
+}
+
+/// The elements of a tensor file, as other files have them: scalars in 32 bits, integers in 64, logicals in a
+/// byte, little-endian.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Raw {
+    /// The extents.
+    pub(crate) shape: Vec<usize>,
+    /// The type of the elements.
+    pub(crate) dtype: DType,
+    /// The elements.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Reads the elements of a file, which are not decoded where the file has them in this form.
+///
+/// # Errors
+///
+/// Those of [`read_from`].
+pub(crate) fn raw_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Raw, TensorError> {
+    let (header, data) = parts_from(file, length, of)?;
+    let dtype = match (header.item_type, header.bits) {
+        (ItemType::Float, 32) => Some(DType::Float32),
+        (ItemType::Signed, 64) => Some(DType::Int64),
+        _ => None,
+    };
+    let same = of.zip(dtype).is_none_or(|(of, dtype)| of.keyword() == dtype.keyword());
+    if let Some(dtype) = dtype.filter(|_| same && header.needed() == Some(data.len() as u64)) {
+        return Ok(Raw { shape: header.shape(), dtype, bytes: data });
+    }
+    let tensor = decode(&header, &data)?;
+    let tensor = match of {
+        Some(of) => tensor.into_type(of)?,
+        None => tensor,
+    };
+    Ok(Raw { shape: tensor.shape().to_vec(), dtype: tensor.dtype(), bytes: tensor.data().stored() })
+}
+
+/// The header of a file and the bytes behind it.
+fn parts_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<(Header, Vec<u8>), TensorError> {
     let io = |error: std::io::Error| TensorError::new(error.to_string());
     if length < HEADER_LENGTH as u64 {
         return fail(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}"));
@@ -310,10 +352,11 @@ pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> 
         ItemType::QuantizedSigned if plain => ItemType::Signed,
         other => other,
     };
-    let mut data = Vec::new();
-    // One byte more than expected is read to notice a file that is too long.
+    // Room for all that is there, and for the byte that notices a file that is too long.
+    let room = u64::from(header.data_length).min(length) + 1;
+    let mut data = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(io)?;
-    decode(&header, &data)
+    Ok((header, data))
 }
 
 /// Decodes linear quantization with the deprecated parameters.

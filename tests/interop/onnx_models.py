@@ -2,7 +2,7 @@
 """Flattens models of ONNX, and compares with onnx and onnxruntime.
 
 Of each model: the flat one has no function, passes onnx.checker, and gives the numbers in `io.npz`; flattening it again
-changes no byte; without --lower the protobuf file stays as it is, and its text is read back as the same model. Needs the
+changes no byte; with --unroll it gives the same numbers; without --lower the protobuf file stays as it is, and its text is read back as the same model. Needs the
 Python packages numpy, onnx and onnxruntime. Models are folders with `model.onnx` below --models; without them only
 examples/onnx is used.
 """
@@ -65,8 +65,11 @@ def check(binary, source, folder):
     assert not model.functions, "functions are left"
     onnx.checker.check_model(model)
     data = pathlib.Path(source).parent / "io.npz"
+    unrolled = flatten(binary, source, str(folder / "unrolled.onnx"), "--unroll")
+    onnx.checker.check_model(unrolled)
     if data.exists():
         numbers(flat, numpy.load(data))
+        numbers(unrolled, numpy.load(data))
     again = flatten(binary, flat, str(folder / "again.onnx"))
     assert pathlib.Path(flat).read_bytes() == pathlib.Path(again).read_bytes(), "flattening again changes something"
     same = flatten(binary, source, str(folder / "same.onnx"), "--lower", "none")

@@ -15,9 +15,10 @@ pub(crate) fn normalization(call: &Call) -> RuleResult {
     elementwise(call).map_err(|error| error.but(call.shape(0).cloned()))
 }
 
-/// The sum of an array of tensors.
+/// The sum of an array of tensors, which in 1.0 starts with a zero of shape `[1]`.
 pub(crate) fn sum(call: &Call) -> RuleResult {
-    call.list(0).map_or(UNKNOWN, |items| broadcast_all(call, items))
+    let zero = (!call.endless()).then_some(Some(&[Extent::ONE][..]));
+    call.list(0).map_or(UNKNOWN, |items| broadcast_all(call, items.into_iter().chain(zero)))
 }
 
 /// The shape that all operands are broadcast to. Where that of one is unknown, so is that of the

@@ -160,6 +160,14 @@ fn is_one_of(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|known| known == name)
 }
 
+/// The name of a vendor operation without the number that Khronos' converters give its variants: `erf` of
+/// `erf_v1`.
+pub(crate) fn without_variant(name: &str) -> &str {
+    let (base, variant) = name.rsplit_once("_v").unwrap_or((name, ""));
+    let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
+    if numbered { base } else { name }
+}
+
 /// Standard fragments whose bodies, as the specification prints them, break a rule. A violation within
 /// them is not reported, since it is not a mistake of the document; shapes become unknown.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
@@ -189,7 +197,7 @@ impl Plan {
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
-        let rules = if kind.standard { RULES } else { vendor::RULES };
+        let (rules, name) = if kind.standard { (RULES, name) } else { (vendor::RULES, without_variant(name)) };
         let (rule, _) = rules.iter().find(|(_, names)| is_one_of(names, name))?;
         let roles = std::array::from_fn(|role| {
             let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));

@@ -1,4 +1,4 @@
-//! Shapes of vendor operations, as far as scans depend on them.
+//! Shapes of vendor operations, as far as scans and translations depend on them.
 
 use super::call::{Call, Extents};
 use super::shape::Extent;
@@ -10,6 +10,7 @@ pub(crate) const RULES: &[(Rule, &str)] = &[
     (external, "tract_core_external"),
     (like_first, "tract_core_cast tract_core_erf tract_core_gelu_approximate tract_core_hard_swish"),
     (like_first, "tract_core_log_softmax tract_core_silu tract_core_softmax"),
+    (like_first, "erf HardSigmoid mean_variance_normalization"),
 ];
 
 /// A tensor whose shape is an attribute. Symbols in it stand for extents that are not known.

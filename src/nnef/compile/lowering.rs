@@ -50,11 +50,13 @@ impl Lowering {
         let keep: FxHashSet<&str> = options.keep.iter().map(String::as_str).collect();
         let kept = |info: &FragmentInfo| !keep.is_empty() && keep.contains(checked.text(info.name));
         let decide = |info: &FragmentInfo| {
-            let wanted = match options.lower {
-                Lower::Custom => info.module != ModuleId::STANDARD,
-                Lower::All => true,
-                Lower::None => false,
-                Lower::Names(_) => names.contains(checked.text(info.name)),
+            let compounds = options.compounds.as_ref().filter(|_| info.module == ModuleId::STANDARD);
+            let wanted = match (compounds, &options.lower) {
+                (Some(stay), _) => !stay.contains(&checked.text(info.name)),
+                (None, Lower::Custom) => info.module != ModuleId::STANDARD,
+                (None, Lower::All) => true,
+                (None, Lower::None) => false,
+                (None, Lower::Names(_)) => names.contains(checked.text(info.name)),
             };
             // The draft's notation has no place in a document of 1.0.
             let needed = match info.module {

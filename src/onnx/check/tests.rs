@@ -9,7 +9,7 @@ const HEAD: &str = "<ir_version: 10, opset_import: [\"\" : 21, \"l\" : 1]> ";
 fn checked(text: &str) -> Diagnostics {
     let (mut sources, options) = (Sources::new(), Options::default());
     let file = sources.add("test", text.to_owned());
-    let (document, found) = Document::parse(&sources, file, Production::Model, &options);
+    let (document, found) = Document::parse_part(&sources, file, Production::Model, &options);
     document.unwrap_or_else(|| panic!("{text}: {found}")).check(&options)
 }
 
@@ -124,9 +124,9 @@ fn places_in_protobuf_are_fields() {
     let (mut sources, options) = (Sources::new(), Options::default());
     let text = format!("{HEAD} g (float[2] x) => (float[2] y) {{ t = Neg (x) y = Add (t) }}");
     let file = sources.add("test", text);
-    let (document, _) = Document::parse(&sources, file, Production::Model, &options);
+    let (document, _) = Document::parse_part(&sources, file, Production::Model, &options);
     let bytes = document.unwrap().to_protobuf();
-    let (document, _) = Document::decode(file, bytes.into(), &options);
+    let (document, _) = Document::decode("test", bytes, &mut sources, &options);
     let found = document.unwrap().check(&options);
     let message = &found.iter().next().unwrap().message;
     assert_eq!(message, "`Add` has 2 inputs, this node has 1 (graph.node[1])");

@@ -11,7 +11,7 @@ const LOCAL: &str = "<domain: \"l\", opset_import: [\"\" : 17, \"l\" : 1]>\n";
 fn flatten(text: &str, options: &Options) -> Result<String, Diagnostics> {
     let mut sources = Sources::new();
     let file = sources.add("test", text.to_owned());
-    let (document, found) = Document::parse(&sources, file, Production::Model, options);
+    let (document, found) = Document::parse_part(&sources, file, Production::Model, options);
     let mut document = document.unwrap_or_else(|| panic!("{text}: {found}"));
     document.flatten(options)?;
     let (text, _) = document.to_text(false).unwrap();
@@ -144,4 +144,88 @@ fn graphs_that_are_passed_on_count() {
     }
     let found = refused("y = l.f40 <g = h () => (o) { o = Neg (x) }> (x)", &functions);
     assert!([Code::OperationBudget, Code::MemoryBudget, Code::TooDeep].contains(&found[0]), "{found:?}");
+}
+
+fn unrolled(inputs: &str, body: &str) -> String {
+    let text = format!("{HEAD}g ({inputs}) => (float[2] y) {{ {body} }}");
+    let options = Options { unroll: true, ..Options::default() };
+    flatten(&text, &options).unwrap_or_else(|found| panic!("{found}"))
+}
+
+const BODY: &str = "body = b (int64 i, bool c, float[2] s) => (d, n, o) { d = Identity (c) n = Neg (s) o = Abs (s) }";
+
+#[test]
+fn the_branch_of_a_known_condition_is_chosen() {
+    let branches = "then_branch = p () => (o) { t = Neg (x) o = Abs (t) }, else_branch = q () => (x) { }";
+    let text = format!("c = Constant <value = bool {{1}}> () y = If <{branches}> (c)");
+    assert_eq!(
+        unrolled("float[2] x", &text),
+        "c = Constant <value: tensor = bool {1}> (); y_t = Neg (x); y = Abs (y_t)"
+    );
+    let text = text.replace("bool {1}", "bool {0}");
+    assert_eq!(unrolled("float[2] x", &text), "c = Constant <value: tensor = bool {0}> (); y = Identity (x)");
+}
+
+#[test]
+fn loops_with_known_trips_are_unrolled() {
+    let text = format!("m = Constant <value_int = 2> () y, z = Loop <{BODY}> (m, , x)");
+    assert_eq!(
+        unrolled("float[2] x", &text),
+        "m = Constant <value_int: int = 2> (); y_c1 = Constant <value: tensor = bool {1}> (); y_d1 = Identity (y_c1); \
+         y_n1 = Neg (x); y_o1 = Abs (x); y_c2 = Constant <value: tensor = bool {1}> (); y_d2 = Identity (y_c2); \
+         y_n2 = Neg (y_n1); y_o2 = Abs (y_n1); y = Identity (y_n2); z_axes = Constant <value: tensor = int64[1] {0}> (); \
+         z_item1 = Unsqueeze (y_o1, z_axes); z_item2 = Unsqueeze (y_o2, z_axes); z = Concat <axis: int = 0> (z_item1, z_item2)"
+    );
+    // A condition that can be computed ends the loop.
+    let counted = "body = b (int64 i, bool c, int64 k) => (d, l) { l = Add (k, k) d = Less (l, m) }";
+    let text = format!(
+        "m = Constant <value_int = 6> () k = Constant <value_int = 1> () j = Loop <{counted}> (, , k) y = Cast <to = 1> (j)"
+    );
+    assert_eq!(unrolled("float[2] x", &text).matches("Add").count(), 3);
+}
+
+#[test]
+fn scans_of_known_extents_are_unrolled() {
+    let body =
+        "num_scan_inputs = 1, scan_input_directions = [1], body = b (s, e) => (t, o) { t = Add (s, e) o = Neg (t) }";
+    let text = format!("y, z = Scan <{body}> (x, w)");
+    assert_eq!(
+        unrolled("float[2] x, float[1, 2] w", &text),
+        "y_e1_index = Constant <value: tensor = int64 {0}> (); y_e1 = Gather <axis: int = 0> (w, y_e1_index); \
+         y_t1 = Add (x, y_e1); y_o1 = Neg (y_t1); y = Identity (y_t1); \
+         z_axes = Constant <value: tensor = int64[1] {0}> (); z = Unsqueeze (y_o1, z_axes)"
+    );
+}
+
+#[test]
+fn loops_that_stay_tell_why() {
+    let text = |head: &str| {
+        format!("{HEAD}g (float[2] x, int64 m) => (float[2] y) {{ {head} y, z = Loop <{BODY}> (m, c, x) }}")
+    };
+    let found = |text: &str, options: Options| {
+        let mut sources = Sources::new();
+        let file = sources.add("test", text.to_owned());
+        let (document, _) = Document::parse_part(&sources, file, Production::Model, &options);
+        let mut document = document.unwrap();
+        let before = document.to_protobuf();
+        match document.flatten(&options) {
+            Ok(warnings) => {
+                assert_eq!(document.to_protobuf(), before);
+                (true, warnings.iter().map(|found| (found.code, found.message.clone())).collect::<Vec<_>>())
+            }
+            Err(errors) => (false, errors.iter().map(|found| (found.code, found.message.clone())).collect()),
+        }
+    };
+    let unroll = Options { unroll: true, ..Options::default() };
+    let message = "the `Loop` of `y` stays: its trip count `m` is known only when the model runs".to_owned();
+    let known = "c = Constant <value = bool {1}> ()";
+    assert_eq!(found(&text(known), unroll.clone()), (true, vec![(Code::LoopKept, message.clone())]));
+    assert_eq!(
+        found(&text(known), Options { flat: true, ..unroll.clone() }),
+        (false, vec![(Code::LoopNotFlat, message)])
+    );
+    assert_eq!(found(&text(known), Options::default()), (true, vec![]));
+    let computed = text("m2 = Constant <value_int = 3> () c = Identity (x)").replace("(m, c, x)", "(m2, c, x)");
+    let message = "the `Loop` of `y` stays: its condition `c` is known only when the model runs".to_owned();
+    assert_eq!(found(&computed, unroll), (true, vec![(Code::LoopKept, message)]));
 }

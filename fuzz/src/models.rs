@@ -1,0 +1,33 @@
+//! What is done with a model of ONNX that was read.
+
+use nnef_flatten::Options;
+use nnef_flatten::onnx::Document;
+use nnef_flatten::source::Sources;
+
+/// Reads a model that has to be one.
+fn read(bytes: &[u8], options: &Options) -> Document {
+    let (model, found) = Document::decode("fuzz.onnx", bytes.to_vec(), &mut Sources::new(), options);
+    model.unwrap_or_else(|| panic!("what is written is refused: {found}"))
+}
+
+/// Checks, draws and flattens a model; flattening what is flat changes nothing.
+pub fn use_model(model: &Document, options: &Options) {
+    let written = model.to_protobuf();
+    let again = read(&written, options);
+    assert_eq!(again.to_protobuf(), written);
+    again.check(options);
+    let unrolled = options.clone().with(|o| o.unroll = true);
+    let _ = read(&written, options).flatten(&unrolled);
+    let mut flat = again;
+    if flat.flatten(options).is_err() {
+        return;
+    }
+    let bytes = flat.to_protobuf();
+    let mut twice = read(&bytes, options);
+    twice.flatten(options).unwrap_or_else(|found| panic!("what is flat is refused: {found}"));
+    assert_eq!(twice.to_protobuf(), bytes);
+    let Some(graph) = flat.graph(options) else { return };
+    let mut json = Vec::new();
+    graph.write_json(&mut json).expect("memory is written to");
+    serde_json::from_slice::<serde_json::Value>(&json).expect("JSON");
+}

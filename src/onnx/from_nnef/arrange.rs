@@ -1,0 +1,237 @@
+//! Operations that arrange items, and reductions whose axes have to be moved first.
+
+use super::call::{Bound, Call, Made, Refused, checked_axis};
+use super::emit::{Element, Value, ints};
+use super::formula::common_rank;
+use crate::onnx::model::AttributeValue;
+
+fn axis(axis: usize) -> (&'static str, AttributeValue) {
+    ("axis", AttributeValue::Int(axis as i64))
+}
+
+/// `reshape`: ONNX has no first axis and no number of axes, so the other extents are written down.
+pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let (wanted, start, count) = (call.ints("shape")?, call.int("axis_start")?, call.int("axis_count")?);
+    if start == 0 && (count == -1 || value.rank() == usize::try_from(count).ok()) {
+        return Ok(vec![call.out.reshape(&value, &wanted)]);
+    }
+    let rank = call.rank(&value)?;
+    let wrong = || Refused::meaning("`reshape` has axes that its operand does not have");
+    let start = usize::try_from(start).ok().filter(|start| *start <= rank).ok_or_else(wrong)?;
+    let end = match count {
+        -1 => rank,
+        count => usize::try_from(count).ok().map(|count| start + count).filter(|end| *end <= rank).ok_or_else(wrong)?,
+    };
+    let dims = value.dims.clone().unwrap_or_default();
+    let mut shape = vec![0; start];
+    shape.extend(&wanted);
+    let open = usize::from(wanted.contains(&-1));
+    let rest: Vec<i64> = dims[end..].iter().map(|extent| extent.unwrap_or(-1)).collect();
+    if rest.iter().filter(|extent| **extent < 0).count() + open > 1 {
+        return Err(call.open_extents());
+    }
+    shape.extend(rest);
+    Ok(vec![call.out.reshape(&value, &shape)])
+}
+
+/// `transpose`: axes that are not named stay at the end.
+pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let given = call.ints("axes")?;
+    let rank = value.rank().unwrap_or(given.len()).max(given.len());
+    let mut order = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
+    order.extend(order.len()..rank);
+    Ok(vec![call.node("Transpose", &[&value], vec![("perm", ints(order.iter().map(|axis| *axis as i64)))])])
+}
+
+/// `squeeze`
+pub(super) fn squeeze(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let axes = call.ints("axes")?;
+    if axes.is_empty() {
+        return Ok(vec![value]);
+    }
+    let axes = call.out.list("axes", &axes);
+    Ok(vec![call.node("Squeeze", &[&value, &axes], Vec::new())])
+}
+
+/// `unsqueeze`
+pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let axes = call.ints("axes")?;
+    if axes.is_empty() {
+        return Ok(vec![value]);
+    }
+    Ok(vec![call.out.unsqueeze(&value, &axes)])
+}
+
+/// Tensors of one element type: integers become scalars beside scalars.
+fn unified(call: &mut Call, values: Vec<Value>) -> Vec<Value> {
+    let scalars = values.iter().any(|value| value.element == Element::Float);
+    let cast = |value: Value| match (scalars, value.element) {
+        (true, Element::Int) => call.out.cast(&value, Element::Float),
+        _ => value,
+    };
+    values.into_iter().map(cast).collect()
+}
+
+/// `concat`
+pub(super) fn concat(call: &mut Call) -> Made<Vec<Value>> {
+    let values = call.list("values")?;
+    let values = unified(call, values);
+    let place = checked_axis(call, call.int("axis")?, values.first().and_then(Value::rank))?;
+    Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
+}
+
+/// `stack`: a new axis for each tensor, then concatenation.
+pub(super) fn stack(call: &mut Call) -> Made<Vec<Value>> {
+    let values = call.list("values")?;
+    let values = unified(call, values);
+    let rank = values.first().and_then(Value::rank).map(|rank| rank + 1);
+    let place = checked_axis(call, call.int("axis")?, rank)?;
+    let values: Vec<Value> = values.iter().map(|value| call.out.unsqueeze(value, &[place as i64])).collect();
+    Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
+}
+
+/// The parts of a value of these sizes along an axis.
+fn parts(call: &mut Call, value: &Value, place: usize, sizes: &[i64]) -> Vec<Value> {
+    if sizes.len() == 1 {
+        // `Split` into one part is an identity, and the rule of its shape wants two.
+        return vec![call.node("Identity", &[value], Vec::new())];
+    }
+    let list = call.out.list("split", sizes);
+    call.out.nodes("Split", &[value, &list], vec![axis(place)], sizes.len())
+}
+
+/// `split`: proportions become sizes.
+pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("value")?;
+    let ratios = call.ints("ratios")?;
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
+    let total: i64 = ratios.iter().sum();
+    let extent = value.dims.as_ref().and_then(|dims| dims.get(place).copied()).flatten();
+    match extent {
+        Some(extent) if total > 0 && extent % total == 0 => {
+            let sizes: Vec<i64> = ratios.iter().map(|ratio| extent / total * ratio).collect();
+            Ok(parts(call, &value, place, &sizes))
+        }
+        None if ratios.iter().all(|ratio| *ratio == ratios[0]) && ratios.len() > 1 => {
+            let count = ("num_outputs", AttributeValue::Int(ratios.len() as i64));
+            Ok(call.out.nodes("Split", &[&value], vec![axis(place), count], ratios.len()))
+        }
+        None => Err(call.open_extents()),
+        Some(extent) => Err(Refused::meaning(format!("an extent of {extent} cannot be split as {ratios:?}"))),
+    }
+}
+
+/// `unstack`: parts of extent 1, without their axis.
+pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("value")?;
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
+    let count = call.results().len();
+    let parts = parts(call, &value, place, &vec![1; count]);
+    let axes = call.out.list("axes", &[place as i64]);
+    Ok(parts.iter().map(|part| call.node("Squeeze", &[part, &axes], Vec::new())).collect())
+}
+
+/// `slice`: an end of 0 stands for that of the axis.
+pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let (axes, begin, mut end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
+    let mut stride = call.ints("stride")?;
+    if stride.is_empty() {
+        stride = vec![1; axes.len()];
+    }
+    if [begin.len(), end.len(), stride.len()] != [axes.len(); 3] {
+        return Err(Refused::meaning("`axes`, `begin`, `end` and `stride` of `slice` differ in length"));
+    }
+    for (end, stride) in end.iter_mut().zip(&stride) {
+        if *end == 0 && *stride > 0 {
+            *end = i64::MAX;
+        }
+    }
+    let steps = stride.iter().any(|stride| *stride != 1);
+    let lists = [("starts", begin), ("ends", end), ("axes", axes), ("steps", stride)];
+    let lists: Vec<Value> =
+        lists.iter().take(if steps { 4 } else { 3 }).map(|(name, items)| call.out.list(name, items)).collect();
+    let inputs: Vec<&Value> = std::iter::once(&value).chain(&lists).collect();
+    Ok(vec![call.node("Slice", &inputs, Vec::new())])
+}
+
+/// `gather`
+pub(super) fn gather(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, indices) = (call.value("input")?, call.value("indices")?);
+    let place = checked_axis(call, call.int("axis")?, value.rank())?;
+    let indices = call.out.cast(&indices, Element::Int);
+    Ok(vec![call.node("Gather", &[&value, &indices], vec![axis(place)])])
+}
+
+/// `cast`
+pub(super) fn cast(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let to = call.operation.dtype().and_then(Element::of);
+    let to = to.ok_or_else(|| Refused::unknown("the type that `cast` gives is not known"))?;
+    Ok(vec![call.out.cast(&value, to)])
+}
+
+/// `copy_n`
+pub(super) fn copy_n(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("x")?;
+    let count = call.results().len();
+    Ok(vec![value; count])
+}
+
+/// `add_n`: the result has at least one axis.
+pub(super) fn add_n(call: &mut Call) -> Made<Vec<Value>> {
+    let values = call.list("x")?;
+    let values = unified(call, values);
+    let rank = common_rank(call, &[Bound::Many(values.clone())])?;
+    let values: Vec<Value> = match rank {
+        Some(rank) => values.iter().map(|value| call.out.lengthen(value, rank)).collect(),
+        None => values,
+    };
+    let scalar = values.iter().all(|value| value.rank() == Some(0));
+    let zero = call.out.constant("zero", Element::Float, &[1], &[0.0]);
+    let inputs: Vec<&Value> = values.iter().chain(scalar.then_some(&zero)).collect();
+    Ok(vec![call.node("Sum", &inputs, Vec::new())])
+}
+
+/// The place of an extreme item in the row-major order of the reduced axes: these become one axis, at the
+/// end.
+fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let given = call.ints("axes")?;
+    let last = ("axis", AttributeValue::Int(-1));
+    if let [axis] = given[..] {
+        let axis = ("axis", AttributeValue::Int(axis));
+        return Ok(vec![call.node(op, &[&value], vec![axis])]);
+    }
+    let rank = call.rank(&value)?;
+    let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
+    axes.sort_unstable();
+    axes.dedup();
+    let order: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
+    let moved = call.out.transpose(&value, &order);
+    let shape: Vec<i64> = vec![0; rank - axes.len()].into_iter().chain([-1]).collect();
+    let flat = match axes.is_empty() {
+        true => call.out.unsqueeze(&moved, &[rank as i64]),
+        false => call.out.reshape(&moved, &shape),
+    };
+    let made = call.node(op, &[&flat], vec![last, ("keepdims", AttributeValue::Int(0))]);
+    if axes.is_empty() {
+        return Ok(vec![made]);
+    }
+    let axes: Vec<i64> = axes.iter().map(|axis| *axis as i64).collect();
+    Ok(vec![call.out.unsqueeze(&made, &axes)])
+}
+
+/// `argmax_reduce`
+pub(super) fn argmax(call: &mut Call) -> Made<Vec<Value>> {
+    extreme(call, "ArgMax")
+}
+
+/// `argmin_reduce`
+pub(super) fn argmin(call: &mut Call) -> Made<Vec<Value>> {
+    extreme(call, "ArgMin")
+}

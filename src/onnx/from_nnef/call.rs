@@ -1,0 +1,258 @@
+//! An operation as rules see it: its arguments as values of the model, and as numbers.
+
+use super::emit::{Dims, Element, Emitter, Value};
+use crate::diagnostics::Code;
+use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
+
+/// Why an operation cannot be written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Refused {
+    pub(super) code: Code,
+    pub(super) message: String,
+    /// What refusals have in common that are told once; none for those of one message.
+    pub(super) group: Option<&'static str>,
+}
+
+impl Refused {
+    /// ONNX cannot say what the operation means.
+    pub(super) fn meaning(message: impl Into<String>) -> Self {
+        Refused { code: Code::OnnxMeaning, message: message.into(), group: None }
+    }
+
+    /// Something has to be known that is not.
+    pub(super) fn unknown(message: impl Into<String>) -> Self {
+        Refused { code: Code::OnnxUnknown, message: message.into(), group: None }
+    }
+}
+
+/// The group of refusals that are not told: an operand comes from an operation that was refused.
+pub(super) const FOLLOWS: &str = "follows";
+
+/// What a rule makes.
+pub(super) type Made<T> = Result<T, Refused>;
+
+/// An operation, and what was made of those before it.
+pub(super) struct Call<'c> {
+    pub(super) graph: &'c Graph,
+    pub(super) operation: &'c Operation,
+    pub(super) out: &'c mut Emitter,
+    /// The values of tensors.
+    pub(super) values: &'c [Option<Value>],
+}
+
+/// An argument where the model has an operand.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    One(Value),
+    Many(Vec<Value>),
+    /// A literal number; its type is decided by the other operands if it is an integer.
+    Number(Element, f64),
+    /// Integers, for operands that were attributes in NNEF.
+    Ints(Vec<i64>),
+}
+
+impl<'c> Call<'c> {
+    /// The name of the operation.
+    pub(super) fn name(&self) -> &'c str {
+        self.graph.operation_name(self.operation)
+    }
+
+    /// An argument by the name of its parameter; of an operation that is not of the standard, else the one at a
+    /// position.
+    fn argument(&self, name: &str, position: usize) -> Option<Operand<'c>> {
+        let (graph, operation) = (self.graph, self.operation);
+        let at_position = || {
+            let place = |(key, _): &(Key, Operand)| match key {
+                Key::Param(i) => *i as usize == position,
+                Key::Positional | Key::Named(_) => false,
+            };
+            let positional = graph.arguments(operation).filter(|(key, _)| *key == Key::Positional).nth(position);
+            positional.or_else(|| graph.arguments(operation).find(place)).map(|(_, operand)| operand)
+        };
+        let standard = graph.kind(operation).standard;
+        graph.argument(operation, name).or_else(|| at_position().filter(|_| !standard))
+    }
+
+    fn missing(&self, name: &str) -> Refused {
+        Refused::unknown(format!("`{}` has no argument `{name}`", self.name()))
+    }
+
+    fn unknown(&self, name: &str) -> Refused {
+        Refused::unknown(format!("`{name}` of `{}` depends on tensors or symbols; ONNX needs numbers", self.name()))
+    }
+
+    fn tensor(&self, tensor: TensorId) -> Made<Value> {
+        let follows = || Refused { group: Some(FOLLOWS), ..self.missing("input") };
+        self.values[tensor.index()].clone().ok_or_else(follows)
+    }
+
+    /// An argument as an operand.
+    pub(super) fn bound(&self, name: &str, position: usize) -> Made<Bound> {
+        let operand = self.argument(name, position).ok_or_else(|| self.missing(name))?;
+        match operand {
+            Operand::Tensor(tensor) => Ok(Bound::One(self.tensor(tensor)?)),
+            Operand::Tensors(items) => {
+                Ok(Bound::Many(items.iter().map(|item| self.tensor(*item)).collect::<Made<_>>()?))
+            }
+            Operand::Value(Argument::Scalar(value)) => Ok(Bound::Number(Element::Float, *value)),
+            Operand::Value(Argument::Int(value)) => Ok(Bound::Number(Element::Int, *value as f64)),
+            Operand::Value(Argument::Logical(value)) => Ok(Bound::Number(Element::Bool, f64::from(u8::from(*value)))),
+            Operand::Value(value) => integers(value).map(Bound::Ints).ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    /// An argument as a value; numbers become constant tensors.
+    pub(super) fn value(&mut self, name: &str) -> Made<Value> {
+        self.value_at(name, 0)
+    }
+
+    /// The same for an operation that may not be declared.
+    pub(super) fn value_at(&mut self, name: &str, position: usize) -> Made<Value> {
+        match self.bound(name, position)? {
+            Bound::One(value) => Ok(value),
+            Bound::Number(element, number) => Ok(self.out.number(element, number)),
+            Bound::Many(_) | Bound::Ints(_) => Err(self.unknown(name)),
+        }
+    }
+
+    /// An argument as a value of scalars.
+    pub(super) fn scalars(&mut self, name: &str) -> Made<Value> {
+        match self.bound(name, 0)? {
+            Bound::Number(_, number) => Ok(self.out.number(Element::Float, number)),
+            _ => {
+                let value = self.value(name)?;
+                Ok(self.out.cast(&value, Element::Float))
+            }
+        }
+    }
+
+    /// Several tensors.
+    pub(super) fn list(&mut self, name: &str) -> Made<Vec<Value>> {
+        match self.bound(name, 0)? {
+            Bound::Many(values) => Ok(values),
+            Bound::One(value) => Ok(vec![value]),
+            Bound::Number(..) | Bound::Ints(_) => Err(self.unknown(name)),
+        }
+    }
+
+    /// A literal number.
+    pub(super) fn literal(&self, name: &str) -> Option<f64> {
+        match self.argument(name, usize::MAX)? {
+            Operand::Value(Argument::Scalar(value)) => Some(*value),
+            Operand::Value(Argument::Int(value)) => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    /// Integers of an attribute; one integer stands for a list of it.
+    pub(super) fn ints(&self, name: &str) -> Made<Vec<i64>> {
+        self.ints_at(name, usize::MAX)
+    }
+
+    /// The same for an operation that may not be declared.
+    pub(super) fn ints_at(&self, name: &str, position: usize) -> Made<Vec<i64>> {
+        match self.argument(name, position).ok_or_else(|| self.missing(name))? {
+            Operand::Value(Argument::Int(item)) => Ok(vec![*item]),
+            Operand::Value(value) => integers(value).ok_or_else(|| self.unknown(name)),
+            Operand::Tensor(_) | Operand::Tensors(_) => Err(self.unknown(name)),
+        }
+    }
+
+    /// An integer.
+    pub(super) fn int(&self, name: &str) -> Made<i64> {
+        self.ints(name)?.first().copied().ok_or_else(|| self.unknown(name))
+    }
+
+    /// Pairs of integers.
+    pub(super) fn pairs(&self, name: &str) -> Made<Vec<(i64, i64)>> {
+        let pair = |item: &Argument| match item {
+            Argument::Tuple(_) | Argument::Array(_) | Argument::Integers(_) => {
+                let items = integers(item)?;
+                (items.len() == 2).then(|| (items[0], items[1]))
+            }
+            _ => None,
+        };
+        match self.argument(name, usize::MAX).ok_or_else(|| self.missing(name))? {
+            Operand::Value(Argument::Integers(items)) if items.is_empty() => Ok(Vec::new()),
+            Operand::Value(Argument::Array(items)) => {
+                items.iter().map(|item| pair(item).ok_or_else(|| self.unknown(name))).collect()
+            }
+            _ => Err(self.unknown(name)),
+        }
+    }
+
+    /// A logical.
+    pub(super) fn flag(&self, name: &str) -> Made<bool> {
+        match self.argument(name, usize::MAX) {
+            Some(Operand::Value(Argument::Logical(flag))) => Ok(*flag),
+            _ => Err(self.unknown(name)),
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Made<&'c str> {
+        match self.argument(name, usize::MAX) {
+            Some(Operand::Value(Argument::String(text))) => Ok(text),
+            _ => Err(self.unknown(name)),
+        }
+    }
+
+    /// The number of axes of an operand.
+    pub(super) fn rank(&self, value: &Value) -> Made<usize> {
+        value.rank().ok_or_else(|| {
+            Refused::unknown(format!("`{}`: the number of axes of an operand is not known", self.name()))
+        })
+    }
+
+    /// The extents of an operand, all of which have to be known.
+    pub(super) fn extents(&self, value: &Value) -> Made<Vec<i64>> {
+        value.known().ok_or_else(|| self.open_extents())
+    }
+
+    /// The refusal where extents are not known.
+    pub(super) fn open_extents(&self) -> Refused {
+        Refused::unknown(format!("`{}`: ONNX needs extents here that are not known", self.name()))
+    }
+
+    /// The results.
+    pub(super) fn results(&self) -> Vec<TensorId> {
+        self.graph.tensors_of(self.operation).collect()
+    }
+
+    /// The extents of the first result, where the rank is known.
+    pub(super) fn result_dims(&self) -> Option<Dims> {
+        dims_of(self.graph, *self.results().first()?)
+    }
+
+    /// Adds a node.
+    pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: super::emit::Attributes) -> Value {
+        self.out.node(op, inputs, attributes)
+    }
+}
+
+/// The extents of a tensor, where the rank is known.
+pub(super) fn dims_of(graph: &Graph, tensor: TensorId) -> Option<Dims> {
+    graph.shape(tensor).map(|shape| shape.extents().iter().map(|extent| extent.known()).collect())
+}
+
+/// An axis of an operand or a result with so many axes; negative ones count from the end.
+pub(super) fn checked_axis(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
+    let rank = rank.map(|rank| rank as i64);
+    let place = if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
+    let within = place.filter(|place| *place >= 0 && rank.is_none_or(|rank| *place < rank));
+    let found = within.and_then(|place| usize::try_from(place).ok());
+    found.ok_or_else(|| Refused::meaning(format!("`{}` has no axis {axis}", call.name())))
+}
+
+/// The items of an array or a tuple of integers.
+fn integers(value: &Argument) -> Option<Vec<i64>> {
+    let integer = |item: &Argument| match item {
+        Argument::Int(item) => Some(*item),
+        _ => None,
+    };
+    match value {
+        Argument::Integers(items) => Some(items.to_vec()),
+        Argument::Array(items) | Argument::Tuple(items) => items.iter().map(integer).collect(),
+        _ => None,
+    }
+}

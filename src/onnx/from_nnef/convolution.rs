@@ -1,0 +1,264 @@
+//! Convolution, its transpose, and products of matrices.
+
+use super::call::{Bound, Call, Made, Refused};
+use super::emit::{Attributes, Element, Value, ints, text};
+use super::formula::combine;
+use super::padding::{Axis, Border, pad, windows};
+use crate::onnx::model::AttributeValue;
+
+/// The attributes of windows; `pads` where they are known.
+pub(super) fn attributes<'a>(axes: &[Axis], dilated: bool) -> Attributes<'a> {
+    let mut found: Attributes = vec![("kernel_shape", ints(axes.iter().map(|axis| axis.size)))];
+    if axes.iter().any(|axis| axis.stride != 1) {
+        found.push(("strides", ints(axes.iter().map(|axis| axis.stride))));
+    }
+    if dilated && axes.iter().any(|axis| axis.dilation != 1) {
+        found.push(("dilations", ints(axes.iter().map(|axis| axis.dilation))));
+    }
+    let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.pads).collect();
+    match pads {
+        None => found.push(("auto_pad", text("SAME_UPPER"))),
+        Some(pads) if pads.iter().all(|pads| *pads == (0, 0)) => {}
+        Some(pads) => {
+            let all = pads.iter().map(|pads| pads.0).chain(pads.iter().map(|pads| pads.1));
+            found.push(("pads", ints(all)));
+        }
+    }
+    found
+}
+
+/// The bias of an operation as ONNX has it: a number for each channel. None where it is 0.
+fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
+    let channels_known = || Refused::unknown("the number of channels of a bias is not known".to_owned());
+    let bias = match call.bound("bias", 2)? {
+        Bound::Number(_, 0.0) => return Ok(None),
+        Bound::Number(_, number) => {
+            let count = channels.ok_or_else(channels_known)?;
+            let items = vec![number; usize::try_from(count).unwrap_or(0)];
+            return Ok(Some(call.out.constant("bias", Element::Float, &[count], &items)));
+        }
+        Bound::One(value) => call.out.cast(&value, Element::Float),
+        Bound::Many(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias has to be a tensor")),
+    };
+    let volume = bias.known().map(|extents| extents.iter().product::<i64>());
+    if volume == Some(1) && channels != Some(1) {
+        let count = channels.ok_or_else(channels_known)?;
+        let (one, shape) = (call.out.reshape(&bias, &[1]), call.out.list("shape", &[count]));
+        return Ok(Some(call.node("Expand", &[&one, &shape], Vec::new())));
+    }
+    Ok(Some(match volume.or(channels) {
+        Some(count) => call.out.reshape(&bias, &[count]),
+        None => call.out.reshape(&bias, &[-1]),
+    }))
+}
+
+/// The operands of a convolution, with at least one axis behind the channels.
+struct Operands {
+    input: Value,
+    filter: Value,
+    /// The extents of the input and of the filter behind the channels.
+    inner: Vec<Option<i64>>,
+    size: Vec<i64>,
+    groups: i64,
+    /// Whether an axis was added.
+    flat: bool,
+}
+
+fn operands(call: &mut Call) -> Made<Operands> {
+    let (mut input, mut filter) = (call.scalars("input")?, call.scalars("filter")?);
+    let rank = call.rank(&filter)?;
+    if rank < 2 || input.rank().is_some_and(|given| given != rank) {
+        return Err(Refused::meaning(format!("`{}` has an input and a filter of different ranks", call.name())));
+    }
+    let flat = rank == 2;
+    if flat {
+        (input, filter) = (call.out.unsqueeze(&input, &[2]), call.out.unsqueeze(&filter, &[2]));
+    }
+    let shape = call.extents(&filter)?;
+    let dims = input.dims.clone().unwrap_or_else(|| vec![None; shape.len()]);
+    let groups = match call.int("groups")? {
+        0 => dims[1].ok_or_else(|| call.open_extents())?,
+        groups => groups,
+    };
+    Ok(Operands { inner: dims[2..].to_vec(), size: shape[2..].to_vec(), input, filter, groups, flat })
+}
+
+/// The windows of a convolution; of one without axes behind the channels the one that was added.
+fn axes(call: &Call, of: &Operands, up: bool) -> Made<Vec<Axis>> {
+    match of.flat {
+        true => Ok(vec![Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) }]),
+        false => windows(call, &of.size, &of.inner, up),
+    }
+}
+
+fn unflattened(call: &mut Call, flat: bool, made: Value) -> Vec<Value> {
+    if !flat {
+        return vec![made];
+    }
+    let axes = call.out.list("axes", &[2]);
+    vec![call.node("Squeeze", &[&made, &axes], Vec::new())]
+}
+
+/// `conv`
+pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
+    let mut of = operands(call)?;
+    let mut axes = axes(call, &of, false)?;
+    let border = Border::read(call, 0.0)?;
+    let negative = axes.iter().any(|axis| axis.pads.is_some_and(|(before, after)| before < 0 || after < 0));
+    if border.repeats() || negative {
+        let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.pads).collect();
+        let pads = pads.ok_or_else(|| call.open_extents())?;
+        let all: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(pads).collect();
+        of.input = pad(call, &of.input, &all, border)?;
+        axes.iter_mut().for_each(|axis| axis.pads = Some((0, 0)));
+    }
+    let channels = of.filter.dims.as_ref().and_then(|dims| dims[0]);
+    let bias = bias(call, channels)?;
+    let mut attributes = attributes(&axes, true);
+    if of.groups != 1 {
+        attributes.push(("group", AttributeValue::Int(of.groups)));
+    }
+    let inputs: Vec<&Value> = [&of.input, &of.filter].into_iter().chain(&bias).collect();
+    let made = call.node("Conv", &inputs, attributes);
+    Ok(unflattened(call, of.flat, made))
+}
+
+/// What of the whole result of a transposed window is kept along an axis: how much is cut off before,
+/// and how much after; less than nothing where zeros are added.
+pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64, i64)> {
+    let open = || call.open_extents();
+    let (covered, stride) = (axis.covered(), axis.stride);
+    if let (None, None) = (axis.pads, reference) {
+        // The result has as many items as there are strides, whatever the extent.
+        let before = (covered - stride).max(0) / 2;
+        return Ok((before, covered - stride - before));
+    }
+    if let (Some(pads), None) = (axis.pads, reference) {
+        return Ok(pads);
+    }
+    let (extent, reference) = (axis.extent.ok_or_else(open)?, reference.ok_or_else(open)?);
+    let before = match axis.pads {
+        Some((before, _)) => before,
+        None => {
+            let down = (reference + stride - 1) / stride;
+            ((down - 1) * stride + covered - reference).max(0) / 2
+        }
+    };
+    Ok((before, (extent - 1) * stride + covered - before - reference))
+}
+
+/// A transposed convolution of an input with a filter. Where the border repeats items of the input,
+/// so many of them are added that further ones do not reach the result.
+pub(super) fn transposed(
+    call: &mut Call,
+    (input, filter, bias): (&Value, &Value, Option<Value>),
+    axes: &[Axis],
+    (border, groups): (Border, i64),
+    cuts: &[(i64, i64)],
+) -> Made<Value> {
+    let (mut input, mut cuts) = (input.clone(), cuts.to_vec());
+    if border.repeats() {
+        let mut pads = vec![(0, 0); 2];
+        for (axis, cuts) in axes.iter().zip(&mut cuts) {
+            let before = (axis.covered() - cuts.0.min(0)) / axis.stride + 1;
+            let after = (axis.covered() - cuts.1.min(0)) / axis.stride + 1;
+            pads.push((before, after));
+            *cuts = (cuts.0 + before * axis.stride, cuts.1 + after * axis.stride);
+        }
+        input = pad(call, &input, &pads, border)?;
+    }
+    let simple = |(axis, (before, after)): (&Axis, &(i64, i64))| *before >= 0 && *after > -axis.stride;
+    let simple = axes.iter().zip(&cuts).all(simple);
+    let plain = |axis: &Axis| Axis { pads: Some((0, 0)), ..*axis };
+    let mut attributes = attributes(&axes.iter().map(plain).collect::<Vec<_>>(), true);
+    if groups != 1 {
+        attributes.push(("group", AttributeValue::Int(groups)));
+    }
+    if simple && cuts.iter().any(|cuts| *cuts != (0, 0)) {
+        let all = cuts.iter().map(|cuts| cuts.0).chain(cuts.iter().map(|cuts| cuts.1.max(0)));
+        attributes.push(("pads", ints(all)));
+        if cuts.iter().any(|cuts| cuts.1 < 0) {
+            attributes.push(("output_padding", ints(cuts.iter().map(|cuts| (-cuts.1).max(0)))));
+        }
+    }
+    let kept = bias.as_ref().filter(|_| simple);
+    let inputs: Vec<&Value> = [&input, filter].into_iter().chain(kept).collect();
+    let made = call.node("ConvTranspose", &inputs, attributes);
+    if simple {
+        return Ok(made);
+    }
+    let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(cuts.iter().map(|cuts| (-cuts.0, -cuts.1))).collect();
+    let made = pad(call, &made, &pads, Border::Constant(0.0))?;
+    let Some(bias) = bias else { return Ok(made) };
+    let column: Vec<i64> = [1, -1].into_iter().chain(axes.iter().map(|_| 1)).collect();
+    let bias = call.out.reshape(&bias, &column);
+    Ok(call.node("Add", &[&made, &bias], Vec::new()))
+}
+
+/// `deconv`
+pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
+    let of = operands(call)?;
+    let axes = axes(call, &of, true)?;
+    let reference = call.ints("output_shape")?;
+    let border = Border::read(call, 0.0)?;
+    let of_axis = |i: usize| if of.flat { None } else { reference.get(i + 2).copied() };
+    let cuts = axes.iter().enumerate().map(|(i, axis)| cuts(call, *axis, of_axis(i))).collect::<Made<Vec<_>>>()?;
+    let channels = of.filter.dims.as_ref().and_then(|dims| dims[1]).map(|channels| channels * of.groups);
+    let bias = bias(call, channels)?;
+    let made = transposed(call, (&of.input, &of.filter, bias), &axes, (border, of.groups), &cuts)?;
+    Ok(unflattened(call, of.flat, made))
+}
+
+/// A matrix, transposed if that is asked for.
+fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
+    if !transpose {
+        return Ok(value.clone());
+    }
+    let rank = call.rank(value)?;
+    if rank < 2 {
+        return Err(Refused::meaning(format!("`{}` transposes an operand that is no matrix", call.name())));
+    }
+    let order: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+    Ok(call.out.transpose(value, &order))
+}
+
+/// A product of matrices, transposed or not: by `Gemm` where both have two axes.
+fn product(call: &mut Call, (a, b): (&Value, &Value), (first, second): (bool, bool)) -> Made<Value> {
+    if (first || second) && a.rank() == Some(2) && b.rank() == Some(2) {
+        let flags = [("transA", first), ("transB", second)].into_iter().filter(|(_, set)| *set);
+        let attributes = flags.map(|(name, _)| (name, AttributeValue::Int(1))).collect();
+        return Ok(call.node("Gemm", &[a, b], attributes));
+    }
+    let (a, b) = (matrix(call, a, first)?, matrix(call, b, second)?);
+    Ok(call.node("MatMul", &[&a, &b], Vec::new()))
+}
+
+/// `matmul`
+pub(super) fn matmul(call: &mut Call) -> Made<Vec<Value>> {
+    let (a, b) = (call.scalars("A")?, call.scalars("B")?);
+    let transposed = (call.flag("transposeA")?, call.flag("transposeB")?);
+    Ok(vec![product(call, (&a, &b), transposed)?])
+}
+
+/// `linear`
+pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
+    let (input, filter) = (call.scalars("input")?, call.scalars("filter")?);
+    let bias = match call.bound("bias", 2)? {
+        Bound::Number(_, 0.0) => None,
+        _ => Some(call.scalars("bias")?),
+    };
+    let matrices = input.rank() == Some(2) && filter.rank() == Some(2);
+    // `Gemm` repeats a bias as ONNX does; with fewer axes that is not what NNEF means.
+    if let Some(bias) = bias.as_ref().filter(|bias| matrices && matches!(bias.rank(), Some(0..=2))) {
+        let bias = call.out.lengthen(bias, 2);
+        let made = call.node("Gemm", &[&input, &filter, &bias], vec![("transB", AttributeValue::Int(1))]);
+        return Ok(vec![made]);
+    }
+    let rank = filter.rank().or(input.rank());
+    let made = product(call, (&input, &filter), (false, true))?;
+    let made = Value { dims: call.result_dims().or(rank.map(|rank| vec![None; rank])), ..made };
+    match bias {
+        None => Ok(vec![made]),
+        Some(bias) => Ok(vec![combine(call, "Add(x, y)", &[("x", &made), ("y", &bias)])?]),
+    }
+}

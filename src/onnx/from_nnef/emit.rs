@@ -1,0 +1,429 @@
+//! Making the nodes and constant tensors of a model.
+
+use bytes::Bytes;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::graph::Primitive;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Wire};
+use crate::onnx::protobuf::fields::tensor::RAW_DATA;
+use crate::onnx::types::AttributeType;
+
+/// The element types that NNEF has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Element {
+    /// Scalars: 32-bit floats.
+    Float,
+    /// Integers: 64 bits.
+    Int,
+    /// Logicals.
+    Bool,
+}
+
+impl Element {
+    /// The number in `TensorProto.DataType`.
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Element::Float => 1,
+            Element::Int => 7,
+            Element::Bool => 9,
+        }
+    }
+
+    /// The element type of a type of NNEF.
+    pub(crate) fn of(primitive: Primitive) -> Option<Element> {
+        match primitive {
+            Primitive::Scalar => Some(Element::Float),
+            Primitive::Integer => Some(Element::Int),
+            Primitive::Logical => Some(Element::Bool),
+            Primitive::String | Primitive::Generic => None,
+        }
+    }
+
+    /// The bytes of numbers as raw data have them.
+    pub(super) fn bytes(self, items: &[f64]) -> Vec<u8> {
+        match self {
+            Element::Float => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
+            Element::Int => items.iter().flat_map(|item| (*item as i64).to_le_bytes()).collect(),
+            Element::Bool => items.iter().map(|item| u8::from(*item != 0.0)).collect(),
+        }
+    }
+}
+
+/// Extents, as far as they are known.
+pub(super) type Dims = Vec<Option<i64>>;
+
+/// A value of the model.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) id: NameId,
+    pub(super) element: Element,
+    /// The extents, where the rank is known.
+    pub(super) dims: Option<Dims>,
+}
+
+impl Value {
+    /// An operand that is left out.
+    pub(super) const ABSENT: Value = Value { id: NameId::ROOT, element: Element::Float, dims: None };
+
+    /// The number of axes, where it is known.
+    pub(super) fn rank(&self) -> Option<usize> {
+        self.dims.as_ref().map(Vec::len)
+    }
+
+    /// The same value, of which these extents are known.
+    pub(super) fn with(self, dims: impl IntoIterator<Item = Option<i64>>) -> Value {
+        Value { dims: Some(dims.into_iter().collect()), ..self }
+    }
+
+    /// The extents, where all of them are known.
+    pub(super) fn known(&self) -> Option<Vec<i64>> {
+        self.dims.as_ref()?.iter().copied().collect()
+    }
+}
+
+/// Attributes of a node: names and values.
+pub(super) type Attributes<'a> = Vec<(&'a str, AttributeValue)>;
+
+/// An attribute of integers.
+pub(super) fn ints(items: impl IntoIterator<Item = i64>) -> AttributeValue {
+    AttributeValue::Ints(items.into_iter().collect())
+}
+
+/// An attribute of a text.
+pub(super) fn text(text: &str) -> AttributeValue {
+    AttributeValue::String(Bytes::copy_from_slice(text.as_bytes()))
+}
+
+/// Constant tensors that are longer are not written a second time with other extents.
+const LONGEST_COPY: usize = 1 << 16;
+
+/// The nodes and constant tensors that are made so far.
+pub(super) struct Emitter {
+    pub(super) names: ModelNames,
+    pub(super) nodes: Vec<Node>,
+    pub(super) initializers: Vec<Tensor>,
+    by_id: FxHashMap<NameId, usize>,
+    constants: FxHashMap<(Element, Vec<i64>, Bytes), Value>,
+    reshaped: FxHashMap<(NameId, Vec<i64>), Value>,
+    lengthened: FxHashMap<(NameId, usize), Value>,
+    /// Results of nodes that several operations use.
+    shared: FxHashSet<NameId>,
+    /// What names of new values start with.
+    path: NameId,
+    /// The first node of the current operation.
+    first: usize,
+}
+
+impl Emitter {
+    pub(super) fn new(names: ModelNames) -> Self {
+        Emitter {
+            names,
+            nodes: Vec::new(),
+            initializers: Vec::new(),
+            by_id: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            reshaped: FxHashMap::default(),
+            lengthened: FxHashMap::default(),
+            shared: FxHashSet::default(),
+            path: NameId::ROOT,
+            first: 0,
+        }
+    }
+
+    /// Begins an operation whose first result has a name.
+    pub(super) fn begin(&mut self, path: NameId) {
+        (self.path, self.first) = (path, self.nodes.len());
+    }
+
+    /// Drops what was made since the beginning of the operation.
+    pub(super) fn cancel(&mut self) {
+        let dropped: FxHashSet<NameId> =
+            self.nodes.drain(self.first..).flat_map(|node| node.outputs.into_iter()).collect();
+        self.lengthened.retain(|_, value| !dropped.contains(&value.id));
+    }
+
+    /// Gives results of the operation their names.
+    pub(super) fn end(&mut self, results: &[Value], targets: &[NameId]) {
+        let mut made: FxHashSet<NameId> =
+            self.nodes[self.first..].iter().flat_map(|node| node.outputs.iter().copied()).collect();
+        made.retain(|id| !self.shared.contains(id));
+        let mut renamed = FxHashMap::default();
+        let mut copies = Vec::new();
+        for (result, &target) in results.iter().zip(targets) {
+            if made.remove(&result.id) {
+                renamed.insert(result.id, target);
+            } else if result.id != target {
+                copies.push((result.id, target));
+            }
+        }
+        let new = |id: &mut NameId| *id = renamed.get(id).copied().unwrap_or(*id);
+        for node in &mut self.nodes[self.first..] {
+            node.inputs.iter_mut().chain(&mut node.outputs).for_each(new);
+            node.name.iter_mut().for_each(new);
+        }
+        for (from, to) in copies {
+            let from = renamed.get(&from).copied().unwrap_or(from);
+            let op_type = Some(self.names.texts.intern("Identity"));
+            let (inputs, outputs) = (SmallVec::from_slice(&[from]), SmallVec::from_slice(&[to]));
+            self.nodes.push(Node { inputs, outputs, op_type, name: Some(to), ..Node::default() });
+        }
+    }
+
+    /// A name for what an operation makes on the way.
+    fn fresh(&mut self, what: &str) -> NameId {
+        let segment = self.names.texts.intern(what);
+        self.names.values.child(self.path, segment, 0, true)
+    }
+
+    /// Adds a node with one result.
+    pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: Attributes) -> Value {
+        let (element, dims) = (element_of(op, inputs), dims_of(op, inputs));
+        let outputs = self.outputs(op, inputs, attributes, 1);
+        Value { id: outputs[0], element, dims }
+    }
+
+    /// Adds a node with several results of the type of its first operand.
+    pub(super) fn nodes(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Vec<Value> {
+        let element = element_of(op, inputs);
+        let outputs = self.outputs(op, inputs, attributes, count);
+        outputs.into_iter().map(|id| Value { id, element, dims: None }).collect()
+    }
+
+    fn outputs(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Vec<NameId> {
+        let lower = op.to_ascii_lowercase();
+        let outputs: Vec<NameId> = (0..count).map(|_| self.fresh(&lower)).collect();
+        let mut attribute = |(name, value): (&str, AttributeValue)| Attribute {
+            name: Some(self.names.texts.intern(name)),
+            kind: kind_of(&value).map(|kind| kind as i32),
+            value,
+            reference: None,
+            rest: None,
+        };
+        let attributes = attributes.into_iter().map(&mut attribute).collect();
+        self.nodes.push(Node {
+            inputs: inputs.iter().map(|input| input.id).collect(),
+            outputs: outputs.iter().copied().collect(),
+            op_type: Some(self.names.texts.intern(op)),
+            name: outputs.first().copied(),
+            attributes,
+            ..Node::default()
+        });
+        outputs
+    }
+
+    /// Adds a constant tensor.
+    pub(super) fn initializer(&mut self, id: NameId, element: Element, dims: &[i64], bytes: Bytes) -> Value {
+        self.by_id.insert(id, self.initializers.len());
+        self.initializers.push(Tensor {
+            dims: SmallVec::from_slice(dims),
+            data_type: Some(element.number()),
+            name: Some(id),
+            external: Vec::new(),
+            rest: Some(Box::new(vec![raw(bytes)])),
+        });
+        Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
+    }
+
+    /// A constant tensor of numbers. There is one for all of the same numbers.
+    pub(super) fn constant(&mut self, what: &str, element: Element, dims: &[i64], items: &[f64]) -> Value {
+        self.constant_of(what, element, dims, element.bytes(items))
+    }
+
+    fn constant_of(&mut self, what: &str, element: Element, dims: &[i64], bytes: Vec<u8>) -> Value {
+        let key = (element, dims.to_vec(), Bytes::from(bytes));
+        if let Some(known) = self.constants.get(&key) {
+            return known.clone();
+        }
+        let segment = self.names.texts.intern(what);
+        let id = self.names.values.child(NameId::ROOT, segment, 0, true);
+        let made = self.initializer(id, element, dims, key.2.clone());
+        self.constants.insert(key, made.clone());
+        made
+    }
+
+    /// A number.
+    pub(super) fn number(&mut self, element: Element, value: f64) -> Value {
+        self.constant("number", element, &[], &[value])
+    }
+
+    /// A list of integers.
+    pub(super) fn list(&mut self, what: &str, items: &[i64]) -> Value {
+        let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+        self.constant_of(what, Element::Int, &[items.len() as i64], bytes)
+    }
+
+    /// The same constant tensor with other extents, if a value is one that is not long.
+    fn again(&mut self, value: &Value, dims: &[i64]) -> Option<Value> {
+        let tensor = &self.initializers[*self.by_id.get(&value.id)?];
+        let bytes = tensor.rest.as_ref()?.first().map(|field| field.bytes.clone())?;
+        if bytes.len() > LONGEST_COPY {
+            return None;
+        }
+        let key = (value.id, dims.to_vec());
+        if let Some(known) = self.reshaped.get(&key) {
+            return Some(known.clone());
+        }
+        let id = self.names.values.sibling(value.id);
+        let made = self.initializer(id, value.element, dims, bytes);
+        self.reshaped.insert(key, made.clone());
+        Some(made)
+    }
+
+    /// A value with other extents, of which one may be -1 and those that are 0 are copied.
+    pub(super) fn reshape(&mut self, value: &Value, dims: &[i64]) -> Value {
+        if value.known().as_deref() == Some(dims) {
+            return value.clone();
+        }
+        let known = dims.iter().all(|extent| *extent > 0);
+        if let Some(again) = known.then(|| self.again(value, dims)).flatten() {
+            return again;
+        }
+        let shape = self.list("shape", dims);
+        let of = |(axis, extent): (usize, &i64)| match extent {
+            0 => value.dims.as_ref().and_then(|dims| dims.get(axis).copied()).flatten(),
+            extent => (*extent > 0).then_some(*extent),
+        };
+        let extents: Dims = dims.iter().enumerate().map(of).collect();
+        self.node("Reshape", &[value, &shape], Vec::new()).with(extents)
+    }
+
+    /// A value with further axes of extent 1 behind its last one: NNEF aligns first axes, ONNX last ones.
+    pub(super) fn lengthen(&mut self, value: &Value, rank: usize) -> Value {
+        let Some(dims) = value.dims.clone().filter(|dims| dims.len() < rank && !dims.is_empty()) else {
+            return value.clone();
+        };
+        if let Some(known) = self.lengthened.get(&(value.id, rank)) {
+            return known.clone();
+        }
+        let all = dims.iter().copied().chain(std::iter::repeat(Some(1))).take(rank).collect::<Dims>();
+        let known: Option<Vec<i64>> = all.iter().copied().collect();
+        let again = known.and_then(|known| self.again(value, &known));
+        let made = again.unwrap_or_else(|| {
+            let axes: Vec<i64> = (dims.len() as i64..rank as i64).collect();
+            let made = self.unsqueeze(value, &axes);
+            self.shared.insert(made.id);
+            made
+        });
+        let made = made.with(all);
+        self.lengthened.insert((value.id, rank), made.clone());
+        made
+    }
+
+    /// A value with axes of extent 1 at these places of the result, which are in order.
+    pub(super) fn unsqueeze(&mut self, value: &Value, axes: &[i64]) -> Value {
+        let places = self.list("axes", axes);
+        let made = self.node("Unsqueeze", &[value, &places], Vec::new());
+        let mut dims = value.dims.clone();
+        if let Some(dims) = &mut dims {
+            for axis in axes {
+                let place = usize::try_from(*axis).unwrap_or(0).min(dims.len());
+                dims.insert(place, Some(1));
+            }
+        }
+        Value { dims, ..made }
+    }
+
+    /// A value with its axes in another order.
+    pub(super) fn transpose(&mut self, value: &Value, order: &[usize]) -> Value {
+        if order.iter().copied().eq(0..order.len()) {
+            return value.clone();
+        }
+        let dims = value.dims.as_ref().map(|dims| order.iter().map(|&axis| dims[axis]).collect());
+        let made = self.node("Transpose", &[value], vec![("perm", ints(order.iter().map(|&axis| axis as i64)))]);
+        Value { dims, ..made }
+    }
+
+    /// A value of another element type.
+    pub(super) fn cast(&mut self, value: &Value, element: Element) -> Value {
+        if value.element == element {
+            return value.clone();
+        }
+        let made = self.node("Cast", &[value], vec![("to", AttributeValue::Int(element.number().into()))]);
+        Value { element, dims: value.dims.clone(), ..made }
+    }
+
+    /// Drops the constant tensors that nothing uses, and marks all names that are left.
+    pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) {
+        let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
+        let used: FxHashSet<NameId> = nodes.chain(used).collect();
+        self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
+        // Where only a form with other extents is left of a constant tensor, it has the name.
+        let left: FxHashSet<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
+        let mut moved = FxHashMap::default();
+        let mut forms: Vec<_> = self.reshaped.iter().map(|((from, _), to)| (*from, to.id)).collect();
+        forms.sort_by_key(|(_, to)| to.index());
+        let mut taken = FxHashSet::default();
+        for (from, to) in forms {
+            if left.contains(&to) && !left.contains(&from) && taken.insert(from) {
+                moved.insert(to, from);
+            }
+        }
+        let new = |id: &mut NameId| *id = moved.get(id).copied().unwrap_or(*id);
+        self.initializers.iter_mut().for_each(|tensor| tensor.name.iter_mut().for_each(new));
+        self.nodes.iter_mut().for_each(|node| node.inputs.iter_mut().for_each(new));
+        let names = self.nodes.iter().flat_map(|node| node.outputs.iter().copied());
+        let names: Vec<NameId> = names.chain(self.initializers.iter().filter_map(|tensor| tensor.name)).collect();
+        names.into_iter().for_each(|name| self.names.values.mark_used(name));
+        self.names.values.resolve(&self.names.texts);
+    }
+}
+
+/// Elements as a field of a constant tensor.
+pub(super) fn raw(bytes: Bytes) -> Field {
+    Field { number: RAW_DATA, wire: Wire::Bytes, bytes }
+}
+
+/// The element type of what an operator gives.
+fn element_of(op: &str, inputs: &[&Value]) -> Element {
+    let of = |i: usize| inputs.get(i).map_or(Element::Float, |value| value.element);
+    match op {
+        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal" | "Not" | "And" | "Or" => Element::Bool,
+        "ArgMax" | "ArgMin" | "Shape" => Element::Int,
+        "Where" => of(1),
+        _ => of(0),
+    }
+}
+
+/// Operators that compute item by item.
+const BY_ITEM: &str = "Identity Neg Reciprocal Abs Sign Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh \
+    Floor Sqrt Not Relu Sigmoid Softplus Elu Selu LeakyRelu Erf HardSigmoid HardSwish Softmax LogSoftmax Add Sub Mul Div Pow \
+    Mod Min Max Less LessOrEqual Greater GreaterOrEqual Equal And Or Where Sum Cast";
+
+/// The extents of what an operator gives, as far as the graph of NNEF need not say them.
+fn dims_of(op: &str, inputs: &[&Value]) -> Option<Dims> {
+    if !BY_ITEM.split_ascii_whitespace().any(|known| known == op) {
+        return None;
+    }
+    let dims: Option<Vec<&Dims>> = inputs.iter().map(|value| value.dims.as_ref()).collect();
+    let dims = dims?;
+    let rank = dims.iter().map(|dims| dims.len()).max()?;
+    let extent = |axis: usize| {
+        let extents = dims.iter().filter(|dims| axis + dims.len() >= rank).map(|dims| dims[axis + dims.len() - rank]);
+        extents
+            .reduce(|a, b| {
+                if a == Some(1) {
+                    b
+                } else if b == Some(1) || a == b {
+                    a
+                } else {
+                    a.or(b)
+                }
+            })
+            .flatten()
+    };
+    Some((0..rank).map(extent).collect())
+}
+
+fn kind_of(value: &AttributeValue) -> Option<AttributeType> {
+    Some(match value {
+        AttributeValue::Float(_) => AttributeType::Float,
+        AttributeValue::Int(_) => AttributeType::Int,
+        AttributeValue::String(_) => AttributeType::String,
+        AttributeValue::Tensor(_) => AttributeType::Tensor,
+        AttributeValue::Floats(_) => AttributeType::Floats,
+        AttributeValue::Ints(_) => AttributeType::Ints,
+        _ => return None,
+    })
+}

@@ -1,0 +1,272 @@
+//! Rules that are formulas: operators of ONNX, applied to the parameters of an operation of NNEF.
+//!
+//! `Mul(x, Sigmoid(Mul(1.702, x)))` applies operators to the parameter `x` and to a number;
+//! `Selu<alpha, gamma = lambda>(x)` also has attributes: the parameter `alpha` and, as `gamma`, the
+//! parameter `lambda`. Attributes of NNEF are operands where they stand between the parentheses.
+
+use super::call::{Bound, Call, Made, Refused};
+use super::emit::{Dims, Element, Value};
+use crate::graph::Value as Argument;
+use crate::onnx::model::AttributeValue;
+
+/// How operands are prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// Broadcast, and computed as scalars.
+    Real,
+    /// Broadcast; integers stay integers where all operands are.
+    Numbers,
+    /// As they are.
+    Plain,
+}
+
+/// The parts of a formula.
+fn tokens(formula: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = formula.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let len = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        found.push(&rest[..len]);
+        rest = rest[len..].trim_start();
+    }
+    found
+}
+
+/// Whether a part of a formula is a number.
+fn number(token: &str) -> Option<f64> {
+    token.parse().ok().filter(|_| token.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The operands that a formula names, each once, in the order of their first use.
+fn operands<'f>(tokens: &[&'f str]) -> Vec<&'f str> {
+    let mut found = Vec::new();
+    let mut in_attributes = false;
+    for (i, token) in tokens.iter().enumerate() {
+        match *token {
+            "<" => in_attributes = true,
+            ">" => in_attributes = false,
+            token if token.starts_with(|c: char| c.is_ascii_alphabetic()) && !in_attributes => {
+                let operator = matches!(tokens.get(i + 1), Some(&"(" | &"<"));
+                if !operator && !found.contains(&token) {
+                    found.push(token);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Computes a formula.
+pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Made<Value> {
+    let tokens = tokens(formula);
+    let names = operands(&tokens);
+    let bound = names.iter().enumerate().map(|(i, name)| call.bound(name, i)).collect::<Made<Vec<_>>>()?;
+    let (bound, element) = prepare(call, prepared, bound)?;
+    let mut evaluation = Evaluation { call, tokens: &tokens, at: 0, names: &names, bound: &bound, element };
+    let mut made = Vec::new();
+    evaluation.operand(&mut made)?;
+    made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
+}
+
+/// Brings operands to a common type and rank.
+fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(Vec<Bound>, Element)> {
+    let elements = bound.iter().flat_map(|bound| match bound {
+        Bound::One(value) => vec![value.element],
+        Bound::Many(values) => values.iter().map(|value| value.element).collect(),
+        Bound::Number(element, _) => vec![*element],
+        Bound::Ints(_) => Vec::new(),
+    });
+    let numbers: Vec<Element> = elements.filter(|element| *element != Element::Bool).collect();
+    let scalars = prepared == Operands::Real || numbers.contains(&Element::Float);
+    let element = match (scalars, numbers.is_empty()) {
+        (true, _) => Element::Float,
+        (false, false) => Element::Int,
+        (false, true) => Element::Bool,
+    };
+    if prepared == Operands::Plain {
+        return Ok((bound, element));
+    }
+    let rank = common_rank(call, &bound)?;
+    let mut prepare = |value: &mut Value| {
+        if value.element != Element::Bool || prepared == Operands::Real {
+            *value = call.out.cast(value, element);
+        }
+        if let Some(rank) = rank {
+            *value = call.out.lengthen(value, rank);
+        }
+    };
+    for bound in &mut bound {
+        match bound {
+            Bound::One(value) => prepare(value),
+            Bound::Many(values) => values.iter_mut().for_each(&mut prepare),
+            Bound::Number(..) | Bound::Ints(_) => {}
+        }
+    }
+    if rank.is_some() {
+        check_extents(call, &bound)?;
+    }
+    Ok((bound, element))
+}
+
+/// Refuses operands that are not repeated to a common shape. Those of one rank are aligned the same way in
+/// both languages.
+fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
+    let mut common: Dims = Vec::new();
+    let values = bound.iter().flat_map(|bound| match bound {
+        Bound::One(value) => std::slice::from_ref(value),
+        Bound::Many(values) => values,
+        Bound::Number(..) | Bound::Ints(_) => &[],
+    });
+    for dims in values.filter_map(|value| value.dims.as_ref()) {
+        common.resize(common.len().max(dims.len()), Some(1));
+        for (axis, (so_far, extent)) in common.iter_mut().zip(dims).enumerate() {
+            match (*so_far, *extent) {
+                (Some(1), extent) => *so_far = extent,
+                (_, Some(1) | None) => {}
+                (None, extent) => *so_far = extent,
+                (Some(one), Some(other)) if one == other => {}
+                (Some(one), Some(other)) => {
+                    let name = call.name();
+                    let message = format!("the operands of `{name}` have extents {one} and {other} along axis {axis}");
+                    return Err(Refused::meaning(message));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rank that operands are brought to; none where there is nothing to be done.
+pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
+    let mut values: Vec<&Value> = Vec::new();
+    for bound in bound {
+        match bound {
+            Bound::One(value) => values.push(value),
+            Bound::Many(many) => values.extend(many),
+            Bound::Number(..) | Bound::Ints(_) => {}
+        }
+    }
+    values.sort_by_key(|value| value.id.index());
+    values.dedup_by_key(|value| value.id);
+    if values.len() < 2 {
+        return Ok(None);
+    }
+    values.iter().try_fold(None, |most: Option<usize>, value| Ok(most.max(Some(call.rank(value)?))))
+}
+
+struct Evaluation<'e, 'c> {
+    call: &'e mut Call<'c>,
+    tokens: &'e [&'e str],
+    at: usize,
+    names: &'e [&'e str],
+    bound: &'e [Bound],
+    element: Element,
+}
+
+impl<'e> Evaluation<'e, '_> {
+    fn next(&mut self) -> &'e str {
+        self.at += 1;
+        self.tokens.get(self.at - 1).copied().unwrap_or("")
+    }
+
+    fn take(&mut self, wanted: &str) -> bool {
+        let found = self.tokens.get(self.at) == Some(&wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Computes an operand, which may be several values.
+    fn operand(&mut self, made: &mut Vec<Value>) -> Made<()> {
+        let token = self.next();
+        if let Some(number) = number(token) {
+            made.push(self.call.out.number(self.element, number));
+            return Ok(());
+        }
+        if let Some(i) = self.names.iter().position(|name| *name == token) {
+            match &self.bound[i] {
+                Bound::One(value) => made.push(value.clone()),
+                Bound::Many(values) => made.extend(values.iter().cloned()),
+                Bound::Number(Element::Bool, value) => made.push(self.call.out.number(Element::Bool, *value)),
+                Bound::Number(_, value) => made.push(self.call.out.number(self.element, *value)),
+                Bound::Ints(items) => made.push(self.call.out.list(token, items)),
+            }
+            return Ok(());
+        }
+        let mut attributes = Vec::new();
+        if self.take("<") {
+            while !self.take(">") {
+                attributes.extend(self.attribute()?);
+                self.take(",");
+            }
+        }
+        let mut inputs = Vec::new();
+        self.take("(");
+        while !self.take(")") {
+            self.operand(&mut inputs)?;
+            self.take(",");
+        }
+        // In NNEF a reduction along no axes changes nothing.
+        let axes = inputs.get(1).and_then(|axes| axes.dims.clone());
+        if token.starts_with("Reduce") && axes.is_some_and(|dims| dims == [Some(0)]) {
+            attributes.push(("noop_with_empty_axes", AttributeValue::Int(1)));
+        }
+        made.push(self.call.out.node(token, &inputs.iter().collect::<Vec<_>>(), attributes));
+        Ok(())
+    }
+
+    /// An attribute; none where the operation has no argument for it.
+    fn attribute(&mut self) -> Made<Option<(&'e str, AttributeValue)>> {
+        let name = self.next();
+        let value = if self.take("=") { self.next() } else { name };
+        if let Some(number) = number(value) {
+            let whole = !value.contains('.');
+            let number = if whole { AttributeValue::Int(number as i64) } else { AttributeValue::Float(number as f32) };
+            return Ok(Some((name, number)));
+        }
+        let call = &*self.call;
+        let Some(operand) = call.graph.argument(call.operation, value) else { return Ok(None) };
+        let found = operand.value().and_then(literal).ok_or_else(|| {
+            Refused::unknown(format!("`{value}` of `{}` is an attribute in ONNX: it has to be a number", call.name()))
+        })?;
+        Ok(Some((name, found)))
+    }
+}
+
+/// A literal as the value of an attribute.
+fn literal(value: &Argument) -> Option<AttributeValue> {
+    Some(match value {
+        Argument::Int(value) => AttributeValue::Int(*value),
+        Argument::Scalar(value) => AttributeValue::Float(*value as f32),
+        Argument::Logical(value) => AttributeValue::Int(i64::from(*value)),
+        Argument::Integers(items) => super::emit::ints(items.iter().copied()),
+        _ => return None,
+    })
+}
+
+/// Computes a formula that has no attributes of the operation on values, which are brought to a common
+/// rank before.
+pub(super) fn combine(call: &mut Call, formula: &str, operands: &[(&str, &Value)]) -> Made<Value> {
+    let tokens = tokens(formula);
+    let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();
+    let bound = operands.iter().map(|(_, value)| Bound::One((*value).clone())).collect();
+    let (bound, element) = prepare(call, Operands::Numbers, bound)?;
+    let mut evaluation = Evaluation { call, tokens: &tokens, at: 0, names: &names, bound: &bound, element };
+    let mut made = Vec::new();
+    evaluation.operand(&mut made)?;
+    made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_have_parts_and_operands() {
+        let formula = tokens("Add(offset, Selu<alpha, gamma = lambda>(Mul(1.702, x)))");
+        assert_eq!(formula.len(), 21);
+        assert_eq!(operands(&formula), ["offset", "x"]);
+        assert_eq!((number("1.5"), number("x1"), number("inf")), (Some(1.5), None, None));
+    }
+}

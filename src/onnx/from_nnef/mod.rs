@@ -1,0 +1,211 @@
+//! Flat graphs of NNEF as models of ONNX.
+//!
+//! A table of rules ([`rules`]) says what each operation is in ONNX: a formula of operators, or a function
+//! for what a formula cannot say. Data of variables become constant tensors without being copied.
+
+mod arrange;
+mod call;
+mod convolution;
+mod emit;
+mod fold;
+mod formula;
+mod normalize;
+mod padding;
+mod places;
+mod pool;
+mod resample;
+mod rules;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use indexmap::IndexMap;
+
+use super::Document;
+use super::model::{Graph as ModelGraph, Model, ModelNames, OperatorSet};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::origin::with_origin;
+use crate::graph::{Dialect, Graph, Operation};
+use call::{Call, Made, Refused};
+pub(crate) use emit::Element;
+use emit::{Emitter, Value};
+use formula::{Operands, evaluate};
+use rules::Meaning;
+pub(crate) use rules::names;
+use sources::Sources;
+pub(crate) use sources::{Weight, Weights};
+
+/// The version of the operator set: no operator of the rules has changed its meaning since.
+pub(crate) const OPSET: i64 = 22;
+/// The version of the format that came with it.
+pub(crate) const IR_VERSION: i64 = 10;
+
+/// The most bytes that a protobuf file can have.
+const MOST_BYTES: usize = i32::MAX as usize;
+
+/// A flat graph as a model.
+///
+/// # Errors
+///
+/// Operations that ONNX has no meaning for, things that are not known but have to be, data that are
+/// missing.
+fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, Diagnostics> {
+    let mut found = Found { graph, all: IndexMap::new() };
+    if graph.dialect == Dialect::Draft {
+        let refused = Refused::meaning("only graphs of NNEF 1.0 have a meaning in ONNX");
+        return Err(found.refused(graph.operations.first(), refused).reported(strict));
+    }
+    let names = ModelNames::of((*graph.symbols).clone(), graph.names.clone());
+    let mut out = Emitter::new(names);
+    let mut values: Vec<Option<Value>> = vec![None; graph.tensors.len()];
+    let mut sources = Sources::new(weights);
+    for operation in &graph.operations {
+        let made = operation_of(graph, operation, &mut out, &values, &mut sources);
+        let results = graph.tensors_of(operation);
+        let results = match made {
+            Ok(made) => results.zip(made).collect::<Vec<_>>(),
+            Err(refused) => {
+                out.cancel();
+                // Of variables without data enough is known to find further errors.
+                let known = refused.code == Code::OnnxWeights;
+                let invented = results.filter(|_| known).map(|tensor| (tensor, sources::invented(graph, tensor)));
+                let invented = invented.collect();
+                found = found.refused(Some(operation), refused);
+                invented
+            }
+        };
+        for (tensor, value) in results {
+            values[tensor.index()] = Some(value);
+        }
+    }
+    for output in &graph.outputs {
+        let value = &values[output.index()];
+        if value.as_ref().is_some_and(|value| value.dims.is_none()) {
+            let producer = graph.tensors[output.index()].producer.map(|id| &graph.operations[id.index()]);
+            let name = graph.tensor_name(*output);
+            let refused = Refused::unknown(format!("the number of axes of output `{name}` is not known"));
+            found = found.refused(producer, refused);
+        }
+    }
+    let bytes: usize = out.initializers.iter().map(sources::bytes).sum();
+    if bytes > MOST_BYTES {
+        let message = format!("the constant tensors have {bytes} bytes, a protobuf file at most {MOST_BYTES}");
+        found = found.refused(None, Refused { code: Code::OnnxWeights, message, group: None });
+    }
+    if !found.all.is_empty() {
+        return Err(found.reported(strict));
+    }
+    Ok(model(graph, out, &values, sources))
+}
+
+/// A flat graph as a model that can be written.
+///
+/// # Errors
+///
+/// Those of [`convert`].
+pub(crate) fn document(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Document, Diagnostics> {
+    let model = convert(graph, weights, strict)?;
+    let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+    Ok(Document::made(model, at.file))
+}
+
+/// Puts the model together.
+fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources: Sources) -> Model {
+    let outputs = sources::outputs(graph, &mut out, values);
+    out.finish(outputs.iter().filter_map(|output| output.name));
+    let name = out.names.texts.intern(graph.text_of(graph.name));
+    let empty = out.names.texts.intern("");
+    let graph = ModelGraph {
+        name: Some(name),
+        nodes: std::mem::take(&mut out.nodes),
+        initializers: std::mem::take(&mut out.initializers),
+        inputs: std::mem::take(&mut sources.inputs),
+        outputs,
+        ..ModelGraph::default()
+    };
+    Model {
+        names: out.names,
+        ir_version: Some(IR_VERSION),
+        opsets: vec![OperatorSet { domain: Some(empty), version: Some(OPSET), rest: None }],
+        producer_name: Some("nnef-flatten".into()),
+        producer_version: Some(env!("CARGO_PKG_VERSION").into()),
+        graph: Some(graph),
+        ..Model::default()
+    }
+}
+
+/// The results of an operation.
+fn operation_of(
+    graph: &Graph,
+    operation: &Operation,
+    out: &mut Emitter,
+    values: &[Option<Value>],
+    sources: &mut Sources,
+) -> Made<Vec<Value>> {
+    let kind = graph.kind(operation);
+    let name = graph.text_of(kind.name);
+    let targets: Vec<_> =
+        graph.tensors_of(operation).map(|tensor| (tensor, graph.tensors[tensor.index()].name)).collect();
+    out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
+    let mut call = Call { graph, operation, out, values };
+    let made = match rules::find(name, kind.standard) {
+        Some(Meaning::Source(_)) => return sources.make(&mut call),
+        Some(Meaning::Formula(operands, formula)) => vec![evaluate(&mut call, operands, formula)?],
+        Some(Meaning::Choice(flag, set, unset)) => {
+            let set = if call.flag(flag)? { (Operands::Real, set) } else { (Operands::Numbers, unset) };
+            vec![evaluate(&mut call, set.0, set.1)?]
+        }
+        Some(Meaning::Function(function, _)) => function(&mut call)?,
+        Some(Meaning::Refused(why)) => {
+            return Err(Refused::meaning(format!("`{name}` has no meaning in ONNX: {why}")));
+        }
+        None => return Err(Refused::meaning(format!("`{name}` has no meaning in ONNX that is known"))),
+    };
+    let ids: Vec<_> = targets.iter().map(|target| target.1).collect();
+    call.out.end(&made, &ids);
+    let dims = |(tensor, id): (_, _), made: &Value| Value {
+        id,
+        element: made.element,
+        dims: call::dims_of(graph, tensor).or(made.dims.clone()),
+    };
+    Ok(targets.into_iter().zip(&made).map(|(target, made)| dims(target, made)).collect())
+}
+
+/// The refusals, each once with the first operation and how many there are.
+struct Found<'g> {
+    graph: &'g Graph,
+    all: IndexMap<String, (Diagnostic, usize)>,
+}
+
+impl Found<'_> {
+    fn refused(mut self, operation: Option<&Operation>, Refused { code, message, group }: Refused) -> Self {
+        if group == Some(call::FOLLOWS) {
+            return self;
+        }
+        let graph = self.graph;
+        let diagnostic = || {
+            let at = operation.map_or_else(Default::default, |operation| operation.at);
+            let diagnostic = Diagnostic::new(code, at, message.clone());
+            operation.map_or(diagnostic.clone(), |operation| with_origin(graph, operation, diagnostic))
+        };
+        let key = group.map_or_else(|| message.clone(), str::to_owned);
+        self.all.entry(key).or_insert_with(|| (diagnostic(), 0)).1 += 1;
+        self
+    }
+
+    fn reported(self, strict: bool) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new(strict);
+        for (key, (mut diagnostic, count)) in self.all {
+            if count > 1 {
+                diagnostic.message.push_str(&format!(" ({count} operations)"));
+            }
+            let help = match key.as_str() {
+                sources::NO_DATA => Some("data lie beside `graph.nnef`: name the folder or the archive of a model"),
+                key if key.contains("`tract_core_scan`") => Some("--unroll expands scans of a known length"),
+                _ => None,
+            };
+            diagnostics.report(diagnostic.help_if(help.map(str::to_owned)));
+        }
+        diagnostics
+    }
+}

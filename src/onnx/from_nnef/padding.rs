@@ -1,0 +1,246 @@
+//! Padding: borders of tensors, and how much of it windows need.
+
+use super::call::{Call, Made, Refused};
+use super::emit::{Attributes, Dims, Element, Value, text};
+
+/// What lies outside of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Border {
+    /// Nothing: windows are cut at the edge.
+    Ignore,
+    /// A number.
+    Constant(f64),
+    /// The items at the edge.
+    Replicate,
+    /// The items mirrored at the edge item.
+    Reflect,
+    /// The items mirrored behind the edge item.
+    ReflectEven,
+}
+
+impl Border {
+    /// The border of an operation; a constant one has this value.
+    pub(super) fn read(call: &Call, value: f64) -> Made<Border> {
+        Ok(match call.text("border")? {
+            "ignore" => Border::Ignore,
+            "constant" => Border::Constant(value),
+            "replicate" => Border::Replicate,
+            "reflect" => Border::Reflect,
+            "reflect-even" => Border::ReflectEven,
+            other => return Err(Refused::meaning(format!("'{other}' is no border mode"))),
+        })
+    }
+
+    /// Whether items of the tensor itself lie outside.
+    pub(super) fn repeats(self) -> bool {
+        !matches!(self, Border::Ignore | Border::Constant(_))
+    }
+
+    /// The item at a place, which may lie outside; none where the border is a number.
+    pub(super) fn item(self, at: i64, extent: i64) -> Option<i64> {
+        let within = (0..extent).contains(&at);
+        if within { Some(at) } else { self.repeats().then(|| self.place(at, extent)) }
+    }
+
+    /// The place within an extent of the item at a place outside.
+    fn place(self, at: i64, extent: i64) -> i64 {
+        match self {
+            Border::Reflect if extent > 1 => {
+                let period = 2 * (extent - 1);
+                let at = at.rem_euclid(period);
+                at.min(period - at)
+            }
+            Border::ReflectEven => {
+                let at = at.rem_euclid(2 * extent);
+                at.min(2 * extent - 1 - at)
+            }
+            _ => at.clamp(0, extent - 1),
+        }
+    }
+}
+
+/// The most items of an axis that are listed one by one.
+const MOST_LISTED: i64 = 1 << 20;
+
+/// A value with items added before and after each axis; negative numbers remove items.
+pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
+    if pads.iter().all(|pads| *pads == (0, 0)) {
+        return Ok(value.clone());
+    }
+    let dims: Option<Dims> = value
+        .dims
+        .as_ref()
+        .map(|dims| dims.iter().zip(pads).map(|(extent, (before, after))| Some((*extent)? + before + after)).collect());
+    let fits = |(extent, (before, after)): (&Option<i64>, &(i64, i64))| {
+        *before >= 0 && *after >= 0 && extent.is_none_or(|extent| *before < extent && *after < extent)
+    };
+    let within = value.dims.as_ref().is_some_and(|dims| dims.iter().zip(pads).all(fits));
+    let mode = match border {
+        Border::Ignore | Border::Constant(_) => "constant",
+        Border::Replicate => "edge",
+        Border::Reflect if within => "reflect",
+        Border::Reflect | Border::ReflectEven => {
+            let made = gathered(call, value, pads, border)?;
+            return Ok(Value { dims, ..made });
+        }
+    };
+    let items: Vec<i64> = pads.iter().map(|pads| pads.0).chain(pads.iter().map(|pads| pads.1)).collect();
+    let items = call.out.list("pads", &items);
+    let attributes: Attributes = if mode == "constant" { Vec::new() } else { vec![("mode", text(mode))] };
+    let fill = match border {
+        Border::Constant(fill) if fill != 0.0 => Some(call.out.number(value.element, fill)),
+        _ => None,
+    };
+    let inputs: Vec<&Value> = [value, &items].into_iter().chain(&fill).collect();
+    let made = call.node("Pad", &inputs, attributes);
+    Ok(Value { dims, ..made })
+}
+
+/// The same by listing which item stands at each place of an axis, for borders that `Pad` does not have.
+fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
+    let mut made = value.clone();
+    for (axis, (before, after)) in pads.iter().enumerate().filter(|(_, pads)| **pads != (0, 0)) {
+        let extent = value.dims.as_ref().and_then(|dims| dims[axis]).ok_or_else(|| call.open_extents())?;
+        let count = extent + before + after;
+        if extent < 1 || !(0..=MOST_LISTED).contains(&count) {
+            return Err(Refused::meaning(format!("`{}` pads an extent of {extent} to {count}", call.name())));
+        }
+        let places: Vec<i64> = (0..count).map(|at| border.place(at - before, extent)).collect();
+        let places = call.out.list("places", &places);
+        let axis = crate::onnx::model::AttributeValue::Int(axis as i64);
+        made = call.node("Gather", &[&made, &places], vec![("axis", axis)]);
+    }
+    Ok(made)
+}
+
+/// The operation `pad`.
+pub(super) fn pad_operation(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.value("input")?;
+    let pads = call.pairs("padding")?;
+    let fill = call.literal("value").ok_or_else(|| Refused::unknown("the `value` of `pad` is not known"))?;
+    let border = match Border::read(call, fill)? {
+        Border::Ignore => Border::Constant(fill),
+        border => border,
+    };
+    if call.rank(&value)? != pads.len() {
+        return Err(Refused::meaning("`padding` of `pad` has another length than the shape of its operand"));
+    }
+    Ok(vec![pad(call, &value, &pads, border)?])
+}
+
+/// A window along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) size: i64,
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
+    /// Items before and after; none where they depend on an extent that is not known.
+    pub(super) pads: Option<(i64, i64)>,
+    /// The extent of the operand.
+    pub(super) extent: Option<i64>,
+}
+
+impl Axis {
+    /// The items from the first to the last one of a window.
+    pub(super) fn covered(self) -> i64 {
+        (self.size - 1) * self.dilation + 1
+    }
+
+    /// Whether the window is one item everywhere.
+    pub(super) fn is_trivial(self) -> bool {
+        self.size == 1 && self.stride == 1 && matches!(self.pads, None | Some((0, 0)))
+    }
+
+    /// How many windows there are.
+    pub(super) fn count(self) -> Option<i64> {
+        let (before, after) = self.pads?;
+        Some((self.extent? + before + after - self.covered()).div_euclid(self.stride) + 1)
+    }
+}
+
+/// The windows of an operation over extents, with its padding, stride and dilation. Without padding, an
+/// extent becomes the next whole number of strides, and the odd item is added behind.
+pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bool) -> Made<Vec<Axis>> {
+    let (stride, dilation, pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
+    let wrong = || Refused::meaning(format!("`{}` has a window that does not fit its operand", call.name()));
+    for length in [stride.len(), dilation.len(), pads.len()] {
+        if length != 0 && length != size.len() || size.len() != extents.len() {
+            return Err(wrong());
+        }
+    }
+    let axis = |i: usize| {
+        let step = |items: &[i64]| items.get(i).copied().unwrap_or(1);
+        let axis =
+            Axis { size: size[i], stride: step(&stride), dilation: step(&dilation), pads: None, extent: extents[i] };
+        let small = |item: i64| (1..=1 << 31).contains(&item);
+        if !small(axis.size) || !small(axis.stride) || !small(axis.dilation) {
+            return Err(wrong());
+        }
+        let small = |(before, after): &(i64, i64)| before.abs() <= 1 << 40 && after.abs() <= 1 << 40;
+        let given = pads.get(i).copied();
+        if given.as_ref().is_some_and(|given| !small(given)) {
+            return Err(wrong());
+        }
+        let automatic = if up { None } else { automatic(axis) };
+        Ok(Axis { pads: given.or(automatic), ..axis })
+    };
+    (0..size.len()).map(axis).collect()
+}
+
+/// Windows of a size that move by one item, with as much padding as they need.
+pub(super) fn automatic_windows(size: &[i64], extents: &[Option<i64>]) -> Vec<Axis> {
+    let axis = |(&size, &extent): (&i64, &Option<i64>)| {
+        let axis = Axis { size, stride: 1, dilation: 1, pads: None, extent };
+        Axis { pads: automatic(axis), ..axis }
+    };
+    size.iter().zip(extents).map(axis).collect()
+}
+
+/// The padding of an axis of windows of which none is given.
+fn automatic(axis: Axis) -> Option<(i64, i64)> {
+    // With a stride of 1 the padding does not depend on the extent.
+    let rest = match axis.extent {
+        Some(extent) => extent - (extent + axis.stride - 1) / axis.stride * axis.stride + axis.stride,
+        None if axis.stride == 1 => 1,
+        None => return None,
+    };
+    let total = (axis.covered() - rest).max(0);
+    Some((total / 2, total - total / 2))
+}
+
+/// A number of this type that is not greater than any other.
+pub(super) fn least(element: Element) -> f64 {
+    if element == Element::Float { f64::NEG_INFINITY } else { i64::MIN as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn automatic_padding_is_that_of_the_specification() {
+        let axis = |extent, size, stride, dilation| Axis { size, stride, dilation, pads: None, extent };
+        for (extent, size, stride, dilation, wanted) in [
+            (Some(5), 4, 2, 1, Some((1, 2))),
+            (Some(6), 3, 2, 1, Some((0, 1))),
+            (Some(6), 3, 1, 2, Some((2, 2))),
+            (Some(4), 1, 3, 1, Some((0, 0))),
+            (None, 4, 1, 1, Some((1, 2))),
+            (None, 4, 2, 1, None),
+        ] {
+            let axis = axis(extent, size, stride, dilation);
+            assert_eq!(automatic(axis), wanted, "{axis:?}");
+            let counted = Axis { pads: wanted, ..axis }.count();
+            let expected = extent.zip(wanted).map(|(extent, _)| (extent + stride - 1) / stride);
+            assert_eq!(counted, expected, "{axis:?}");
+        }
+    }
+
+    #[test]
+    fn places_outside_are_mirrored() {
+        let around = |border: Border| (-3..6).map(|at| border.place(at, 3)).collect::<Vec<_>>();
+        assert_eq!(around(Border::Replicate), [0, 0, 0, 0, 1, 2, 2, 2, 2]);
+        assert_eq!(around(Border::Reflect), [1, 2, 1, 0, 1, 2, 1, 0, 1]);
+        assert_eq!(around(Border::ReflectEven), [2, 1, 0, 0, 1, 2, 2, 1, 0]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Places within windows: where maxima are, and reading and writing at such places.
+
+use super::call::{Call, Made, Refused};
+use super::convolution::attributes;
+use super::emit::{Element, Value};
+use super::fold::{Folded, counts, fold, unfold};
+use super::padding::{Axis, Border, pad};
+use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
+use crate::onnx::model::AttributeValue;
+
+/// The strides of places in row-major order.
+fn strides(extents: &[i64]) -> Vec<i64> {
+    let mut found = vec![1; extents.len()];
+    for axis in (0..extents.len().saturating_sub(1)).rev() {
+        found[axis] = found[axis + 1] * extents[axis + 1];
+    }
+    found
+}
+
+/// Numbers for each axis, as a constant tensor that is repeated along the others.
+fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = i64>) -> Value {
+    let items: Vec<f64> = items.map(|item| item as f64).collect();
+    let mut dims = vec![1; axes + 2];
+    dims[axis + 2] = items.len() as i64;
+    call.out.constant("places", Element::Int, &dims, &items)
+}
+
+fn number(call: &mut Call, op: &str, value: &Value, with: i64) -> Value {
+    if with == 1 && matches!(op, "Mul" | "Div") {
+        return value.clone();
+    }
+    let with = call.out.number(Element::Int, with as f64);
+    call.node(op, &[value, &with], Vec::new())
+}
+
+fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
+    match total {
+        None => more,
+        Some(total) => call.node("Add", &[&total, &more], Vec::new()),
+    }
+}
+
+/// Maxima and where they are: the place within the window, in row-major order.
+fn greatest(call: &mut Call) -> Made<(Value, Value)> {
+    let (value, axes) = read(call, "input", false)?;
+    let border = Border::read(call, 0.0)?;
+    let mut folded = fold(call, &value, &axes)?;
+    let always = adds_border(&folded.axes, border);
+    padded(call, &mut folded, added(border, Element::Float), always)?;
+    let counts = counts(call, &folded.axes)?;
+    let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
+    let extents = extents.ok_or_else(|| call.open_extents())?;
+    let attributes = attributes(&folded.axes, true);
+    let mut made = call.out.nodes("MaxPool", &[&folded.value], attributes, 2);
+    let (flat, best) = (Value { element: Element::Int, ..made.remove(1) }, made.remove(0));
+    // The operator gives places in the whole operand.
+    let plane: i64 = extents.iter().product();
+    let modulus = call.out.number(Element::Int, plane as f64);
+    let place = call.node("Mod", &[&flat, &modulus], Vec::new());
+    let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
+    let (steps, windows) = (strides(&extents), strides(&sizes));
+    let mut total = None;
+    for (i, axis) in folded.axes.iter().enumerate() {
+        let mut at = number(call, "Div", &place, steps[i]);
+        if i > 0 {
+            let modulus = call.out.number(Element::Int, extents[i] as f64);
+            at = call.node("Mod", &[&at, &modulus], Vec::new());
+        }
+        let before = axis.pads.unwrap_or_default().0;
+        let (stride, count) = (axis.stride, folded.axes.len());
+        let first = along(call, i, count, (0..counts[i]).map(|at| at * stride - before));
+        let within = call.node("Sub", &[&at, &first], Vec::new());
+        let within = number(call, "Div", &within, axis.dilation);
+        let within = number(call, "Mul", &within, windows[i]);
+        total = Some(sum(call, total, within));
+    }
+    let index = total.ok_or_else(|| Refused::meaning("a window without axes"))?;
+    Ok((unfold(call, best, &folded.moved, &counts)?, unfold(call, index, &folded.moved, &counts)?))
+}
+
+/// `max_pool_with_index`
+pub(super) fn max_pool_with_index(call: &mut Call) -> Made<Vec<Value>> {
+    let (best, index) = greatest(call)?;
+    Ok(vec![best, index])
+}
+
+/// `argmax_pool`
+pub(super) fn argmax_pool(call: &mut Call) -> Made<Vec<Value>> {
+    Ok(vec![greatest(call)?.1])
+}
+
+/// The places in an operand, or in a result, that indices within windows mean.
+fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts: &[i64]) -> Made<Value> {
+    let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
+    let (steps, windows) = (strides(extents), strides(&sizes));
+    let mut total = None;
+    for (i, axis) in axes.iter().enumerate() {
+        let mut within = number(call, "Div", index, windows[i]);
+        if i > 0 {
+            let modulus = call.out.number(Element::Int, axis.size as f64);
+            within = call.node("Mod", &[&within, &modulus], Vec::new());
+        }
+        let within = number(call, "Mul", &within, axis.dilation * steps[i]);
+        let first = along(call, i, axes.len(), (0..counts[i]).map(|at| at * axis.stride * steps[i]));
+        let within = call.node("Add", &[&within, &first], Vec::new());
+        total = Some(sum(call, total, within));
+    }
+    total.ok_or_else(|| Refused::meaning("a window without axes"))
+}
+
+/// The index of `sample` and `desample`, folded like the operand.
+fn folded_index(call: &mut Call, folded: &Folded, counts: &[i64]) -> Made<Value> {
+    let index = call.value("index")?;
+    let Some((order, _)) = &folded.moved else { return Ok(index) };
+    let moved = if order.is_empty() { index } else { call.out.transpose(&index, order) };
+    let shape: Vec<i64> = [-1, 1].into_iter().chain(counts.iter().copied()).collect();
+    Ok(call.out.reshape(&moved, &shape))
+}
+
+/// The first two extents of a folded operand, for a shape.
+fn outer(folded: &Folded) -> [i64; 2] {
+    match (&folded.moved, &folded.value.dims) {
+        (None, _) => [0, 0],
+        (Some(_), Some(dims)) => [dims[0].unwrap_or(-1), 1],
+        (Some(_), None) => [-1, 1],
+    }
+}
+
+/// `sample`
+pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, axes) = read(call, "input", false)?;
+    let border = Border::read(call, 0.0)?;
+    let mut folded = fold(call, &value, &axes)?;
+    let counts = counts(call, &folded.axes)?;
+    padded(call, &mut folded, border, true)?;
+    let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
+    let extents = extents.ok_or_else(|| call.open_extents())?;
+    let index = folded_index(call, &folded, &counts)?;
+    let places = places(call, &index, &folded.axes.clone(), &extents, &counts)?;
+    let outer = outer(&folded);
+    let plane = call.out.reshape(&folded.value, &[outer[0], outer[1], extents.iter().product()]);
+    let places = call.out.reshape(&places, &[outer[0], outer[1], counts.iter().product()]);
+    let made = call.node("GatherElements", &[&plane, &places], vec![("axis", AttributeValue::Int(2))]);
+    let shape: Vec<i64> = outer.into_iter().chain(counts.iter().copied()).collect();
+    let made = call.out.reshape(&made, &shape);
+    Ok(vec![unfold(call, made, &folded.moved, &counts)?])
+}
+
+/// `desample`: items that are written to one place are added up.
+pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, axes) = read(call, "input", true)?;
+    if Border::read(call, 0.0)?.repeats() {
+        return Err(Refused::meaning("`desample` with a border that repeats items"));
+    }
+    let cuts = all_cuts(call, &axes)?;
+    let folded = fold(call, &value, &with_cuts(&axes, &cuts))?;
+    let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
+    let extents = extents.ok_or_else(|| call.open_extents())?;
+    let index = folded_index(call, &folded, &extents)?;
+    let whole: Vec<i64> =
+        folded.axes.iter().zip(&extents).map(|(axis, extent)| (extent - 1) * axis.stride + axis.covered()).collect();
+    let places = places(call, &index, &folded.axes.clone(), &whole, &extents)?;
+    let count: i64 = extents.iter().product();
+    let dims = folded.value.dims.clone().unwrap_or_default();
+    let outer = match &folded.moved {
+        None => [dims[0], dims[1]],
+        Some(_) => [dims[0], Some(1)],
+    };
+    let (Some(first), Some(second)) = (outer[0], outer[1]) else { return Err(call.open_extents()) };
+    let items = call.out.reshape(&folded.value, &[first, second, count]);
+    let places = call.out.reshape(&places, &[first, second, count]);
+    let zero = call.out.constant("zero", Element::Float, &[1, 1, 1], &[0.0]);
+    let shape = call.out.list("shape", &[first, second, whole.iter().product()]);
+    let zeros = call.node("Expand", &[&zero, &shape], Vec::new());
+    let reduction = ("reduction", super::emit::text("add"));
+    let attributes = vec![("axis", AttributeValue::Int(2)), reduction];
+    let made = call.node("ScatterElements", &[&zeros, &places, &items], attributes);
+    let shape: Vec<i64> = [first, second].into_iter().chain(whole.iter().copied()).collect();
+    let made = call.out.reshape(&made, &shape);
+    let pads: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
+    let pads: Vec<(i64, i64)> =
+        [(0, 0); 2].into_iter().chain(pads.into_iter().map(|(before, after)| (-before, -after))).collect();
+    let made = pad(call, &made, &pads, Border::Constant(0.0))?;
+    let inner = enlarged(call, &folded.axes)?;
+    Ok(vec![unfold(call, made, &folded.moved, &inner)?])
+}

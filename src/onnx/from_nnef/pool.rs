@@ -1,0 +1,210 @@
+//! Sums, means and maxima of windows over any axes, and transposed sums.
+
+use super::call::{Call, Made, Refused};
+use super::convolution::{attributes, cuts, transposed};
+use super::emit::{Attributes, Element, Value};
+use super::fold::{Folded, by_groups, fold, groups, unfold};
+use super::padding::{Axis, Border, automatic_windows, least, pad, windows};
+use crate::onnx::model::AttributeValue;
+
+/// The operand of a pooling operation with its windows.
+pub(super) fn read(call: &mut Call, name: &str, up: bool) -> Made<(Value, Vec<Axis>)> {
+    let value = call.scalars(name)?;
+    let size = call.ints("size")?;
+    let dims = value.dims.clone().unwrap_or_else(|| vec![None; size.len()]);
+    let value = Value { dims: Some(dims.clone()), ..value };
+    let axes = windows(call, &size, &dims, up)?;
+    Ok((value, axes))
+}
+
+/// Pads an operand whose padding the operators do not have: with a border of items or numbers, or with
+/// more than a window.
+pub(super) fn padded(call: &mut Call, of: &mut Folded, border: Border, always: bool) -> Made<bool> {
+    let known: Option<Vec<(i64, i64)>> = of.axes.iter().map(|axis| axis.pads).collect();
+    let within =
+        |axis: &Axis| axis.pads.is_none_or(|(a, b)| (0..axis.size).contains(&a) && (0..axis.size).contains(&b));
+    if !always && of.axes.iter().all(within) {
+        return Ok(false);
+    }
+    let known = known.ok_or_else(|| call.open_extents())?;
+    let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(known).collect();
+    of.value = pad(call, &of.value, &pads, border)?;
+    for axis in &mut of.axes {
+        let (before, after) = axis.pads.unwrap_or_default();
+        (axis.extent, axis.pads) = (axis.extent.map(|extent| extent + before + after), Some((0, 0)));
+    }
+    Ok(true)
+}
+
+fn mean(call: &mut Call, of: &Folded, whole: bool) -> Value {
+    let mut attributes: Attributes = attributes(&of.axes, true);
+    if whole && of.axes.iter().any(|axis| axis.pads != Some((0, 0))) {
+        attributes.push(("count_include_pad", AttributeValue::Int(1)));
+    }
+    call.node("AveragePool", &[&of.value], attributes)
+}
+
+/// Means over windows. Where the border is ignored, only items of the operand count.
+fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
+    let has_pads = of.axes.iter().any(|axis| axis.pads != Some((0, 0)));
+    let ignored = border == Border::Ignore && has_pads;
+    let ones = of.value.known().filter(|_| ignored);
+    let axes = of.axes.clone();
+    if !padded(call, of, border, border.repeats())? {
+        return Ok(mean(call, of, border != Border::Ignore));
+    }
+    let made = mean(call, of, true);
+    if !ignored {
+        return Ok(made);
+    }
+    // The part of each window that lies within the operand.
+    let shape = ones.ok_or_else(|| call.open_extents())?;
+    let one = call.out.constant("one", Element::Float, &vec![1; shape.len()], &[1.0]);
+    let shape: Vec<i64> = [1, 1].into_iter().chain(shape[2..].iter().copied()).collect();
+    let shape = call.out.list("shape", &shape);
+    let value = call.node("Expand", &[&one, &shape], Vec::new());
+    let extents = [Some(1), Some(1)].into_iter().chain(axes.iter().map(|axis| axis.extent));
+    let mut within = Folded { value: value.with(extents), axes, moved: None };
+    padded(call, &mut within, Border::Constant(0.0), true)?;
+    let part = mean(call, &within, true);
+    let least = call.out.number(Element::Float, 1.0 / within.axes.iter().map(|axis| axis.size as f64).product::<f64>());
+    let part = call.node("Max", &[&part, &least], Vec::new());
+    Ok(call.node("Div", &[&made, &part], Vec::new()))
+}
+
+fn boxed(call: &mut Call, normalize: bool) -> Made<Vec<Value>> {
+    let (value, axes) = read(call, "input", false)?;
+    let border = Border::read(call, 0.0)?;
+    // A sum does not see whether items outside are ignored or 0.
+    let border = if border == Border::Ignore && !normalize { Border::Constant(0.0) } else { border };
+    let made = by_groups(call, value, &axes, |call, folded| means(call, folded, border))?;
+    let volume: f64 = axes.iter().map(|axis| axis.size as f64).product();
+    if normalize || volume == 1.0 {
+        return Ok(vec![made]);
+    }
+    let volume = call.out.number(Element::Float, volume);
+    Ok(vec![call.node("Mul", &[&made, &volume], Vec::new())])
+}
+
+/// `box`
+pub(super) fn box_filter(call: &mut Call) -> Made<Vec<Value>> {
+    let normalize = call.flag("normalize")?;
+    boxed(call, normalize)
+}
+
+/// `avg_pool`
+pub(super) fn avg_pool(call: &mut Call) -> Made<Vec<Value>> {
+    boxed(call, true)
+}
+
+/// `area_downsample`
+pub(super) fn area_downsample(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.scalars("input")?;
+    let factor = call.ints("factor")?;
+    let dims = value.dims.clone().unwrap_or_else(|| vec![None; factor.len() + 2]);
+    let axis =
+        |(size, extent): (i64, Option<i64>)| Axis { size, stride: size, dilation: 1, pads: Some((0, 0)), extent };
+    let sizes = [1, 1].into_iter().chain(factor);
+    let axes: Vec<Axis> = sizes.zip(dims.iter().copied()).map(axis).collect();
+    let value = value.with(dims);
+    Ok(vec![by_groups(call, value, &axes, |call, folded| means(call, folded, Border::Constant(0.0)))?])
+}
+
+/// Means over windows of a size, with as much padding by zeros as they need.
+pub(super) fn local_means(call: &mut Call, value: Value, size: &[i64]) -> Made<Value> {
+    let dims = value.dims.clone().unwrap_or_else(|| vec![None; size.len()]);
+    let axes = automatic_windows(size, &dims);
+    by_groups(call, value.with(dims), &axes, |call, folded| means(call, folded, Border::Constant(0.0)))
+}
+
+/// Whether the border has to be added before maxima are computed: operators ignore it.
+pub(super) fn adds_border(axes: &[Axis], border: Border) -> bool {
+    border != Border::Ignore && axes.iter().any(|axis| axis.pads != Some((0, 0)))
+}
+
+/// The number that a border of numbers adds where maxima are computed.
+pub(super) fn added(border: Border, element: Element) -> Border {
+    if border == Border::Ignore { Border::Constant(least(element)) } else { border }
+}
+
+/// `max_pool`
+pub(super) fn max_pool(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, axes) = read(call, "input", false)?;
+    let border = Border::read(call, 0.0)?;
+    let made = by_groups(call, value, &axes, |call, folded| {
+        let always = adds_border(&folded.axes, border);
+        padded(call, folded, added(border, Element::Float), always)?;
+        let attributes = attributes(&folded.axes, true);
+        Ok(call.node("MaxPool", &[&folded.value], attributes))
+    })?;
+    Ok(vec![made])
+}
+
+/// The cuts of each axis of a transposed window, of axes in the order of the operand.
+pub(super) fn all_cuts(call: &Call, axes: &[Axis]) -> Made<Vec<(i64, i64)>> {
+    let reference = call.ints("output_shape")?;
+    let of = |(i, axis): (usize, &Axis)| cuts(call, *axis, reference.get(i).copied());
+    axes.iter().enumerate().map(of).collect()
+}
+
+/// The windows with the cuts as padding: what is cut off from the whole result.
+pub(super) fn with_cuts(axes: &[Axis], cuts: &[(i64, i64)]) -> Vec<Axis> {
+    axes.iter().zip(cuts).map(|(axis, cuts)| Axis { pads: Some(*cuts), ..*axis }).collect()
+}
+
+/// The extents of the result of a transposed window.
+pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
+    let of = |axis: &Axis| {
+        let (before, after) = axis.pads?;
+        Some((axis.extent? - 1) * axis.stride + axis.covered() - before - after)
+    };
+    axes.iter().map(|axis| of(axis).ok_or_else(|| call.open_extents())).collect()
+}
+
+/// `debox`: a transposed convolution of each plane by itself, with a filter of ones.
+pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
+    let (value, axes) = read(call, "input", true)?;
+    let (border, normalize) = (Border::read(call, 0.0)?, call.flag("normalize")?);
+    let cuts = all_cuts(call, &axes)?;
+    let axes = with_cuts(&axes, &cuts);
+    let moved_always: Vec<Axis> = axes.clone();
+    let mut made = value;
+    for mut group in groups(&moved_always) {
+        for (axis, extent) in group.iter_mut().zip(made.dims.iter().flatten()) {
+            axis.extent = *extent;
+        }
+        let extents = enlarged(call, &group);
+        let folded = fold_planes(call, &made, &group)?;
+        let inner = enlarged(call, &folded.axes)?;
+        let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
+        let volume: i64 = sizes.iter().product();
+        if volume > 1 << 20 {
+            return Err(Refused::meaning(format!("`debox` has a window of {volume} items")));
+        }
+        let dims: Vec<i64> = [1, 1].into_iter().chain(sizes).collect();
+        let item = if normalize { 1.0 / volume as f64 } else { 1.0 };
+        let filter = call.out.constant("filter", Element::Float, &dims, &vec![item; volume as usize]);
+        let cuts: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
+        let result = transposed(call, (&folded.value, &filter, None), &folded.axes, (border, 1), &cuts)?;
+        made = unfold(call, result, &folded.moved, &inner)?;
+        if let Ok(extents) = extents {
+            made = made.with(extents.into_iter().map(Some));
+        }
+    }
+    Ok(vec![made])
+}
+
+/// The same as [`fold`], with one channel in any case.
+fn fold_planes(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
+    let folded = fold(call, value, axes)?;
+    let Some(dims) = folded.value.dims.clone().filter(|_| folded.moved.is_none()) else { return Ok(folded) };
+    if dims[1] == Some(1) {
+        return Ok(folded);
+    }
+    let inner: Option<Vec<i64>> = dims[2..].iter().copied().collect();
+    let inner = inner.ok_or_else(|| call.open_extents())?;
+    let outer: Option<i64> = dims[..2].iter().copied().product();
+    let shape: Vec<i64> = [outer.unwrap_or(-1), 1].into_iter().chain(inner).collect();
+    let value = call.out.reshape(&folded.value, &shape);
+    Ok(Folded { value, moved: Some(((0..dims.len()).collect(), dims)), ..folded })
+}

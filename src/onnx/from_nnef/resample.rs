@@ -1,0 +1,130 @@
+//! Operations that change the resolution.
+
+use super::call::{Call, Made, Refused};
+use super::emit::{Attributes, Element, Value, text};
+use super::padding::Border;
+
+/// The factors of all axes.
+fn factors(call: &Call) -> Made<Vec<i64>> {
+    let factors: Vec<i64> = [1, 1].into_iter().chain(call.ints("factor")?).collect();
+    if factors.iter().any(|factor| *factor < 1) {
+        return Err(Refused::meaning(format!("`{}` has a factor below 1", call.name())));
+    }
+    Ok(factors)
+}
+
+fn resize(call: &mut Call, value: &Value, factors: &[i64], attributes: Attributes) -> Value {
+    let items: Vec<f64> = factors.iter().map(|factor| *factor as f64).collect();
+    let scales = call.out.constant("scales", Element::Float, &[items.len() as i64], &items);
+    call.node("Resize", &[value, &Value::ABSENT, &scales], attributes)
+}
+
+/// `nearest_upsample`
+pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.scalars("input")?;
+    let factors = factors(call)?;
+    let attributes = vec![
+        ("coordinate_transformation_mode", text("asymmetric")),
+        ("mode", text("nearest")),
+        ("nearest_mode", text("floor")),
+    ];
+    Ok(vec![resize(call, &value, &factors, attributes)])
+}
+
+/// `nearest_downsample`: each item of a multiple of the factor.
+pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.scalars("input")?;
+    let factors = &factors(call)?[2..];
+    let axes: Vec<i64> = (2..factors.len() as i64 + 2).collect();
+    let starts = call.out.list("starts", &vec![0; axes.len()]);
+    let ends = call.out.list("ends", &vec![i64::MAX; axes.len()]);
+    let (axes, steps) = (call.out.list("axes", &axes), call.out.list("steps", factors));
+    Ok(vec![call.node("Slice", &[&value, &starts, &ends, &axes, &steps], Vec::new())])
+}
+
+/// `multilinear_upsample`: `Resize` repeats the items at the edge; other borders are products with
+/// constant matrices, along one axis after the other.
+pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
+    let value = call.scalars("input")?;
+    let factors = factors(call)?;
+    let border = Border::read(call, 0.0)?;
+    let (mode, method) = match call.text("method")? {
+        "symmetric" => ("half_pixel", Method::Symmetric),
+        "asymmetric" => ("asymmetric", Method::Asymmetric),
+        "aligned" => ("align_corners", Method::Aligned),
+        other => return Err(Refused::meaning(format!("'{other}' is no interpolation method"))),
+    };
+    // Without axes to be resized, and where no position lies outside, borders do not matter.
+    let inside = method == Method::Aligned || border == Border::Replicate;
+    if inside && (3..=5).contains(&factors.len()) {
+        let attributes = vec![("coordinate_transformation_mode", text(mode)), ("mode", text("linear"))];
+        return Ok(vec![resize(call, &value, &factors, attributes)]);
+    }
+    let extents = value.dims.clone().unwrap_or_else(|| vec![None; factors.len()]);
+    let rank = factors.len();
+    let mut made = value.with(extents.clone());
+    for (axis, factor) in factors.iter().enumerate().skip(2).filter(|(_, factor)| **factor != 1) {
+        let extent = extents[axis].ok_or_else(|| call.open_extents())?;
+        let count = extent.saturating_mul(*factor);
+        if extent < 1 || extent.saturating_mul(count) > 1 << 24 {
+            return Err(Refused::meaning(format!("`{}` from {extent} to {count} items", call.name())));
+        }
+        let weights = method.weights(extent as usize, count as usize, border);
+        let matrix = call.out.constant("weights", Element::Float, &[extent, count], &weights);
+        let mut order: Vec<usize> = (0..rank).collect();
+        order.swap(axis, rank - 1);
+        let moved = call.out.transpose(&made, &order);
+        let product = call.node("MatMul", &[&moved, &matrix], Vec::new());
+        let mut dims = moved.dims.clone().unwrap_or_default();
+        dims[rank - 1] = Some(count);
+        made = call.out.transpose(&product.with(dims), &order);
+    }
+    Ok(vec![made])
+}
+
+/// The correspondence between places of the result and of the operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Method {
+    Symmetric,
+    Asymmetric,
+    Aligned,
+}
+
+impl Method {
+    fn position(self, at: f64, count: f64, extent: f64) -> f64 {
+        match self {
+            Method::Asymmetric => at * extent / count,
+            Method::Symmetric => (at + 0.5) * extent / count - 0.5,
+            Method::Aligned if count <= 1.0 => 0.0,
+            Method::Aligned => at * (extent - 1.0) / (count - 1.0),
+        }
+    }
+
+    /// The matrix whose product with the items along an axis is the interpolation.
+    fn weights(self, extent: usize, count: usize, border: Border) -> Vec<f64> {
+        let mut weights = vec![0.0; extent * count];
+        for at in 0..count {
+            let position = self.position(at as f64, count as f64, extent as f64);
+            let below = position.floor();
+            for (place, weight) in [(below, 1.0 - (position - below)), (below + 1.0, position - below)] {
+                if let Some(place) = border.item(place as i64, extent as i64) {
+                    weights[place as usize * count + at] += weight;
+                }
+            }
+        }
+        weights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_those_of_the_method_and_the_border() {
+        let weights = |method: Method, border| method.weights(2, 4, border);
+        assert_eq!(weights(Method::Symmetric, Border::Replicate), [1.0, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 1.0]);
+        assert_eq!(weights(Method::Symmetric, Border::Constant(0.0)), [0.75, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 0.75]);
+        assert_eq!(weights(Method::Asymmetric, Border::Reflect), [1.0, 0.5, 0.0, 0.5, 0.0, 0.5, 1.0, 0.5]);
+    }
+}

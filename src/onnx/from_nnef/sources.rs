@@ -1,0 +1,249 @@
+//! Inputs, constants and data of variables, and the types of inputs and outputs.
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+
+use super::call::{Call, Made, Refused, dims_of};
+use super::emit::{Dims, Element, Emitter, Value};
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::graph::{Graph, TensorId, Value as Argument};
+use crate::onnx::model::{Dim, Extent, Shape, Tensor, TensorType, Type, TypeForm, ValueInfo};
+
+/// The data of a variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Weight {
+    pub(crate) dims: Vec<i64>,
+    pub(crate) element: Element,
+    /// The elements as raw data of ONNX have them: in row-major order, little-endian.
+    pub(crate) bytes: Bytes,
+}
+
+/// Where the data of variables are.
+pub(crate) trait Weights {
+    /// The data of a label for a variable of a shape, of this type where it is known; none if there are none.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read.
+    fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String>;
+}
+
+/// Constants of one number that have more elements are repeated when the model runs.
+const MOST_FILLED: i64 = 1 << 10;
+
+/// The group of refusals of variables without data.
+pub(super) const NO_DATA: &str = "data";
+
+/// The inputs so far, and the constant tensors of labels.
+pub(super) struct Sources<'w> {
+    weights: &'w dyn Weights,
+    labels: FxHashMap<String, Value>,
+    pub(super) inputs: Vec<ValueInfo>,
+}
+
+impl<'w> Sources<'w> {
+    pub(super) fn new(weights: &'w dyn Weights) -> Self {
+        Sources { weights, labels: FxHashMap::default(), inputs: Vec::new() }
+    }
+
+    /// The value of a source.
+    pub(super) fn make(&mut self, call: &mut Call) -> Made<Vec<Value>> {
+        let result = call.results().first().copied();
+        let result = result.ok_or_else(|| Refused::meaning(format!("`{}` gives no tensor", call.name())))?;
+        let id = call.graph.tensors[result.index()].name;
+        let value = match call.name() {
+            "variable" => self.variable(call, result, id)?,
+            "constant" => constant(call, result, id)?,
+            _ => self.input(call, result, id),
+        };
+        Ok(vec![value])
+    }
+
+    fn input(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Value {
+        let element = element_of_source(call, tensor).unwrap_or(Element::Float);
+        let dims = dims_of(call.graph, tensor);
+        let symbols = symbols(call);
+        let extent = |(axis, extent): (usize, &Option<i64>)| match (extent, symbols.get(axis)) {
+            (Some(extent), _) => Extent::Value(*extent),
+            (None, Some(Some(symbol))) => Extent::Symbol(call.out.names.texts.intern(symbol)),
+            (None, _) => Extent::Unknown,
+        };
+        let extents = dims.as_ref().map(|dims| dims.iter().enumerate().map(extent).collect());
+        self.inputs.push(info(id, element, extents));
+        Value { id, element, dims }
+    }
+
+    fn variable(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
+        let label = call.text("label")?;
+        if let Some(known) = self.labels.get(label) {
+            return Ok(known.clone());
+        }
+        let fail = |message: String| Refused { code: Code::OnnxWeights, message, group: None };
+        let of = element_of_source(call, tensor);
+        let shape: Option<Vec<usize>> =
+            call.ints("shape")?.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+        let shape = shape.ok_or_else(|| fail(format!("variable '{label}' has a negative extent")))?;
+        let weight = match self.weights.load(label, &shape, of) {
+            Ok(Some(weight)) => weight,
+            Ok(None) => {
+                let missing = fail(format!("there are no data for variable '{label}'"));
+                return Err(Refused { group: Some(NO_DATA), ..missing });
+            }
+            Err(why) => return Err(fail(format!("the data of variable '{label}': {why}"))),
+        };
+        if let Some(dims) = dims_of(call.graph, tensor)
+            && !(dims.len() == weight.dims.len()
+                && dims.iter().zip(&weight.dims).all(|(dim, given)| dim.is_none_or(|dim| dim == *given)))
+        {
+            let (wanted, given) = (shown(&dims), &weight.dims);
+            let message = format!("variable '{label}' has shape {wanted}, its data have shape {given:?}");
+            return Err(fail(message));
+        }
+        // The label is the name of the data, unless the tensor has this name already.
+        let id = if call.graph.tensor_name(tensor) == label {
+            id
+        } else {
+            let segment = call.out.names.texts.intern(label);
+            call.out.names.values.child(NameId::ROOT, segment, 0, true)
+        };
+        let value = call.out.initializer(id, weight.element, &weight.dims, weight.bytes);
+        self.labels.insert(label.to_owned(), value.clone());
+        Ok(value)
+    }
+}
+
+fn shown(dims: &Dims) -> String {
+    let items: Vec<String> = dims.iter().map(|dim| dim.map_or("?".to_owned(), |dim| dim.to_string())).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The element type of a source: that of its declaration, or of an attribute of tract's operations.
+fn element_of_source(call: &Call, tensor: TensorId) -> Option<Element> {
+    let declared = call.graph.tensors[tensor.index()].dtype.and_then(Element::of);
+    let Ok(name) = call.text("datum_type") else { return declared };
+    match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
+        "f16" | "f32" | "f64" => Some(Element::Float),
+        "bool" => Some(Element::Bool),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(Element::Int),
+        _ => declared,
+    }
+}
+
+/// The symbols among the extents of an input.
+fn symbols(call: &Call) -> Vec<Option<String>> {
+    let Some(Argument::Array(items)) = call.graph.attribute(call.operation, "shape") else { return Vec::new() };
+    let symbol = |item: &Argument| match item {
+        Argument::Symbol(symbol) => Some(symbol.to_string()),
+        _ => None,
+    };
+    items.iter().map(symbol).collect()
+}
+
+/// `constant`
+fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
+    let dims = call.ints("shape")?;
+    let unread = || Refused::meaning("`constant` has values that are no numbers");
+    let number = |item: &Argument| match item {
+        Argument::Int(item) => Some((Element::Int, *item as f64)),
+        Argument::Scalar(item) => Some((Element::Float, *item)),
+        Argument::Logical(item) => Some((Element::Bool, f64::from(u8::from(*item)))),
+        _ => None,
+    };
+    let (given, items): (Element, Vec<f64>) = match call.graph.attribute(call.operation, "value") {
+        Some(Argument::Integers(items)) if integers(call, tensor) => {
+            return exact(call, id, &dims, items);
+        }
+        Some(Argument::Integers(items)) => (Element::Int, items.iter().map(|item| *item as f64).collect()),
+        Some(Argument::Scalars(items)) => (Element::Float, items.to_vec()),
+        Some(Argument::Array(items)) => {
+            let items = items.iter().map(number).collect::<Option<Vec<_>>>().ok_or_else(unread)?;
+            let first = items.first().map_or(Element::Float, |item| item.0);
+            (first, items.into_iter().map(|item| item.1).collect())
+        }
+        Some(item) => number(item).map(|(element, item)| (element, vec![item])).ok_or_else(unread)?,
+        None => return Err(unread()),
+    };
+    let element = call.graph.tensors[tensor.index()].dtype.and_then(Element::of).unwrap_or(given);
+    filled(call, id, element, &dims, items.len(), |i| element.bytes(&[items[i]]))
+}
+
+fn integers(call: &Call, tensor: TensorId) -> bool {
+    call.graph.tensors[tensor.index()].dtype.and_then(Element::of).is_none_or(|element| element == Element::Int)
+}
+
+/// A constant of integers, which may need all 64 bits.
+fn exact(call: &mut Call, id: NameId, dims: &[i64], items: &[i64]) -> Made<Value> {
+    filled(call, id, Element::Int, dims, items.len(), |i| items[i].to_le_bytes().to_vec())
+}
+
+/// A constant tensor of items, or of one item that is repeated.
+fn filled(
+    call: &mut Call,
+    id: NameId,
+    element: Element,
+    dims: &[i64],
+    given: usize,
+    item: impl Fn(usize) -> Vec<u8>,
+) -> Made<Value> {
+    let volume = dims.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent).filter(|all| *all >= 0));
+    let wrong = || Refused::meaning(format!("`constant` of shape {dims:?} has {given} values"));
+    let volume = volume.ok_or_else(wrong)?;
+    if given == 1 && volume > MOST_FILLED {
+        let shape = call.out.list("shape", dims);
+        let tensor = Tensor {
+            dims: [1].into_iter().collect(),
+            data_type: Some(element.number()),
+            rest: Some(Box::new(vec![super::emit::raw(item(0).into())])),
+            ..Tensor::default()
+        };
+        let value = crate::onnx::model::AttributeValue::Tensor(Box::new(tensor));
+        let made = call.node("ConstantOfShape", &[&shape], vec![("value", value)]);
+        call.out.end(&[made], &[id]);
+        return Ok(Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) });
+    }
+    let bytes: Vec<u8> = match given {
+        1 => (0..volume).flat_map(|_| item(0)).collect(),
+        given if given as i64 == volume => (0..given).flat_map(item).collect(),
+        _ => return Err(wrong()),
+    };
+    Ok(call.out.initializer(id, element, dims, bytes.into()))
+}
+
+/// A value for a tensor whose operation was refused.
+pub(super) fn invented(graph: &Graph, tensor: TensorId) -> Value {
+    let of = &graph.tensors[tensor.index()];
+    let element = of.dtype.and_then(Element::of).unwrap_or(Element::Float);
+    Value { id: of.name, element, dims: dims_of(graph, tensor) }
+}
+
+/// The bytes of a constant tensor.
+pub(super) fn bytes(tensor: &Tensor) -> usize {
+    tensor.rest.iter().flat_map(|fields| fields.iter()).map(|field| field.bytes.len()).sum()
+}
+
+fn info(id: NameId, element: Element, extents: Option<Vec<Extent>>) -> ValueInfo {
+    let dim = |extent: Extent| Dim { extent, rest: None };
+    let shape = extents.map(|extents| Shape { dims: extents.into_iter().map(dim).collect(), rest: None });
+    let form = TypeForm::Tensor(TensorType { element: Some(element.number()), shape, rest: None });
+    ValueInfo { name: Some(id), ty: Some(Type { form, rest: None }), rest: None }
+}
+
+/// The outputs of the model. A constant tensor or an input that is one is copied.
+pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<Value>]) -> Vec<ValueInfo> {
+    let mut found = Vec::new();
+    for output in &graph.outputs {
+        let Some(value) = values[output.index()].clone() else { continue };
+        let id = graph.tensors[output.index()].name;
+        let extents = value
+            .dims
+            .as_ref()
+            .map(|dims| dims.iter().map(|extent| extent.map_or(Extent::Unknown, Extent::Value)).collect());
+        if value.id != id {
+            out.begin(id);
+            out.end(std::slice::from_ref(&value), &[id]);
+        }
+        found.push(info(id, value.element, extents));
+    }
+    found
+}

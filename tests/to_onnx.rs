@@ -1,0 +1,144 @@
+//! Documents, models and networks with loops, written as models of ONNX by the command.
+#![cfg(all(feature = "cli", feature = "onnx"))]
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use nnef_flatten::tensor::Tensor;
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).output().unwrap()
+}
+
+fn done(args: &[&str]) -> String {
+    let output = run(args);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{args:?}\n{told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn codes(args: &[&str]) -> Vec<String> {
+    let output = run(&[args, &["--message-format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    let line = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    let all = told.lines().map(line).filter(|found| found["severity"] == "error");
+    all.map(|found| found["code"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A model with a convolution whose data lie in a folder of it.
+fn folder(root: &Path) -> String {
+    let text = "version 1.0;
+graph Net( image ) -> ( class )
+{
+    image = external(shape = [1, 2, 4, 4]);
+    w = variable(shape = [3, 2, 3, 3], label = 'stem/conv.w');
+    b = variable(shape = [1, 3], label = 'stem/conv.b');
+    stem = conv(image, w, b);
+    class = softmax(relu_layer);
+}
+"
+    .replace("    class = softmax(relu_layer);", "    active = relu(stem);\n    class = softmax(active);");
+    fs::create_dir(root.join("stem")).unwrap();
+    fs::write(root.join("graph.nnef"), text).unwrap();
+    let write = |name: &str, shape: &[usize]| {
+        let count = shape.iter().product::<usize>();
+        let items: Vec<f64> = (0..count).map(|i| i as f64 / 4.0).collect();
+        fs::write(root.join(name), Tensor::scalars(shape, items).unwrap().to_dat().unwrap()).unwrap();
+    };
+    write("stem/conv.w.dat", &[3, 2, 3, 3]);
+    write("stem/conv.b.dat", &[1, 3]);
+    root.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_model_folder_becomes_a_model() {
+    let place = tempfile::tempdir().unwrap();
+    let model = folder(place.path());
+    let text = done(&[&model, "--to", "onnxtxt"]);
+    for part in [
+        "    ir_version: 10,\n    opset_import: [\"\": 22],\n    producer_name: \"nnef-flatten\",\n",
+        "\nNet (float[1, 2, 4, 4] image) => (float[1, 3, 4, 4] class)\n",
+        "float[3, 2, 3, 3] \"stem/conv.w\" = {0.0, 0.25, 0.5,",
+        "float[3] \"stem/conv.b\" = {0.0, 0.25, 0.5}",
+        "stem = Conv <kernel_shape: ints = [3, 3], pads: ints = [1, 1, 1, 1]> (image, \"stem/conv.w\", \"stem/conv.b\")",
+        "class = Softmax <axis: int = 1> (active)",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // The ending says the notation; protobuf and text are one model; the same bytes come every time.
+    let file = place.path().join("net.onnx");
+    let file = file.to_str().unwrap();
+    assert_eq!(done(&[&model, "-o", file]), "");
+    let first = fs::read(file).unwrap();
+    assert_eq!(done(&[file, "--to", "onnxtxt"]), text);
+    assert_eq!(done(&[&model, "-o", file]), "");
+    assert_eq!(fs::read(file).unwrap(), first);
+    // An archive of the model gives the same.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let archive = elsewhere.path().join("net.tgz");
+    let archive = archive.to_str().unwrap();
+    done(&[&model, "-o", archive]);
+    assert_eq!(done(&[archive, "--to", "onnxtxt"]), text);
+}
+
+#[test]
+fn what_cannot_be_said_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let model = folder(place.path());
+    let refused = |body: &str| {
+        let file = place.path().join("refused.nnef");
+        let text = format!("version 1.0;\ngraph G( x ) -> ( y )\n{{\n    x = external(shape = [2, 3]);\n{body}}}\n");
+        fs::write(&file, text).unwrap();
+        codes(&[file.to_str().unwrap(), "--to", "onnxtxt"])
+    };
+    assert_eq!(refused("    y = vendor_operation(x);\n"), ["E2090"]);
+    assert_eq!(refused("    v = variable(shape = [2, 3], label = 'v');\n    y = update(v, x);\n"), ["E2092", "E2090"]);
+    assert_eq!(refused("    y = tile(x, repeats = [n, 1]);\n").len(), 1);
+    fs::write(place.path().join("stem/conv.b.dat"), "no data").unwrap();
+    assert_eq!(codes(&[&model, "--to", "onnxtxt"]), ["E2092"]);
+    fs::remove_file(place.path().join("stem/conv.b.dat")).unwrap();
+    assert_eq!(codes(&[&model, "--to", "onnxtxt"]), ["E2092"]);
+}
+
+#[test]
+fn unknown_ranks_are_told() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("ranks.nnef");
+    let text = "version 1.0;
+fragment mystery( x: tensor<scalar> ) -> ( y: tensor<scalar> );
+graph G( x ) -> ( y )
+{
+    x = external(shape = [2, 3]);
+    y = reshape(x, shape = [3, 2], axis_start = 1, axis_count = 5);
+}
+";
+    fs::write(&file, text).unwrap();
+    assert!(!codes(&[file.to_str().unwrap(), "--to", "onnxtxt"]).is_empty());
+}
+
+#[test]
+fn documents_of_2017_are_migrated() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("old.nnef");
+    fs::write(&file, "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2, 3])\n    y = idn(x)\n}\n")
+        .unwrap();
+    let text = done(&[file.to_str().unwrap(), "--to", "onnxtxt"]);
+    assert!(text.contains("y = Identity (x)"), "{text}");
+}
+
+#[test]
+fn models_of_real_networks_are_translated() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
+    for name in ["tiny_cnn", "tiny_gru"] {
+        let model = models.join(name);
+        if !model.exists() {
+            println!("skipped: {name} is not there");
+            continue;
+        }
+        let text = done(&["-q", "--unroll", "--to", "onnxtxt", model.to_str().unwrap()]);
+        assert!(text.contains("network (float[1, "), "{name}");
+    }
+}
