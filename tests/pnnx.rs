@@ -112,6 +112,13 @@ fn what_nnef_cannot_say_is_refused_by_name() {
 }
 
 #[test]
+fn expressions_are_written_as_onnx() {
+    let text = done(&["expr", "--to", "onnxtxt", "--", "mul(add(@0,@1),2)"], "");
+    assert!(text.contains("= Add (x0, x1)") && text.contains("= Mul ("), "{text}");
+    assert!(done(&["--from", "onnxtxt", "--to", "json", "-"], &text).contains("Mul"));
+}
+
+#[test]
 fn lower_ranks_get_axes_in_front() {
     let text = done(&["expr", "--to", "nnef", "--shape", "2,3", "--shape", "3", "--", "add(@0,mul(@1,2))"], "");
     assert!(text.contains("y_unsqueeze1 = unsqueeze(y_mul1, axes = [0]);\n    y = add(x0, y_unsqueeze1);"), "{text}");
@@ -284,7 +291,8 @@ fn operators_are_lowered() {
     use nnef_flatten::eval::Evaluator;
     use nnef_flatten::tensor::Tensor;
     use nnef_flatten::{Graph, Lower, Options};
-    let cases: &[(&str, &[usize], &str, &[usize], &[f64])] = &[
+    type Case<'a> = (&'a str, &'a [usize], &'a str, &'a [usize], &'a [f64]);
+    let cases: &[Case] = &[
         ("F.relu", &[2, 3], "", &[2, 3], &[1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
         ("F.relu6", &[6], "", &[6], &[1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
         ("F.leaky_relu", &[6], "negative_slope=0.5", &[6], &[1.0, -1.0, 3.0, -2.0, 5.0, -3.0]),
@@ -358,7 +366,8 @@ fn operators_with_data_are_lowered() {
         ("bias", &[2], &[1.0, -1.0]),
     ];
     let window: Data = &[("weight", &[1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0])];
-    let cases: &[(&str, &[usize], &str, Data, &[usize], &[f64])] = &[
+    type Case<'a> = (&'a str, &'a [usize], &'a str, Data<'a>, &'a [usize], &'a [f64]);
+    let cases: &[Case] = &[
         ("nn.BatchNorm2d", &[1, 2, 1, 1], "eps=0.0", norm, &[1, 2, 1, 1], &[1.5, -7.0]),
         ("nn.LayerNorm", &[1, 2], "eps=0.0 normalized_shape=(2)", &norm[2..], &[1, 2], &[3.0, -4.0]),
         ("nn.PReLU", &[1, 2], "", &[("weight", &[1], &[0.25])], &[1, 2], &[1.0, -0.5]),

@@ -29,7 +29,7 @@ pub(crate) struct Expr {
     /// An expression, whatever it begins with.
     #[arg(last = true, value_name = "TEXT", hide = true, conflicts_with = "text")]
     pub(crate) literal: Option<String>,
-    /// The form of the answer; nnef and pictures are of the expression as primitive operations
+    /// The form of the answer; nnef, onnxtxt and pictures are of the expression as primitive operations
     /// [default: text].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<ExprTo>,
@@ -75,6 +75,8 @@ pub(crate) enum ExprTo {
     Json,
     /// A flat graph.
     Nnef,
+    /// The same as a model of ONNX, as text.
+    Onnxtxt,
     /// A picture of that graph in the notation of Graphviz.
     Dot,
     /// A picture of that graph.

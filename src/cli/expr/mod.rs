@@ -16,11 +16,13 @@ use crate::pnnx::tree::Expression;
 use crate::source::{FileId, Location, Sources, Span, json as reader};
 use crate::tensor::usage::Usage;
 use crate::tensor::{Tensor, json as tensors};
+use crate::write::Notation;
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
 use super::io::{self, Unread};
 use super::report::Reporter;
+use super::to_onnx::ToOnnx;
 use super::{RunResult, Status, flatten};
 
 /// Answers what is asked about an expression, or fuses a document.
@@ -47,6 +49,7 @@ pub(crate) fn run(arguments: &args::Expr, language: &Language, reporter: &mut Re
 struct Asked {
     sources: Sources,
     file: FileId,
+    language: Language,
     options: Options,
     usage: Usage,
     /// The operands of each set.
@@ -78,7 +81,7 @@ impl Asked {
         let limits = language.limits.evaluation();
         let usage = Usage::new(limits.max_work, limits.max_items);
         let sets = arguments.inputs.as_deref().map(|path| operands(path, arguments, language)).transpose()?;
-        Ok(Asked { sources, file, options, usage, sets, batch: arguments.batch.is_some() })
+        Ok(Asked { sources, file, language: language.clone(), options, usage, sets, batch: arguments.batch.is_some() })
     }
 
     /// The answer, unless the text is refused.
@@ -97,7 +100,7 @@ impl Asked {
             }
         };
         match arguments.to {
-            Some(to @ (ExprTo::Nnef | ExprTo::Dot | ExprTo::Svg)) => {
+            Some(to @ (ExprTo::Nnef | ExprTo::Onnxtxt | ExprTo::Dot | ExprTo::Svg)) => {
                 self.expanded(&parsed.expression, arguments, to, found)
             }
             to => {
@@ -167,6 +170,19 @@ impl Asked {
             }
         };
         let mut text = Vec::new();
+        if to == ExprTo::Onnxtxt {
+            let model = Notation::named("onnxtxt").and_then(|to| ToOnnx::with_data(to, &self.language, || None))?;
+            return match model.encode(&graph) {
+                Ok((text, warnings)) => {
+                    found.extend(warnings);
+                    Some(text)
+                }
+                Err(errors) => {
+                    found.extend(errors);
+                    None
+                }
+            };
+        }
         let written = match to {
             ExprTo::Dot | ExprTo::Svg => match Picture::new(&graph, &self.sources) {
                 Some(picture) if to == ExprTo::Dot => picture.write_dot(&mut text),
