@@ -17,6 +17,7 @@ const PAGES: &[&str] = &[
     "docs/layouts.md",
     "docs/loops.md",
     "docs/models.md",
+    "docs/onnx.md",
     "docs/performance.md",
     "docs/pictures.md",
     "docs/pnnx.md",
