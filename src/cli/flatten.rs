@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::layout::Removed;
+use crate::model;
 use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
@@ -35,25 +36,7 @@ pub(crate) fn run(
     language.usable()?;
     one_stream(output)?;
     if language.from == Some(args::From::Loops) {
-        let (sources, net, mut result) = match loops::process(input, language) {
-            Ok(processed) => processed,
-            Err(unread) => return report_unread(unread, reporter),
-        };
-        let whole = target.map(Whole::without_data);
-        let removed = drop_bitcasts(output, &mut result, reporter);
-        let target = match ToOnnx::new(to, language, None) {
-            Ok(model) => Target { output, to, whole, model },
-            Err(unread) => return report_unread(unread, reporter),
-        };
-        return finish(&sources, result, target, reporter, |graph, reporter| {
-            if output.stats {
-                stats::tell(None, graph, removed, reporter);
-            }
-            match net.filter(|_| verification.verify) {
-                Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
-                None => Ok(true),
-            }
-        });
+        return network(input, (language, output, verification), (to, target), reporter);
     }
     let opened = models::open(input, &language.limits).and_then(|opened| {
         let processed = process(opened.input, language, to)?;
@@ -84,6 +67,34 @@ pub(crate) fn run(
             stats::tell(before, graph, removed, reporter);
         }
         Ok(verified)
+    })
+}
+
+/// Flattens a network with loops.
+fn network(
+    input: &Path,
+    (language, output, verification): (&Language, &args::Output, &args::Verification),
+    (to, target): (&Notation, Option<model::Target>),
+    reporter: &mut Reporter,
+) -> RunResult {
+    let (sources, net, mut result) = match loops::process(input, language) {
+        Ok(processed) => processed,
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    let whole = target.map(Whole::without_data);
+    let removed = drop_bitcasts(output, &mut result, reporter);
+    let target = match ToOnnx::new(to, language, None) {
+        Ok(model) => Target { output, to, whole, model },
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    finish(&sources, result, target, reporter, |graph, reporter| {
+        if output.stats {
+            stats::tell(None, graph, removed, reporter);
+        }
+        match net.filter(|_| verification.verify) {
+            Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
+            None => Ok(true),
+        }
     })
 }
 

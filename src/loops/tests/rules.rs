@@ -245,7 +245,10 @@ fn every_code_of_a_rule_has_an_example() {
         let table = if code.severity(false) == Severity::Error { BROKEN } else { STRICT };
         table.iter().any(|(of, ..)| rule == Some(*of))
     };
-    for code in Code::ALL.iter().filter(|code| code.rule().is_some_and(|rule| rule.starts_with("E-"))) {
+    // Expressions of PNNX have rules of such names, too.
+    let of_loops =
+        |code: &&Code| code.as_str().starts_with("E09") && code.rule().is_some_and(|rule| rule.starts_with("E-"));
+    for code in Code::ALL.iter().filter(of_loops) {
         assert!(broken(code), "{}", code.as_str());
     }
 }

@@ -204,18 +204,7 @@ impl<'f> Expansion<'f> {
             collected.push(results[1 + count..].into());
             trip += 1;
         }
-        for (value, output) in state.iter().zip(&flow.outputs) {
-            self.copy_value(*value, *output, call, target)?;
-        }
-        let scans = flow.outputs.iter().skip(count).enumerate().filter(|(_, output)| **output != NameId::ROOT);
-        for (i, &output) in scans {
-            let items: Values = collected.iter().filter_map(|values| values.get(i).copied()).collect();
-            if items.is_empty() {
-                return Ok(Err("it has no trips, and the shape of what it collects is not known".to_owned()));
-            }
-            self.stack(&items, 0, output, call, target, imports)?;
-        }
-        Ok(Ok(()))
+        self.finish_loop(flow, (&state, &collected), |_| (0, false), call, target, imports)
     }
 
     fn unrolled_scan(
@@ -266,19 +255,34 @@ impl<'f> Expansion<'f> {
             state = results[..count].into();
             collected.push(results[count..].into());
         }
+        let placed = |i: usize| (at(&output_axes, i), at(&output_directions, i) == 1);
+        self.finish_loop(flow, (&state, &collected), placed, call, target, imports)
+    }
+
+    /// Makes the outputs of a loop: the last values of its state, and what it collects, along axes and in orders.
+    fn finish_loop(
+        &mut self,
+        flow: &Flow,
+        (state, collected): (&Values, &[Values]),
+        placed: impl Fn(usize) -> (i64, bool),
+        call: Call,
+        target: &mut Target,
+        imports: &mut Imports,
+    ) -> Expand<Result<(), Stays>> {
         for (value, output) in state.iter().zip(&flow.outputs) {
             self.copy_value(*value, *output, call, target)?;
         }
-        let scans = flow.outputs.iter().skip(count).enumerate().filter(|(_, output)| **output != NameId::ROOT);
-        for (i, &output) in scans {
+        let scans = flow.outputs.iter().skip(state.len()).enumerate();
+        for (i, &output) in scans.filter(|(_, output)| **output != NameId::ROOT) {
             let mut items: Values = collected.iter().filter_map(|values| values.get(i).copied()).collect();
             if items.is_empty() {
                 return Ok(Err("it has no trips, and the shape of what it collects is not known".to_owned()));
             }
-            if at(&output_directions, i) == 1 {
+            let (axis, reversed) = placed(i);
+            if reversed {
                 items.reverse();
             }
-            self.stack(&items, at(&output_axes, i), output, call, target, imports)?;
+            self.stack(&items, axis, output, call, target, imports)?;
         }
         Ok(Ok(()))
     }
