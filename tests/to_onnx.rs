@@ -142,3 +142,12 @@ fn models_of_real_networks_are_translated() {
         assert!(text.contains("network (float[1, "), "{name}");
     }
 }
+
+#[test]
+fn models_of_onnx_are_not_written_in_notations_of_nnef_operations() {
+    for to in ["nnef", "nnef-draft", "pnnx"] {
+        let output = run(&["--to", to, "examples/onnx/dense.onnxtxt"]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{to}");
+    }
+    assert!(done(&["--to", "json", "examples/onnx/dense.onnxtxt"]).starts_with("{\"name\""));
+}

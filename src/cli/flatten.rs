@@ -55,7 +55,7 @@ pub(crate) fn run(
         Err(unread) => return report_unread(unread, reporter),
     };
     let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph));
-    let target = match ToOnnx::new(to, language, graph) {
+    let target = match ToOnnx::of_input(to, language, graph) {
         Ok(model) => Target { output, to, whole, model },
         Err(unread) => return report_unread(unread, reporter),
     };
@@ -83,10 +83,7 @@ fn network(
     };
     let whole = target.map(Whole::without_data);
     let removed = drop_bitcasts(output, &mut result, reporter);
-    let target = match ToOnnx::new(to, language, None) {
-        Ok(model) => Target { output, to, whole, model },
-        Err(unread) => return report_unread(unread, reporter),
-    };
+    let target = Target { output, to, whole, model: ToOnnx::new(to, language, None) };
     finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
             stats::tell(None, graph, removed, reporter);
@@ -317,6 +314,7 @@ fn write(
     let mut content = |out: &mut dyn std::io::Write| match (to.writer, picture, encoded) {
         (Writer::Picture(write), Some(picture), _) => write(picture, out),
         (Writer::Graph(write), ..) => write(graph, output.threads, out),
+        (Writer::Pnnx(write), ..) => write(graph, out),
         (Writer::Onnx(_), _, Some(encoded)) => out.write_all(encoded),
         _ => Ok(()),
     };

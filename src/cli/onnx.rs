@@ -13,7 +13,7 @@ use crate::{Graph, Options};
 use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, stats};
+use super::{Failure, RunResult, Status, flatten, stats, to_onnx};
 
 /// The form of an input that is a model of ONNX: the one that is named, or that of the ending of the file.
 pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
@@ -102,7 +102,7 @@ pub(crate) fn run(
             Ok(true)
         });
     };
-    let encoded = document.and_then(|document| encode(&document, to, language, &mut diagnostics));
+    let encoded = document.and_then(|document| diagnostics.take(to_onnx::encode(&document, to, language.strict)));
     reporter.all(&sources, diagnostics);
     if let Some(graph) = &graph {
         tell_stats(graph, reporter);
@@ -122,32 +122,8 @@ pub(crate) fn run(
 
 /// Expands calls; none where that fails.
 fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
-    match document.flatten(options) {
-        Ok(warnings) => {
-            found.extend(warnings);
-            Some(document)
-        }
-        Err(errors) => {
-            found.extend(errors);
-            None
-        }
-    }
-}
-
-fn encode(document: &Document, to: OnnxForm, language: &Language, found: &mut Diagnostics) -> Option<Vec<u8>> {
-    match to {
-        OnnxForm::Protobuf => Some(document.to_protobuf()),
-        OnnxForm::Text => match document.to_text(language.strict) {
-            Ok((text, warnings)) => {
-                found.extend(warnings);
-                Some(text.into_bytes())
-            }
-            Err(errors) => {
-                found.extend(errors);
-                None
-            }
-        },
-    }
+    let flattened = document.flatten(options);
+    found.take(flattened.map(|warnings| (document, warnings)))
 }
 
 /// The notation of the result.
@@ -156,8 +132,12 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
         true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
         false => Some(flatten::notation(output, false)?),
     };
-    let Some(to) = to.filter(|to| to.dialect.is_none()) else {
-        return Err(Failure::Message("models of ONNX are not written as NNEF".to_owned()));
+    // Their operations are those of NNEF.
+    let foreign = |to: &&Notation| to.dialect.is_some() || matches!(to.writer, Writer::Pnnx(_));
+    let Some(to) = to.filter(|to| !foreign(to)) else {
+        return Err(Failure::Message(
+            "models of ONNX are written as onnx or onnxtxt, or told as json or a picture".to_owned(),
+        ));
     };
     if let Writer::Onnx(form) = to.writer {
         flatten::fits_stdout(form, output)?;

@@ -1,15 +1,14 @@
 //! Files of PNNX on the command line: flattening, evaluation and checks.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::Evaluator;
 use crate::model::Model as Stored;
 use crate::pnnx::data::Archive;
 use crate::pnnx::import::Weights;
 use crate::pnnx::model::Model;
 use crate::source::{FileId, Location, Sources, Span};
-use crate::tensor::Tensor;
 use crate::write::Writer;
 use crate::{Graph, Lower, Options};
 
@@ -49,11 +48,9 @@ fn data_path(input: &Path) -> Option<PathBuf> {
 fn read(input: &Path, language: &Language, options: &Options) -> Result<Read, Unread> {
     let text = io::read(input, options.max_text)?;
     let mut sources = Sources::new();
-    let file = sources.add(text.name, text.text.clone());
-    let (model, mut found) = match Model::read(&text.text, file, options.strict) {
-        Ok((model, found)) => (Some(model), found),
-        Err(errors) => (None, errors),
-    };
+    let file = sources.add(text.name, text.text);
+    let mut found = Diagnostics::new(options.strict);
+    let model = found.take(Model::read(sources.file(file).text(), file, options.strict));
     let mut archive = None;
     if let (Some(model), Some(path)) = (&model, data_path(input).filter(|path| path.is_file())) {
         let (name, bytes) = io::read_bytes(&path, language.limits.arrays())?;
@@ -83,15 +80,10 @@ type Expanded = (Sources, Result<(Graph, Diagnostics), Diagnostics>, Weights);
 fn expanded(read: Read, options: &Options) -> Expanded {
     let Read { sources, file, model, archive, mut found } = read;
     let Some(model) = model.filter(|_| !found.has_errors()) else { return (sources, Err(found), Weights::default()) };
-    match model.graph(file, options) {
-        Ok((graph, members, warnings)) => {
-            found.extend(warnings);
-            (sources, Ok((graph, found)), Weights { archive, members })
-        }
-        Err(errors) => {
-            found.extend(errors);
-            (sources, Err(found), Weights::default())
-        }
+    let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
+    match found.take(graph) {
+        Some((graph, members)) => (sources, Ok((graph, found)), Weights { archive, members }),
+        None => (sources, Err(found), Weights::default()),
     }
 }
 
@@ -123,7 +115,7 @@ pub(crate) fn run(
     usable(language, verification)?;
     let target = models::target(flatten::path(output), output.to)?;
     let to = flatten::notation(output, target.is_some())?;
-    if to.name == "pnnx" {
+    if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
     if let Writer::Onnx(form) = to.writer {
@@ -142,9 +134,11 @@ pub(crate) fn run(
     let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
     let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
     let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
-    let mut data = data.map_err(|error| Failure::Message(error.to_string()))?;
-    let model = ToOnnx::with_data(to, language, || data.take());
-    let whole = target.filter(|_| result.is_ok()).map(|target| Whole::with_data(target, data));
+    let data = data.map_err(|error| Failure::Message(error.to_string()))?;
+    let (whole, model) = match target {
+        Some(target) => (Some(Whole::with_data(target, data)), None),
+        None => (None, ToOnnx::new(to, language, data.map(Rc::new))),
+    };
     let target = flatten::Target { output, to, whole, model };
     flatten::finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
@@ -177,20 +171,9 @@ fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let model = model.filter(|_| !found.has_errors()).and_then(|model| {
-        if options.lower == Lower::None {
-            return Some(model);
-        }
-        match model.flattened(file, &options) {
-            Ok((model, warnings)) => {
-                found.extend(warnings);
-                Some(model)
-            }
-            Err(errors) => {
-                found.extend(errors);
-                None
-            }
-        }
+    let model = model.filter(|_| !found.has_errors()).and_then(|model| match options.lower {
+        Lower::None => Some(model),
+        _ => found.take(model.flattened(file, &options)),
     });
     reporter.all(&sources, found);
     reporter.summary();
@@ -225,35 +208,13 @@ pub(crate) fn evaluate(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, result, weights) = expanded(read, &options);
-    let graph = match result {
-        Ok((graph, warnings)) => {
-            reporter.all(&sources, warnings);
-            graph
-        }
-        Err(errors) => {
-            reporter.all(&sources, errors);
-            reporter.summary();
-            return Ok(Status::Refused);
-        }
-    };
+    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
-    match Evaluator::with_limits(language.limits.evaluation()).run(&graph, &inputs, &weights) {
-        Ok(evaluation) => {
-            reporter.summary();
-            let outputs: Vec<(String, &Tensor)> =
-                evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-            tensors::write(&outputs, path, to).map(|()| Status::Done)
-        }
-        Err(error) => {
-            reporter.one(&sources, &error.diagnostic(&graph));
-            reporter.summary();
-            Ok(Status::Refused)
-        }
-    }
+    super::run::evaluate(&graph, (&inputs, &weights), &sources, (path, to), language, reporter)
 }
 
 /// Refuses options that mean nothing for files of PNNX.

@@ -59,6 +59,21 @@ impl Reporter {
         }
     }
 
+    /// Reports what a stage found, and gives its result. Where there is none, that was all.
+    pub(crate) fn accepted<T>(&mut self, sources: &Sources, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
+        match stage {
+            Ok((result, warnings)) => {
+                self.all(sources, warnings);
+                Some(result)
+            }
+            Err(errors) => {
+                self.all(sources, errors);
+                self.summary();
+                None
+            }
+        }
+    }
+
     /// Reports one diagnostic.
     pub(crate) fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
         if diagnostic.is_error() {

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::eval::Evaluator;
+use crate::Graph;
+use crate::eval::{Evaluator, Variables};
+use crate::source::Sources;
 use crate::tensor::Tensor;
 
 use super::args::{self, Language};
@@ -49,17 +51,7 @@ fn document(
         Ok(opened) => opened,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let graph = match result {
-        Ok((graph, warnings)) => {
-            reporter.all(document.sources(), warnings);
-            graph
-        }
-        Err(errors) => {
-            reporter.all(document.sources(), errors);
-            reporter.summary();
-            return Ok(Status::Refused);
-        }
-    };
+    let Some(graph) = reporter.accepted(document.sources(), result) else { return Ok(Status::Refused) };
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,
@@ -69,8 +61,20 @@ fn document(
         Ok(data) => data,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let evaluator = Evaluator::with_limits(language.limits.evaluation());
-    match evaluator.run(&graph, &inputs, &*tensors::variables(data.as_deref())) {
+    let variables = tensors::variables(data.as_deref());
+    evaluate(&graph, (&inputs, &*variables), document.sources(), (path, to), language, reporter)
+}
+
+/// Evaluates a graph and writes its outputs.
+pub(super) fn evaluate(
+    graph: &Graph,
+    (inputs, variables): (&[(String, Tensor)], &dyn Variables),
+    sources: &Sources,
+    (path, to): (Option<&Path>, args::RunTo),
+    language: &Language,
+    reporter: &mut Reporter,
+) -> RunResult {
+    match Evaluator::with_limits(language.limits.evaluation()).run(graph, inputs, variables) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =
@@ -78,7 +82,7 @@ fn document(
             tensors::write(&outputs, path, to).map(|()| Status::Done)
         }
         Err(error) => {
-            reporter.one(document.sources(), &error.diagnostic(&graph));
+            reporter.one(sources, &error.diagnostic(graph));
             reporter.summary();
             Ok(Status::Refused)
         }

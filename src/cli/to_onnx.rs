@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::Graph;
 use crate::diagnostics::Diagnostics;
 use crate::model::Model;
+use crate::onnx::Document;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
 use crate::tensor::DType;
 use crate::write::{Notation, OnnxForm, Writer};
@@ -23,24 +24,21 @@ pub(crate) struct ToOnnx {
 }
 
 impl ToOnnx {
-    /// None unless the notation is one of ONNX. The data of a graph's variables are those of its input.
-    pub(crate) fn new(
+    /// None unless the notation is one of ONNX. The data are those of the graph's variables.
+    pub(crate) fn new(to: &Notation, language: &Language, data: Option<Rc<Model>>) -> Option<Self> {
+        let Writer::Onnx(form) = to.writer else { return None };
+        Some(ToOnnx { form, data, strict: language.strict })
+    }
+
+    /// The same with the data of the graph's input.
+    pub(crate) fn of_input(
         to: &Notation,
         language: &Language,
         source: Option<(&Origin, &Graph)>,
     ) -> Result<Option<Self>, Unread> {
-        let Writer::Onnx(form) = to.writer else { return Ok(None) };
-        let data = match source {
-            Some((origin, graph)) => models::data(origin, &[graph], &language.limits)?,
-            None => None,
-        };
-        Ok(Some(ToOnnx { form, data, strict: language.strict }))
-    }
-
-    /// The same with the data of a model that is open.
-    pub(crate) fn with_data(to: &Notation, language: &Language, data: impl FnOnce() -> Option<Model>) -> Option<Self> {
-        let Writer::Onnx(form) = to.writer else { return None };
-        Some(ToOnnx { form, data: data().map(Rc::new), strict: language.strict })
+        let source = source.filter(|_| matches!(to.writer, Writer::Onnx(_)));
+        let data = source.map(|(origin, graph)| models::data(origin, &[graph], &language.limits)).transpose()?;
+        Ok(Self::new(to, language, data.flatten()))
     }
 
     /// The bytes of the model, with warnings.
@@ -50,10 +48,19 @@ impl ToOnnx {
     /// Why there is none.
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
-        match self.form {
-            OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(self.strict))),
-            OnnxForm::Text => document.to_text(self.strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
-        }
+        encode(&document, self.form, self.strict)
+    }
+}
+
+/// The bytes of a model in a form, with warnings.
+///
+/// # Errors
+///
+/// What the form cannot say.
+pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+    match form {
+        OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
+        OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
     }
 }
 

@@ -228,6 +228,16 @@ impl Diagnostics {
         }
     }
 
+    /// Appends what a later stage found, and gives its result, if there is one.
+    pub(crate) fn take<T>(&mut self, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
+        let (result, found) = match stage {
+            Ok((result, found)) => (Some(result), found),
+            Err(found) => (None, found),
+        };
+        self.extend(found);
+        result
+    }
+
     /// The diagnostics that are kept, sorted by file and position, without duplicates.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|d| (d.at.file, d.at.span.start, d.at.span.end, d.code));

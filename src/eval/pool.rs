@@ -5,7 +5,8 @@ use ndarray::ArrayD;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::reduce::greater;
-use super::window::{Border, Direction, Pair, Windows};
+use super::window::{Direction, Pair, Windows};
+use crate::graph::border::Border;
 use crate::tensor::Tensor;
 
 /// An input, and the windows over it.

@@ -4,7 +4,8 @@ use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::window::{Border, advance};
+use super::window::{self, advance};
+use crate::graph::border::Border;
 use crate::tensor::Tensor;
 
 /// The correspondence between positions of the output and of the input.
@@ -87,7 +88,7 @@ pub(crate) fn multilinear_upsample(call: &Call) -> KernelResult {
         let rank = input.ndim();
         return Err(EvalError::shapes(format!("`factor` {factor:?} of `{name}` does not fit an input of rank {rank}")));
     }
-    let (method, border) = (Method::read(call)?, Border::read(call)?);
+    let (method, border) = (Method::read(call)?, window::border(call)?);
     let extents = &input.shape()[2..];
     let space: Option<Vec<usize>> =
         extents.iter().zip(&factor).map(|(extent, factor)| extent.checked_mul(*factor)).collect();

@@ -8,7 +8,8 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::reduce::greater;
 use super::resize::{Method, Taps, interpolate, taps};
-use super::window::{Border, advance};
+use super::window::advance;
+use crate::graph::border::Border;
 use crate::tensor::{Tensor, volume};
 
 /// The regions of an operation, and the input that they lie in.
@@ -106,7 +107,7 @@ fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
         for _ in 0..count {
             let mut place = Some(0);
             for (axis, extent) in regions.extents.iter().enumerate() {
-                let i = Border::Constant.place(cells[axis].0 + at[axis] as i64, *extent);
+                let i = Border::Constant(()).place(cells[axis].0 + at[axis] as i64, *extent);
                 place = place.zip(i).map(|(place, i)| place * extent + i);
             }
             items.push(place.map_or(0.0, |place| plane[place]));

@@ -5,7 +5,7 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::window::Border;
+use super::window;
 use crate::tensor::{DType, Tensor};
 
 /// The items at given indices of each axis; no index stands for `fill`.
@@ -61,7 +61,7 @@ pub(crate) fn slice(call: &Call) -> KernelResult {
 pub(crate) fn pad(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let padding = call.pairs("padding")?;
-    let (border, fill) = (Border::read(call)?, call.number("value")?);
+    let (border, fill) = (window::border(call)?, call.number("value")?);
     if padding.len() != input.rank() {
         let (count, rank) = (padding.len(), input.rank());
         return Err(EvalError::shapes(format!("`padding` has {count} items, the input has rank {rank}")));

@@ -6,63 +6,13 @@
 
 use super::call::Call;
 use super::error::EvalError;
+use crate::graph::border::Border;
 use crate::tensor::volume;
 
-/// The border: values outside of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Border {
-    /// No values: windows are cut at the edge.
-    Ignore,
-    /// A constant.
-    Constant,
-    /// The items at the edge.
-    Replicate,
-    /// The items mirrored at the edge item.
-    Reflect,
-    /// The items mirrored behind the edge item.
-    ReflectEven,
-}
-
-impl Border {
-    /// The border of an operation.
-    pub(crate) fn read(call: &Call) -> Result<Self, EvalError> {
-        Ok(match call.string("border")? {
-            "ignore" => Border::Ignore,
-            "constant" => Border::Constant,
-            "replicate" => Border::Replicate,
-            "reflect" => Border::Reflect,
-            "reflect-even" => Border::ReflectEven,
-            other => return Err(EvalError::argument(format!("'{other}' is no border mode"))),
-        })
-    }
-
-    /// The index of the item at position `i` along an axis; none where the border gives the value.
-    ///
-    /// Positions far outside are mirrored repeatedly; the specification has one reflection only.
-    pub(crate) fn place(self, i: i64, extent: usize) -> Option<usize> {
-        if extent == 0 {
-            return None;
-        }
-        let extent = extent as i64;
-        if (0..extent).contains(&i) {
-            return Some(i as usize);
-        }
-        let place = match self {
-            Border::Ignore | Border::Constant => return None,
-            Border::Replicate => i.clamp(0, extent - 1),
-            Border::Reflect if extent == 1 => 0,
-            Border::Reflect => {
-                let period = 2 * (extent - 1);
-                let i = i.rem_euclid(period);
-                i.min(period - i)
-            }
-            Border::ReflectEven => {
-                let i = i.rem_euclid(2 * extent);
-                i.min(2 * extent - 1 - i)
-            }
-        };
-        Some(place as usize)
-    }
+/// The border of an operation.
+pub(crate) fn border(call: &Call) -> Result<Border, EvalError> {
+    let mode = call.string("border")?;
+    Border::named(mode, ()).ok_or_else(|| EvalError::argument(format!("'{mode}' is no border mode")))
 }
 
 /// Whether windows lead to the smaller space or to the larger one.
@@ -132,7 +82,7 @@ impl Windows {
             })
         };
         let axes = (0..input.len()).map(axis).collect::<Result<_, _>>()?;
-        Ok(Windows { axes, direction, border: Border::read(call)? })
+        Ok(Windows { axes, direction, border: border(call)? })
     }
 
     /// The extents of the output.
@@ -271,20 +221,6 @@ fn axis_window(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn borders_are_those_of_the_text() {
-        let around = |border: Border| (-3..6).map(|i| border.place(i, 3)).collect::<Vec<_>>();
-        let some = |items: [usize; 9]| items.map(Some).to_vec();
-        assert_eq!(around(Border::Replicate), some([0, 0, 0, 0, 1, 2, 2, 2, 2]));
-        assert_eq!(around(Border::Reflect), some([1, 2, 1, 0, 1, 2, 1, 0, 1]));
-        assert_eq!(around(Border::ReflectEven), some([2, 1, 0, 0, 1, 2, 2, 1, 0]));
-        assert_eq!(around(Border::Constant)[..4], [None, None, None, Some(0)]);
-        for border in [Border::Replicate, Border::Reflect, Border::ReflectEven] {
-            assert_eq!(border.place(5, 0), None);
-            assert_eq!(border.place(-7, 1), Some(0));
-        }
-    }
 
     #[test]
     fn automatic_padding_is_that_of_the_text() {

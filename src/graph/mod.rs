@@ -1,5 +1,6 @@
 //! The flat graph: operations on tensors, each after those whose results it uses.
 
+pub(crate) mod border;
 mod building;
 pub(crate) mod names;
 mod operation;

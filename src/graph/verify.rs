@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Graph;
+use crate::source::names::is_identifier;
 
 impl Graph {
     /// Checks the invariants of the graph: a message for each violation. There are none unless the
@@ -47,9 +48,4 @@ impl Graph {
         }
         wrong
     }
-}
-
-fn is_identifier(text: &str) -> bool {
-    text.bytes().next().is_some_and(|byte| byte == b'_' || byte.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }

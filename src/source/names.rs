@@ -11,6 +11,13 @@ use std::ops::Range;
 use super::words::{self, WORD};
 use crate::room;
 
+/// Whether a text is an identifier: of ASCII letters, digits and `_`, not starting with a digit.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(NonZeroU32);

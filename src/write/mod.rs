@@ -50,6 +50,9 @@ pub(crate) enum Writer {
     /// Writes models of ONNX.
     #[cfg(feature = "onnx")]
     Onnx(OnnxForm),
+    /// Writes a file of PNNX.
+    #[cfg(feature = "pnnx")]
+    Pnnx(fn(&Graph, &mut dyn Write) -> io::Result<()>),
     /// Writes a picture of a graph.
     #[cfg(feature = "pictures")]
     Picture(fn(&Picture, &mut dyn Write) -> io::Result<()>),
@@ -110,7 +113,7 @@ pub static NOTATIONS: &[Notation] = &[
         help: "A file of PNNX; element-wise operations of other graphs become expressions",
         extensions: &["param"],
         dialect: None,
-        writer: Writer::Graph(|graph, _, out| out.write_all(Model::of_graph(graph).print().as_bytes())),
+        writer: Writer::Pnnx(|graph, out| out.write_all(Model::of_graph(graph).print().as_bytes())),
     },
     #[cfg(feature = "pictures")]
     Notation {

@@ -21,17 +21,7 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let graph = match result {
-        Ok((graph, warnings)) => {
-            reporter.all(&sources, warnings);
-            graph
-        }
-        Err(errors) => {
-            reporter.all(&sources, errors);
-            reporter.summary();
-            return Ok(Status::Refused);
-        }
-    };
+    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
     reporter.summary();
     let parts = fuse(&graph, if arguments.recompute { Rule::Recompute } else { Rule::Once });
     let text = match arguments.to {

@@ -171,17 +171,8 @@ impl Asked {
         };
         let mut text = Vec::new();
         if to == ExprTo::Onnxtxt {
-            let model = Notation::named("onnxtxt").and_then(|to| ToOnnx::with_data(to, &self.language, || None))?;
-            return match model.encode(&graph) {
-                Ok((text, warnings)) => {
-                    found.extend(warnings);
-                    Some(text)
-                }
-                Err(errors) => {
-                    found.extend(errors);
-                    None
-                }
-            };
+            let model = Notation::named("onnxtxt").and_then(|to| ToOnnx::new(to, &self.language, None))?;
+            return found.take(model.encode(&graph));
         }
         let written = match to {
             ExprTo::Dot | ExprTo::Svg => match Picture::new(&graph, &self.sources) {

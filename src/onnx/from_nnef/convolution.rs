@@ -3,7 +3,7 @@
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Attributes, Element, Value, ints, text};
 use super::formula::combine;
-use super::padding::{Axis, Border, pad, windows};
+use super::padding::{Axis, Border, border, pad, windows};
 use crate::onnx::model::AttributeValue;
 
 /// The attributes of windows; `pads` where they are known.
@@ -103,7 +103,7 @@ fn unflattened(call: &mut Call, flat: bool, made: Value) -> Vec<Value> {
 pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
     let mut of = operands(call)?;
     let mut axes = axes(call, &of, false)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let negative = axes.iter().any(|axis| axis.pads.is_some_and(|(before, after)| before < 0 || after < 0));
     if border.repeats() || negative {
         let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.pads).collect();
@@ -200,7 +200,7 @@ pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
     let of = operands(call)?;
     let axes = axes(call, &of, true)?;
     let reference = call.ints("output_shape")?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let of_axis = |i: usize| if of.flat { None } else { reference.get(i + 2).copied() };
     let cuts = axes.iter().enumerate().map(|(i, axis)| cuts(call, *axis, of_axis(i))).collect::<Made<Vec<_>>>()?;
     let channels = of.filter.dims.as_ref().and_then(|dims| dims[1]).map(|channels| channels * of.groups);

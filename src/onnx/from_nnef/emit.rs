@@ -8,7 +8,6 @@ use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Wire};
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
-use crate::onnx::types::AttributeType;
 
 /// The element types that NNEF has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -196,7 +195,7 @@ impl Emitter {
         let outputs: Vec<NameId> = (0..count).map(|_| self.fresh(&lower)).collect();
         let mut attribute = |(name, value): (&str, AttributeValue)| Attribute {
             name: Some(self.names.texts.intern(name)),
-            kind: kind_of(&value).map(|kind| kind as i32),
+            kind: value.kind().map(|kind| kind as i32),
             value,
             reference: None,
             rest: None,
@@ -414,16 +413,4 @@ fn dims_of(op: &str, inputs: &[&Value]) -> Option<Dims> {
             .flatten()
     };
     Some((0..rank).map(extent).collect())
-}
-
-fn kind_of(value: &AttributeValue) -> Option<AttributeType> {
-    Some(match value {
-        AttributeValue::Float(_) => AttributeType::Float,
-        AttributeValue::Int(_) => AttributeType::Int,
-        AttributeValue::String(_) => AttributeType::String,
-        AttributeValue::Tensor(_) => AttributeType::Tensor,
-        AttributeValue::Floats(_) => AttributeType::Floats,
-        AttributeValue::Ints(_) => AttributeType::Ints,
-        _ => return None,
-    })
 }

@@ -2,61 +2,15 @@
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Attributes, Dims, Element, Value, text};
+use crate::graph::border;
 
-/// What lies outside of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Border {
-    /// Nothing: windows are cut at the edge.
-    Ignore,
-    /// A number.
-    Constant(f64),
-    /// The items at the edge.
-    Replicate,
-    /// The items mirrored at the edge item.
-    Reflect,
-    /// The items mirrored behind the edge item.
-    ReflectEven,
-}
+/// A border; a constant one has a number.
+pub(super) type Border = border::Border<f64>;
 
-impl Border {
-    /// The border of an operation; a constant one has this value.
-    pub(super) fn read(call: &Call, value: f64) -> Made<Border> {
-        Ok(match call.text("border")? {
-            "ignore" => Border::Ignore,
-            "constant" => Border::Constant(value),
-            "replicate" => Border::Replicate,
-            "reflect" => Border::Reflect,
-            "reflect-even" => Border::ReflectEven,
-            other => return Err(Refused::meaning(format!("'{other}' is no border mode"))),
-        })
-    }
-
-    /// Whether items of the tensor itself lie outside.
-    pub(super) fn repeats(self) -> bool {
-        !matches!(self, Border::Ignore | Border::Constant(_))
-    }
-
-    /// The item at a place, which may lie outside; none where the border is a number.
-    pub(super) fn item(self, at: i64, extent: i64) -> Option<i64> {
-        let within = (0..extent).contains(&at);
-        if within { Some(at) } else { self.repeats().then(|| self.place(at, extent)) }
-    }
-
-    /// The place within an extent of the item at a place outside.
-    fn place(self, at: i64, extent: i64) -> i64 {
-        match self {
-            Border::Reflect if extent > 1 => {
-                let period = 2 * (extent - 1);
-                let at = at.rem_euclid(period);
-                at.min(period - at)
-            }
-            Border::ReflectEven => {
-                let at = at.rem_euclid(2 * extent);
-                at.min(2 * extent - 1 - at)
-            }
-            _ => at.clamp(0, extent - 1),
-        }
-    }
+/// The border of an operation; a constant one has this value.
+pub(super) fn border(call: &Call, value: f64) -> Made<Border> {
+    let mode = call.text("border")?;
+    Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("'{mode}' is no border mode")))
 }
 
 /// The most items of an axis that are listed one by one.
@@ -105,7 +59,8 @@ fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border)
         if extent < 1 || !(0..=MOST_LISTED).contains(&count) {
             return Err(Refused::meaning(format!("`{}` pads an extent of {extent} to {count}", call.name())));
         }
-        let places: Vec<i64> = (0..count).map(|at| border.place(at - before, extent)).collect();
+        let places = (0..count).filter_map(|at| border.place(at - before, extent as usize));
+        let places: Vec<i64> = places.map(|place| place as i64).collect();
         let places = call.out.list("places", &places);
         let axis = crate::onnx::model::AttributeValue::Int(axis as i64);
         made = call.node("Gather", &[&made, &places], vec![("axis", axis)]);
@@ -118,7 +73,7 @@ pub(super) fn pad_operation(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let pads = call.pairs("padding")?;
     let fill = call.literal("value").ok_or_else(|| Refused::unknown("the `value` of `pad` is not known"))?;
-    let border = match Border::read(call, fill)? {
+    let border = match border(call, fill)? {
         Border::Ignore => Border::Constant(fill),
         border => border,
     };
@@ -234,13 +189,5 @@ mod tests {
             let expected = extent.zip(wanted).map(|(extent, _)| (extent + stride - 1) / stride);
             assert_eq!(counted, expected, "{axis:?}");
         }
-    }
-
-    #[test]
-    fn places_outside_are_mirrored() {
-        let around = |border: Border| (-3..6).map(|at| border.place(at, 3)).collect::<Vec<_>>();
-        assert_eq!(around(Border::Replicate), [0, 0, 0, 0, 1, 2, 2, 2, 2]);
-        assert_eq!(around(Border::Reflect), [1, 2, 1, 0, 1, 2, 1, 0, 1]);
-        assert_eq!(around(Border::ReflectEven), [2, 1, 0, 0, 1, 2, 2, 1, 0]);
     }
 }

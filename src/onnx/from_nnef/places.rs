@@ -4,7 +4,7 @@ use super::call::{Call, Made, Refused};
 use super::convolution::attributes;
 use super::emit::{Element, Value};
 use super::fold::{Folded, counts, fold, unfold};
-use super::padding::{Axis, Border, pad};
+use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
 use crate::onnx::model::AttributeValue;
 
@@ -43,7 +43,7 @@ fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
 /// Maxima and where they are: the place within the window, in row-major order.
 fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     let (value, axes) = read(call, "input", false)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let mut folded = fold(call, &value, &axes)?;
     let always = adds_border(&folded.axes, border);
     padded(call, &mut folded, added(border, Element::Float), always)?;
@@ -129,7 +129,7 @@ fn outer(folded: &Folded) -> [i64; 2] {
 /// `sample`
 pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", false)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let mut folded = fold(call, &value, &axes)?;
     let counts = counts(call, &folded.axes)?;
     padded(call, &mut folded, border, true)?;
@@ -149,7 +149,7 @@ pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
 /// `desample`: items that are written to one place are added up.
 pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", true)?;
-    if Border::read(call, 0.0)?.repeats() {
+    if border(call, 0.0)?.repeats() {
         return Err(Refused::meaning("`desample` with a border that repeats items"));
     }
     let cuts = all_cuts(call, &axes)?;

@@ -4,7 +4,7 @@ use super::call::{Call, Made, Refused};
 use super::convolution::{attributes, cuts, transposed};
 use super::emit::{Attributes, Element, Value};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
-use super::padding::{Axis, Border, automatic_windows, least, pad, windows};
+use super::padding::{Axis, Border, automatic_windows, border, least, pad, windows};
 use crate::onnx::model::AttributeValue;
 
 /// The operand of a pooling operation with its windows.
@@ -74,7 +74,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
 
 fn boxed(call: &mut Call, normalize: bool) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", false)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     // A sum does not see whether items outside are ignored or 0.
     let border = if border == Border::Ignore && !normalize { Border::Constant(0.0) } else { border };
     let made = by_groups(call, value, &axes, |call, folded| means(call, folded, border))?;
@@ -130,7 +130,7 @@ pub(super) fn added(border: Border, element: Element) -> Border {
 /// `max_pool`
 pub(super) fn max_pool(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", false)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let made = by_groups(call, value, &axes, |call, folded| {
         let always = adds_border(&folded.axes, border);
         padded(call, folded, added(border, Element::Float), always)?;
@@ -164,7 +164,7 @@ pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
 /// `debox`: a transposed convolution of each plane by itself, with a filter of ones.
 pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", true)?;
-    let (border, normalize) = (Border::read(call, 0.0)?, call.flag("normalize")?);
+    let (border, normalize) = (border(call, 0.0)?, call.flag("normalize")?);
     let cuts = all_cuts(call, &axes)?;
     let axes = with_cuts(&axes, &cuts);
     let moved_always: Vec<Axis> = axes.clone();

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Attributes, Element, Value, text};
-use super::padding::Border;
+use super::padding::{Border, border};
 
 /// The factors of all axes.
 fn factors(call: &Call) -> Made<Vec<i64>> {
@@ -47,7 +47,7 @@ pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
 pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
     let factors = factors(call)?;
-    let border = Border::read(call, 0.0)?;
+    let border = border(call, 0.0)?;
     let (mode, method) = match call.text("method")? {
         "symmetric" => ("half_pixel", Method::Symmetric),
         "asymmetric" => ("asymmetric", Method::Asymmetric),
@@ -107,8 +107,8 @@ impl Method {
             let position = self.position(at as f64, count as f64, extent as f64);
             let below = position.floor();
             for (place, weight) in [(below, 1.0 - (position - below)), (below + 1.0, position - below)] {
-                if let Some(place) = border.item(place as i64, extent as i64) {
-                    weights[place as usize * count + at] += weight;
+                if let Some(place) = border.place(place as i64, extent) {
+                    weights[place * count + at] += weight;
                 }
             }
         }

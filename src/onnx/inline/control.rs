@@ -100,8 +100,11 @@ impl<'f> Expansion<'f> {
         target.value_info.truncate(to.value_info);
         (self.made, self.bytes) = to.made;
         self.calls.truncate(to.calls);
-        self.known.forget(to.names);
-        self.names.values.truncate(to.names);
+        // Most loops that stay are refused before anything is copied.
+        if self.names.values.len() > to.names {
+            self.known.forget(to.names);
+            self.names.values.truncate(to.names);
+        }
     }
 
     fn spelled(&self, name: NameId) -> String {

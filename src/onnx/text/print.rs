@@ -13,7 +13,7 @@ use crate::onnx::model::{
 };
 use crate::onnx::protobuf::Part;
 use crate::onnx::types::{AttributeType, ElementType};
-use crate::source::names::Name;
+use crate::source::names::{Name, is_identifier};
 
 /// Prints a model or a part of one, and tells what the notation has no place for.
 pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
@@ -45,12 +45,6 @@ struct Printer<'m> {
     out: String,
     lost: Lost,
     spellings: Spellings<'m>,
-}
-
-fn is_identifier(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn is_special_float(text: &str) -> bool {
