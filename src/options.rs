@@ -56,6 +56,9 @@ pub struct Options {
     pub max_text: u64,
     /// Further files of declarations: name for messages, and text.
     pub libraries: Vec<(String, String)>,
+    /// Names of registries whose operations are declared, beside those that the document names:
+    /// `tract_core` for instance.
+    pub registries: Vec<String>,
     /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
     pub migrate: bool,
     /// Shapes that replace those of graph inputs, by name.
@@ -90,6 +93,7 @@ impl Default for Options {
             max_memory: 768 << 20,
             max_text: 2 << 30,
             libraries: Vec::new(),
+            registries: Vec::new(),
             migrate: false,
             input_shapes: Vec::new(),
             unroll: false,

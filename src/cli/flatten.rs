@@ -7,6 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::layout::Removed;
 use crate::model;
+use crate::nnef::registries;
 use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
@@ -146,7 +147,8 @@ pub(super) fn finish(
         Ok((graph, diagnostics)) => (Some(graph), diagnostics),
         Err(diagnostics) => (None, diagnostics),
     };
-    reporter.all(sources, diagnostics);
+    let found = reporter.all(sources, diagnostics);
+    let graph = graph.filter(|_| found.errors == 0);
     if let Some(graph) = &graph
         && !verify(graph, reporter)?
     {
@@ -257,6 +259,10 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         options.lower = lower.clone();
     }
     for path in &language.fragments {
+        if let Some(registry) = path.to_str().and_then(registries::find) {
+            options.registries.push(registry.name.to_owned());
+            continue;
+        }
         let library = io::read(path, options.max_text)?;
         options.libraries.push((library.name, library.text));
     }

@@ -4,6 +4,7 @@ use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::lexer;
+use super::registries::{self, Registry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::options::Options;
@@ -34,6 +35,8 @@ pub struct Document {
     names: Arc<Names>,
     modules: Vec<Arc<Module>>,
     dialect: Dialect,
+    /// The registries that are declared.
+    registries: Vec<&'static Registry>,
     /// What was found when it was read, if it has holes where the text could not be read.
     broken: Option<Arc<Diagnostics>>,
 }
@@ -82,7 +85,8 @@ impl Document {
                 names.intern(name);
             }
             let sources = Sources::new();
-            let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: None };
+            let (names, modules, registries) = (Arc::new(names), Vec::new(), Vec::new());
+            let mut library = Document { sources, names, modules, dialect, registries, broken: None };
             library.read(standard.name, standard.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
             library
         };
@@ -97,12 +101,34 @@ impl Document {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
+        if dialect == Dialect::V1 {
+            document.read_registries(&text, options, &mut diagnostics);
+        }
         for (name, text) in &options.libraries {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
         document.read(name, text, kind, options.max_text, &mut diagnostics);
         document.broken = diagnostics.has_errors().then(|| Arc::new(diagnostics.clone()));
         Parsed { document, diagnostics }
+    }
+
+    /// Reads the registries that a text or the options name.
+    fn read_registries(&mut self, text: &str, options: &Options, diagnostics: &mut Diagnostics) {
+        self.registries = registries::named(text);
+        for registry in options.registries.iter().filter_map(|name| registries::find(name)) {
+            if !self.registries.iter().any(|known| known.name == registry.name) {
+                self.registries.push(registry);
+            }
+        }
+        for registry in self.registries.clone() {
+            self.read(registry.file, registry.text, ModuleKind::Library, u64::MAX, diagnostics);
+        }
+    }
+
+    /// Whether registries are declared: then the document is one of practice, whose readers know types
+    /// of elements only when they run it, and ignore arguments that an operation does not have.
+    pub(crate) fn of_practice(&self) -> bool {
+        !self.registries.is_empty()
     }
 
     fn read(

@@ -29,6 +29,7 @@ use crate::diagnostics::Code;
 use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub use shape::Extent;
 pub use shape::Shape;
+pub(crate) use vendor::is_of_converter;
 
 /// The shapes of an operation's arguments break a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3).
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role};
-use super::shape::{Extent, unify};
+use super::shape::{Extent, Shape, unify};
 use super::window::Window;
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
@@ -17,7 +17,13 @@ struct Pool {
 
 impl Pool {
     fn read(call: &Call) -> Result<Self, ShapeError> {
-        let size = call.positive(Role::Size, CODE)?;
+        let size = match call.positive(Role::Size, Code::WindowOfNothing) {
+            Err(error) if call.ints(Role::Size).is_some_and(|size| size.iter().flatten().any(|&item| item < 0)) => {
+                return Err(ShapeError { code: CODE, ..error });
+            }
+            Err(error) => return Err(of_nothing(call, error)),
+            Ok(size) => size,
+        };
         let longest = if call.endless() {
             // The longest argument tells the rank.
             size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
@@ -55,6 +61,15 @@ impl Pool {
             }
         })
     }
+}
+
+/// A window of size 0 stands where an exporter has none: batch and channels stay all the same.
+fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
+    let shape = call.extents(0).map(|input| {
+        let extents = input.iter().enumerate().map(|(i, &extent)| if i < 2 { extent } else { Extent::UNKNOWN });
+        Shape::new(&extents.collect::<Extents>())
+    });
+    error.but(shape)
 }
 
 /// From the up-scaled space to the down-scaled one.

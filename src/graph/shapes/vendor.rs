@@ -2,7 +2,7 @@
 
 use super::call::{Call, Extents};
 use super::shape::Extent;
-use super::{Inferred, Rule, RuleResult, same};
+use super::{Inferred, Rule, RuleResult, is_one_of, same, without_variant};
 use crate::graph::{Operand, Value};
 
 /// The rules, each with the operations it is for.
@@ -10,8 +10,16 @@ pub(crate) const RULES: &[(Rule, &str)] = &[
     (external, "tract_core_external"),
     (like_first, "tract_core_cast tract_core_erf tract_core_gelu_approximate tract_core_hard_swish"),
     (like_first, "tract_core_log_softmax tract_core_silu tract_core_softmax"),
-    (like_first, "erf HardSigmoid mean_variance_normalization"),
+    (like_first, OF_CONVERTERS),
 ];
+
+/// Operations of Khronos' converters, which have no declarations, named after operations of ONNX.
+const OF_CONVERTERS: &str = "erf HardSigmoid mean_variance_normalization";
+
+/// Whether an operation is one that Khronos' converters write, and that is computed here.
+pub(crate) fn is_of_converter(name: &str) -> bool {
+    is_one_of(OF_CONVERTERS, without_variant(name))
+}
 
 /// A tensor whose shape is an attribute. Symbols in it stand for extents that are not known.
 fn external(call: &Call) -> RuleResult {

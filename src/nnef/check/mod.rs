@@ -24,7 +24,7 @@ pub(crate) use loops::iterated;
 use std::rc::Rc;
 pub(crate) use tables::{CallInfo, ModuleInfo, NodeInfo, NodeTable, Ref};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scope;
 use state::BodyState;
 
@@ -237,6 +237,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         checked,
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
+        misspelt: FxHashMap::default(),
         pending: Vec::new(),
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
@@ -258,6 +259,8 @@ pub(crate) struct Checker<'d> {
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
     symbols: FxHashSet<Name>,
+    /// Operations that are not declared, each with the known one whose name it has but for a letter or two.
+    misspelt: FxHashMap<Name, Option<String>>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.
