@@ -134,7 +134,9 @@ impl Machine {
         (count, common): (u32, Common),
     ) -> TensorId {
         let (dtype, source) = self.particulars(emission, span);
-        let shape = common.shape().filter(|_| emission.by_item);
+        // Where items are known, those of the result may be.
+        let shape = common.shape().filter(|_| emission.by_item && !common.known);
+        let element = if emission.follows { common.elements().or(element) } else { element };
         let result = (name, under(element, self.frame().dtype));
         let form = (emission.signature, dtype);
         let (operation, tensor) = self.graph.add_single(form, count, source, result, shape);
@@ -184,6 +186,7 @@ impl Machine {
             kind,
             signature,
             by_item,
+            follows: self.shapes.follows(kind),
             single,
             file: self.file_of(self.frames.last().and_then(|frame| frame.unit)),
             // The draft has data-types, but no type arguments.

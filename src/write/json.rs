@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 
 use super::pieces;
 use crate::graph::names::Speller;
-use crate::graph::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value};
+use crate::graph::{Extent, Graph, Key, Operand, Operation, Output, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
@@ -105,11 +105,20 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str(": {\"dtype\": ");
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
-        match self.graph.shape(id).and_then(Shape::known) {
-            Some(extents) => self.list(&extents, |json, &extent| push_int(json.buffer, extent)),
+        match self.graph.shape(id) {
+            Some(shape) => self.list(shape.extents(), |json, extent| json.extent(*extent)),
             None => self.buffer.push_str("null"),
         }
         self.buffer.push('}');
+    }
+
+    /// An integer, or an expression on dimension symbols as a string; null where nothing is known.
+    fn extent(&mut self, extent: Extent) {
+        match extent.known() {
+            Some(extent) => push_int(self.buffer, extent),
+            None if extent.is_unknown() => self.buffer.push_str("null"),
+            None => self.string(&extent.to_string()),
+        }
     }
 
     fn dtype(&mut self, dtype: Option<crate::graph::Primitive>) {

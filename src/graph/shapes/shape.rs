@@ -5,10 +5,15 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use super::call::Extents;
+use crate::graph::dims::{Dim, ExprId};
 
-/// The extent of a tensor along an axis, which may be unknown. One machine word.
+/// The extent of a tensor along an axis: an integer, an expression on dimension symbols, or unknown. One
+/// machine word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extent(i64);
+
+/// The word of the first expression; those of others are below it.
+const FIRST_EXPRESSION: i64 = -2;
 
 impl Extent {
     /// Not known while expanding.
@@ -26,12 +31,26 @@ impl Extent {
         (self.0 >= 0).then_some(self.0)
     }
 
+    /// The extent as a number that may depend on symbols.
+    pub(crate) fn dim(self) -> Dim {
+        match self.0 {
+            value @ 0.. => Dim::Int(value),
+            -1 => Dim::Unknown,
+            word => Dim::Expr(ExprId((FIRST_EXPRESSION - word) as u32)),
+        }
+    }
+
+    /// Whether nothing is known of it, not even how it depends on symbols.
+    pub(crate) fn is_unknown(self) -> bool {
+        self == Extent::UNKNOWN
+    }
+
     /// The extent that is both: none where the two contradict each other.
     pub(crate) fn unify(self, other: Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
-            (None, _) => Some(other),
-            (_, None) => Some(self),
             (Some(a), Some(b)) => (a == b).then_some(self),
+            _ if self == other => Some(self),
+            _ => self.dim().unify(other.dim()).map(Extent::from),
         }
     }
 
@@ -40,13 +59,34 @@ impl Extent {
         match (self.known(), other.known()) {
             (Some(1), _) => Some(other),
             (_, Some(1)) => Some(self),
-            _ => self.unify(other),
+            (Some(a), Some(b)) => (a == b).then_some(self),
+            _ => self.dim().broadcast(other.dim()).map(Extent::from),
         }
     }
 
     /// Computes with an extent that is known; what overflows is unknown.
     pub(crate) fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
         self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
+    }
+}
+
+impl From<Dim> for Extent {
+    fn from(dim: Dim) -> Self {
+        match dim {
+            Dim::Int(value) => Extent::new(value),
+            Dim::Expr(id) => Extent(FIRST_EXPRESSION - i64::from(id.0)),
+            Dim::Unknown => Extent::UNKNOWN,
+        }
+    }
+}
+
+/// The number, the expression, or `?`.
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.known() {
+            Some(extent) => write!(f, "{extent}"),
+            None => f.write_str(&self.dim().text()),
+        }
     }
 }
 
@@ -58,10 +98,7 @@ impl From<Option<i64>> for Extent {
 
 impl fmt::Debug for Extent {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self.known() {
-            Some(extent) => write!(f, "{extent}"),
-            None => f.write_str("?"),
-        }
+        fmt::Display::fmt(self, f)
     }
 }
 

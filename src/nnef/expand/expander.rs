@@ -73,6 +73,7 @@ impl Expander {
     pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
+        graph.follows = checked.document.of_practice();
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<i64>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
