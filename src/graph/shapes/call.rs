@@ -140,7 +140,7 @@ impl<'a> Call<'a> {
         self.extents_of(self.argument(i)?)
     }
 
-    fn extents_of(&self, operand: Operand<'a>) -> Option<&'a [Extent]> {
+    pub(super) fn extents_of(&self, operand: Operand<'_>) -> Option<&'a [Extent]> {
         match operand {
             Operand::Tensor(tensor) => self.graph.shape(tensor).map(Shape::extents),
             Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => Some(&[]),
@@ -237,7 +237,7 @@ impl<'a> Call<'a> {
 
     /// The items of a tensor. One whose shape is not known stands for one item among others.
     fn push_items(&self, tensor: TensorId, dims: &mut Dims) -> Option<()> {
-        if let Some(items) = self.graph.values.get(&tensor) {
+        if let Some(items) = self.graph.values.get(&tensor).filter(|items| items.is_whole()) {
             dims.extend(items.items.iter().map(|item| item.dim()));
             return Some(());
         }

@@ -2,7 +2,8 @@
 //! for tensors of any elements, and in documents of registries those of the standard, too.
 
 use super::call::Call;
-use crate::graph::{Operand, Primitive};
+use crate::graph::scan::Scan;
+use crate::graph::{Operand, Primitive, Value};
 
 /// A rule for the elements of results that are not declared.
 pub(super) type ElementRule = fn(&Call) -> Option<Primitive>;
@@ -18,11 +19,13 @@ pub(super) const STANDARD: &[(ElementRule, &str)] = &[
 /// The rules for operations of registries and converters; all others follow their first operand.
 pub(super) const REGISTERED: &[(ElementRule, &str)] = &[
     (|call| stated(call, "datum_type"), "tract_core_external tract_onnx_random"),
-    (|call| stated(call, "to"), "tract_core_cast"),
+    // Without a type it is one of graph.quant: quantized numbers.
+    (|call| stated(call, "to").or(Some(Primitive::Scalar)), "tract_core_cast"),
     (|call| stated(call, "datum_type").or(first(call)), "tract_core_gather tract_transformers_dyn_kv_cache"),
     (widest, "tract_core_range tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor tract_shl tract_shr"),
     (values, "tract_onnx_ml_direct_lookup"),
-    (|_| None, "tract_core_scan tract_core_submodel tract_resource_get"),
+    (states, "tract_core_scan"),
+    (|_| None, "tract_core_submodel tract_resource_get"),
 ];
 
 /// The elements that an argument names.
@@ -55,7 +58,6 @@ fn widest(call: &Call) -> Option<Primitive> {
 }
 
 fn of_literal(call: &Call, operand: Operand) -> Option<Primitive> {
-    use crate::graph::Value;
     match operand {
         Operand::Tensor(tensor) => call.graph.tensors[tensor.index()].dtype,
         Operand::Tensors(tensors) => call.graph.tensors[tensors.first()?.index()].dtype,
@@ -68,6 +70,14 @@ fn of_literal(call: &Call, operand: Operand) -> Option<Primitive> {
             Value::Array(items) | Value::Tuple(items) => of_literal(call, Operand::from(items.first()?)),
         },
     }
+}
+
+/// The elements of what a scan carries from step to step, or of what it runs along.
+fn states(call: &Call) -> Option<Primitive> {
+    let scan = Scan::read(|_, name| call.named(name).map(Operand::to_value)).ok()?;
+    let initial = scan.states.iter().map(|state| &state.initial);
+    let elements = initial.map(|value| of_literal(call, Operand::from(value)));
+    elements.reduce(Primitive::wider).flatten().or_else(|| first(call))
 }
 
 /// The elements of the argument `values`.

@@ -4,11 +4,11 @@ use smallvec::smallvec;
 
 use super::call::{Call, Dims, Extents, Role};
 use super::einsum;
-use super::elementwise::broadcast;
 use super::shape::{Extent, Shape};
 use super::{Inferred, Rule, RuleResult, UNKNOWN, convolution, elementwise, known, reduction, refuse, selection};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
+use crate::graph::scan::{Collected, Scan};
 use crate::graph::{Operand, Value};
 
 /// Operations that compute item by item.
@@ -59,12 +59,15 @@ pub(super) const RULES: &[(Rule, &str)] = &[
     (|call| along(call, |call, extent| extent.plus(call.number("overlap"))), "tract_pulse_delay"),
     (|call| inner(call, true), "tract_core_inner_dim_to_complex"),
     (|call| inner(call, false), "tract_core_complex_to_inner_dim"),
-    (|_| UNKNOWN, "tract_core_scan tract_core_submodel tract_resource_get"),
+    (scan, "tract_core_scan"),
+    (|_| UNKNOWN, "tract_core_submodel tract_resource_get"),
 ];
 
 /// The shape of the first operand.
 pub(super) fn like_first(call: &Call) -> RuleResult {
-    Ok(Inferred::Same(call.first_tensor().and_then(|tensor| call.graph.shape(tensor).cloned())))
+    let number = || call.extents(0).map(Shape::new);
+    let of_tensor = |tensor| call.graph.shape(tensor).cloned();
+    Ok(Inferred::Same(call.first_tensor().map_or_else(number, of_tensor)))
 }
 
 /// A tensor whose shape is an attribute.
@@ -280,9 +283,24 @@ fn inner(call: &Call, joins: bool) -> RuleResult {
     known(&extents)
 }
 
-/// The extents that operands with equal last axes are repeated to.
-pub(super) fn broadcast_last(name: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, super::ShapeError> {
-    let reversed = |extents: &[Extent]| extents.iter().rev().copied().collect::<Extents>();
-    let both = broadcast(name, &reversed(a), &reversed(b))?;
-    Ok(both.into_iter().rev().collect())
+/// Results of the steps of a scan. One that is carried from step to step has the shape of its first value;
+/// what others have, only the body knows.
+fn scan(call: &Call) -> RuleResult {
+    let Ok(scan) = Scan::read(|_, name| call.named(name).map(Operand::to_value)) else { return UNKNOWN };
+    let extents = |value: &Value| call.extents_of(Operand::from(value));
+    let steps = scan.scanned.iter().find_map(|scanned| {
+        let extent = extents(&scanned.tensor)?.get(scanned.axis)?;
+        Some(extent.dim().over_up(Dim::Int(scanned.chunk.checked_abs()?)))
+    });
+    let steps = steps.unwrap_or(Dim::Unknown).minus(Dim::Int(scan.skip));
+    let output = |output: &Collected| {
+        let state = scan.states.iter().find(|state| state.result == output.result)?;
+        let mut extents: Extents = extents(&state.initial)?.into();
+        if !output.last {
+            let extent = extents.get_mut(output.axis)?;
+            *extent = Extent::from(extent.dim().times(steps));
+        }
+        Some(Shape::new(&extents))
+    };
+    Ok(Inferred::Each(scan.outputs.iter().map(output).collect()))
 }

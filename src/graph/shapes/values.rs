@@ -51,11 +51,19 @@ pub(crate) struct Items {
     pub(crate) items: Vec<Item>,
     /// Whether they are scalars, so that a quotient is not rounded.
     pub(crate) scalars: bool,
+    /// The first number of a range and its step, where there are more items than are kept, or not known how
+    /// many.
+    progression: Option<(Dim, i64)>,
 }
 
 impl Items {
+    /// Whether all items are there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.progression.is_none()
+    }
+
     fn new(items: Vec<Item>, scalars: bool) -> Option<Items> {
-        (items.len() <= MAX_ITEMS).then_some(Items { items, scalars })
+        (items.len() <= MAX_ITEMS).then_some(Items { items, scalars, progression: None })
     }
 
     fn dims(dims: impl IntoIterator<Item = Dim>) -> Option<Items> {
@@ -68,6 +76,7 @@ pub(super) type ValueRule = fn(&Call) -> Option<Items>;
 
 /// The rules, each with the operations it is for.
 pub(super) const STANDARD: &[(ValueRule, &str)] = &[
+    (constant, "constant"),
     (same, "copy squeeze unsqueeze reshape"),
     (slice, "slice"),
     (concat, "concat stack"),
@@ -140,13 +149,25 @@ fn items(call: &Call, operand: Operand) -> Option<Arc<Items>> {
 
 /// The items of the `i`th argument, and its rank.
 fn argument(call: &Call, i: u32) -> Option<(Arc<Items>, usize)> {
-    let operand = call.argument(i)?;
-    Some((items(call, operand)?, call.rank(i)?))
+    let items = items(call, call.argument(i)?).filter(|items| items.progression.is_none())?;
+    Some((items, call.rank(i)?))
 }
 
 /// The items of the first argument, in another arrangement.
 fn same(call: &Call) -> Option<Items> {
     argument(call, 0).map(|(items, _)| Items::clone(&items))
+}
+
+/// The values of a constant; a single one is that of all items.
+fn constant(call: &Call) -> Option<Items> {
+    let operand = call.named("value")?;
+    let given = items(call, operand)?;
+    let volume = call.ints(Role::Shape)?.iter().try_fold(1i64, |volume, extent| volume.checked_mul((*extent)?))?;
+    let count = usize::try_from(volume).ok().filter(|count| *count <= MAX_ITEMS)?;
+    match given.items[..] {
+        [item] => Items::new(vec![item; count], given.scalars),
+        _ => Some(Items::clone(&given)),
+    }
 }
 
 fn shape_of(call: &Call) -> Option<Items> {
@@ -171,8 +192,12 @@ fn cast(call: &Call) -> Option<Items> {
 }
 
 fn range(call: &Call) -> Option<Items> {
-    let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name).known());
-    let (start, end, step) = (start?, end?, step.filter(|step| *step != 0)?);
+    let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
+    let step = step.known().filter(|step| *step != 0)?;
+    let (Dim::Int(start), Dim::Int(end)) = (start, end) else {
+        let progression = Some((start, step)).filter(|_| start != Dim::Unknown);
+        return Some(Items { items: Vec::new(), scalars: false, progression });
+    };
     let count = (i128::from(end) - i128::from(start)).unsigned_abs().div_ceil(u128::from(step.unsigned_abs()));
     let count = i64::try_from(count).ok().filter(|count| *count <= MAX_ITEMS as i64)?;
     Items::dims((0..count).map(|i| Dim::from(step.checked_mul(i).and_then(|offset| start.checked_add(offset)))))
@@ -180,7 +205,8 @@ fn range(call: &Call) -> Option<Items> {
 
 /// A section of a tensor with one axis.
 fn slice(call: &Call) -> Option<Items> {
-    let (items, rank) = argument(call, 0).filter(|(_, rank)| *rank == 1)?;
+    let items = items(call, call.argument(0)?)?;
+    let rank = call.rank(0)?;
     let one = |role: Role, absent: i64| match call.ints(role)?[..] {
         [] => Some(absent),
         [item] => item,
@@ -188,6 +214,10 @@ fn slice(call: &Call) -> Option<Items> {
     };
     let (axis, begin, end, stride) =
         (one(Role::Axes, -1)?, one(Role::Begin, 0)?, one(Role::End, 0)?, one(Role::Stride, 1)?);
+    if let (Some((start, step)), 0, 0.., 1, true) = (items.progression, axis, begin, stride, begin < end) {
+        let part = (begin..end).take(MAX_ITEMS);
+        return Items::dims(part.map(|i| start.plus(Dim::Int(step).times(Dim::Int(i)))));
+    }
     let count = i64::try_from(items.items.len()).ok()?;
     let place = |at: i64| if at < 0 { at + count } else { at }.clamp(0, count);
     let end = if end == 0 { count } else { place(end) };
@@ -333,8 +363,13 @@ impl Call<'_> {
     /// The items of the result of an operation, where they are known and as many as its shape has.
     pub(super) fn value(&self, rule: ValueRule, result: TensorId) -> Option<Items> {
         let shape = self.graph.shape(result)?;
-        let volume = shape.extents().iter().try_fold(1i64, |volume, extent| volume.checked_mul(extent.known()?))?;
-        rule(self).filter(|items| {
+        let volume = shape.extents().iter().try_fold(1i64, |volume, extent| volume.checked_mul(extent.known()?));
+        let items = rule(self)?;
+        if items.progression.is_some() {
+            return Some(items);
+        }
+        let volume = volume?;
+        Some(items).filter(|items| {
             let useful = items.items.iter().any(|item| *item != Item::Dim(Dim::Unknown));
             useful && i64::try_from(items.items.len()) == Ok(volume)
         })
