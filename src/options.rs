@@ -1,6 +1,6 @@
 //! The options of a run.
 
-use crate::graph::Dialect;
+use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,9 @@ pub struct Options {
     /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
     pub migrate: bool,
     /// Shapes that replace those of graph inputs, by name.
-    pub input_shapes: Vec<(String, Vec<i64>)>,
+    pub input_shapes: Vec<(String, Vec<Extent>)>,
+    /// Values of dimension symbols, by name.
+    pub symbols: Vec<(String, i64)>,
     /// Expand scans whose number of steps is known, and all loops.
     pub unroll: bool,
     /// Expand all loops, but keep scans, which the evaluator of the graph runs.
@@ -96,6 +98,7 @@ impl Default for Options {
             registries: Vec::new(),
             migrate: false,
             input_shapes: Vec::new(),
+            symbols: Vec::new(),
             unroll: false,
             expand_loops: false,
             max_trips: None,

@@ -1,6 +1,6 @@
 //! Shapes through the whole expansion: `shape_of`, positions and traces of errors, lowering.
 
-use nnef_flatten::graph::Graph;
+use nnef_flatten::graph::{Extent, Graph};
 use nnef_flatten::{Diagnostic, Dialect, Lower, Options, expand, parse};
 
 fn flatten(text: &str, options: &Options) -> Result<Graph, Vec<Diagnostic>> {
@@ -66,7 +66,7 @@ fn shape_of_knows_what_was_inferred_so_far() {
             y = flat(max_pool(x, size = [1,1,2,2], stride = [1,1,2,2]));
         }";
     assert_eq!(shape(&graph(text, &Options::default()), "y"), Some(vec![1, 64]));
-    let options = Options::default().with(|o| o.input_shapes = vec![("x".into(), vec![2, 3, 4, 4])]);
+    let options = Options::default().with(|o| o.input_shapes = vec![("x".into(), [2, 3, 4, 4].map(Extent::from).to_vec())]);
     assert_eq!(shape(&graph(text, &options), "y"), Some(vec![2, 12]));
 }
 
@@ -89,7 +89,7 @@ fn the_draft_pads_shapes_to_two_extents_and_knows_open_ones() {
     assert_eq!(shape(&graph(&text("[2,3]", 1), &options), "y"), Some(vec![3, 2]));
     let found = flatten(&text("[0,3]", 0), &options).unwrap_err();
     assert!(found[0].message.contains("not known while expanding"), "{found:?}");
-    let options = options.with(|o| o.input_shapes = vec![("x".into(), vec![2, 3])]);
+    let options = options.with(|o| o.input_shapes = vec![("x".into(), [2, 3].map(Extent::from).to_vec())]);
     assert_eq!(shape(&graph(&text("[0,3]", 0), &options), "y"), Some(vec![2, 3]));
 }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Lower;
 use crate::diagnostics::Code;
+use crate::graph::Extent;
 use crate::onnx::text::Production;
 use crate::tensor::PaddingValue;
 use crate::write::{NOTATIONS, Notation};
@@ -312,9 +313,12 @@ pub(crate) struct Language {
     /// Further declarations, which may replace standard ones; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) fragments: Vec<PathBuf>,
-    /// Override the shape of a graph input, as in image=1,3,224,224; repeatable.
+    /// Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S; repeatable.
     #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
-    pub(crate) input_shape: Vec<(String, Vec<i64>)>,
+    pub(crate) input_shape: Vec<(String, Vec<Extent>)>,
+    /// Give a dimension symbol a value, as in S=5; repeatable.
+    #[arg(long, value_name = "SYMBOL=N", value_parser = symbol)]
+    pub(crate) set: Vec<(String, i64)>,
     /// Evaluate and keep what no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
@@ -353,6 +357,13 @@ impl Language {
         if let Some((_, (name, _))) = twice {
             return fail(format!("--input-shape gives two shapes for `{name}`"));
         }
+        let mut symbols = self.set.iter().enumerate();
+        let twice = symbols.find(|(i, (name, value))| {
+            self.set[..*i].iter().any(|(other, before)| name == other && value != before)
+        });
+        if let Some((_, (name, _))) = twice {
+            return fail(format!("--set gives two values for `{name}`"));
+        }
         if self.from != Some(From::Loops) {
             return Ok(());
         }
@@ -361,6 +372,7 @@ impl Language {
             ("--keep", !self.keep.is_empty()),
             ("--fragments", !self.fragments.is_empty()),
             ("--input-shape", !self.input_shape.is_empty()),
+            ("--set", !self.set.is_empty()),
         ];
         match vain.iter().find(|(_, given)| *given) {
             Some((option, _)) => fail(format!("{option} means nothing for networks with loops (--from loops)")),
@@ -373,6 +385,7 @@ impl Language {
         self.keep.extend(later.keep);
         self.fragments.extend(later.fragments);
         self.input_shape.extend(later.input_shape);
+        self.set.extend(later.set);
         Language {
             from: later.from.or(self.from),
             production: later.production.or(self.production),
@@ -386,6 +399,7 @@ impl Language {
             keep: self.keep,
             fragments: self.fragments,
             input_shape: self.input_shape,
+            set: self.set,
         }
     }
 }
@@ -534,13 +548,19 @@ fn numbers(text: &str) -> Result<Numbers, String> {
     inner.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
 }
 
-fn input_shape(text: &str) -> Result<(String, Vec<i64>), String> {
+fn symbol(text: &str) -> Result<(String, i64), String> {
+    let form = "expected SYMBOL=N, as in S=5";
+    let (symbol, value) = text.split_once('=').ok_or(form)?;
+    let value = value.trim().parse::<i64>().ok().filter(|value| *value >= 0).ok_or(form)?;
+    Ok((name(symbol).map_err(|_| form)?, value))
+}
+
+fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
     let form = "expected NAME=SHAPE, as in image=1,3,224,224";
     let (input, shape) = text.split_once('=').ok_or(form)?;
     let input = name(input).map_err(|_| form)?;
     let extent = |text: &str| {
-        let extent = text.trim().parse::<i64>().ok().filter(|extent| *extent >= 0);
-        extent.ok_or_else(|| format!("`{text}` is not an extent; {form}"))
+        text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"))
     };
     let shape = match shape.trim() {
         "" => Vec::new(),
@@ -594,7 +614,8 @@ mod tests {
         let cli = parse(&format!("m --lower gelu,conv --keep a,b --keep c {shapes}")).unwrap();
         assert_eq!(cli.language.lower, Some(Lower::Names(vec!["gelu".into(), "conv".into()])));
         assert_eq!(cli.language.keep, ["a", "b", "c"]);
-        assert_eq!(cli.language.input_shape, [("x".to_owned(), vec![1, 3, 224, 224]), ("y".to_owned(), vec![])]);
+        let shape = [1, 3, 224, 224].map(Extent::from).to_vec();
+        assert_eq!(cli.language.input_shape, [("x".to_owned(), shape), ("y".to_owned(), vec![])]);
         for wrong in [
             "--lower a,,b",
             "--keep 1x",

@@ -250,6 +250,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         input_shapes: language.input_shape.clone(),
+        symbols: language.set.clone(),
         unroll: language.unroll,
         max_trips: language.max_trips,
         flat: language.flat,

@@ -146,7 +146,8 @@ impl<'a> Import<'a, '_> {
         let name = self.name(output);
         let mut text = String::new();
         self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
-        let given = self.options.input_shapes.iter().find(|(input, _)| *input == text).map(|(_, shape)| shape.clone());
+        let given = self.options.input_shapes.iter().find(|(input, _)| *input == text);
+        let given = given.map(|(_, shape)| shape.iter().map(|extent| extent.known().unwrap_or(-1)).collect::<Vec<i64>>());
         let typed = operator.shape_of(output);
         let span = operator.param(Role::Shape, output).map_or(operator.span, |param| param.span);
         let known = || typed.as_ref()?.extents.iter().copied().collect::<Option<Vec<i64>>>();

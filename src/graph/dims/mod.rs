@@ -17,6 +17,7 @@ mod tests;
 mod text;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use polynomial::Polynomial;
 pub(crate) use table::ExprId;
@@ -197,6 +198,23 @@ impl Dim {
             (a, b) if matches!(a.minus(b), Dim::Int(_)) => None,
             (Dim::Int(value), _) | (_, Dim::Int(value)) => Some(Dim::Int(value)),
             (a, _) => Some(a),
+        }
+    }
+
+    /// The value where symbols have these values; none where one that occurs has none.
+    pub(crate) fn value(self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+        match self {
+            Dim::Int(value) => Some(value),
+            Dim::Expr(_) => Table::with(|table| table.value(self, symbol)),
+            Dim::Unknown => None,
+        }
+    }
+
+    /// The name, if it is a symbol and nothing else.
+    pub(crate) fn as_symbol(self) -> Option<Arc<str>> {
+        match self {
+            Dim::Expr(id) => Table::with(|table| table.symbol(id)),
+            _ => None,
         }
     }
 

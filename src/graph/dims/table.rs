@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::Dim;
-use super::polynomial::{Polynomial, gcd};
+use super::polynomial::{Polynomial, Product, gcd};
 
 /// An expression that is no integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +88,34 @@ impl Table {
             Dim::Int(value) => Some(value),
             Dim::Expr(id) => self.expr(id).least(|atom| self.is_natural(atom)),
             Dim::Unknown => None,
+        }
+    }
+
+    /// The value of a number where symbols have these values.
+    pub(super) fn value(&self, dim: Dim, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+        let id = match dim {
+            Dim::Int(value) => return Some(value),
+            Dim::Unknown => return None,
+            Dim::Expr(id) => id,
+        };
+        let all = |items: &[Dim]| items.iter().map(|item| self.value(*item, symbol)).collect::<Option<Vec<i64>>>();
+        let variable = |atom: &AtomId| match self.atom_of(*atom)? {
+            Atom::Symbol(name) => symbol(name),
+            Atom::Quotient(a, b) => self.value(*a, symbol)?.checked_div_euclid(self.value(*b, symbol)?),
+            Atom::Min(items) => all(items)?.into_iter().min(),
+            Atom::Max(items) | Atom::Broadcast(items) => all(items)?.into_iter().max(),
+        };
+        let term = |(product, value): &(Product, i64)| {
+            product.iter().try_fold(*value, |value, atom| value.checked_mul(variable(atom)?))
+        };
+        self.expr(id).0.iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
+    }
+
+    /// The symbol, if an expression is one.
+    pub(super) fn symbol(&self, id: ExprId) -> Option<Arc<str>> {
+        match self.atom_of(self.expr(id).as_variable()?)? {
+            Atom::Symbol(name) => Some(Arc::clone(name)),
+            _ => None,
         }
     }
 

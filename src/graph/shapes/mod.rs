@@ -37,6 +37,7 @@ use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
 use values::ValueRule;
+pub(crate) use einsum::Einsum;
 pub(crate) use values::Items;
 pub(crate) use vendor::is_of_converter;
 

@@ -1,6 +1,8 @@
 //! Shapes whose extents may be unknown.
 
+use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use smallvec::SmallVec;
 
@@ -89,6 +91,36 @@ impl fmt::Display for Extent {
         }
     }
 }
+
+impl From<i64> for Extent {
+    fn from(extent: i64) -> Self {
+        Extent::new(extent)
+    }
+}
+
+/// An integer, or an expression on dimension symbols: `2*S+1`.
+impl FromStr for Extent {
+    type Err = InvalidExtent;
+
+    fn from_str(text: &str) -> Result<Self, InvalidExtent> {
+        match Dim::of_text(text) {
+            Dim::Unknown | Dim::Int(..=-1) => Err(InvalidExtent),
+            dim => Ok(Extent::from(dim)),
+        }
+    }
+}
+
+/// A text is no extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidExtent;
+
+impl fmt::Display for InvalidExtent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an extent is an integer that is not negative, or an expression on symbols such as 2*S+1")
+    }
+}
+
+impl Error for InvalidExtent {}
 
 impl From<Option<i64>> for Extent {
     fn from(extent: Option<i64>) -> Self {

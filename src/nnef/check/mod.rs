@@ -165,6 +165,8 @@ pub(crate) struct Checked<'d> {
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
+    /// Values that the options give dimension symbols.
+    pub(crate) symbols: FxHashMap<Name, i64>,
     document_scope: Scope,
     standard_scope: Scope,
 }
@@ -225,6 +227,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
+        symbols: options.symbols.iter().filter_map(|(name, value)| Some((document.names().get(name)?, *value))).collect(),
         document_scope: Scope::default(),
         standard_scope: Scope::default(),
     };
@@ -258,7 +261,7 @@ pub(crate) struct Checker<'d> {
     pub(crate) checked: Checked<'d>,
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
-    symbols: FxHashSet<Name>,
+    pub(crate) symbols: FxHashSet<Name>,
     /// Operations that are not declared, each with the known one whose name it has but for a letter or two.
     misspelt: FxHashMap<Name, Option<String>>,
     /// Library fragments that are called and not checked yet.

@@ -60,6 +60,21 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     }
 }
 
+/// Refuses values of symbols that a document does not have.
+pub(super) fn check_symbols(
+    checked: &Checked,
+    known: impl Fn(Name) -> bool,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) {
+    let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known);
+    for (name, _) in options.symbols.iter().filter(|(name, _)| !is_known(name)) {
+        let start = Location { file: checked.document.main().file, ..Location::default() };
+        let message = format!("the options give `{name}` a value, and the document has no such dimension symbol");
+        diagnostics.report(Diagnostic::new(Code::OptionSymbol, start, message));
+    }
+}
+
 /// What a document calls and makes, declared or not.
 #[derive(Default)]
 struct Used {
