@@ -358,9 +358,8 @@ impl Language {
             return fail(format!("--input-shape gives two shapes for `{name}`"));
         }
         let mut symbols = self.set.iter().enumerate();
-        let twice = symbols.find(|(i, (name, value))| {
-            self.set[..*i].iter().any(|(other, before)| name == other && value != before)
-        });
+        let twice = symbols
+            .find(|(i, (name, value))| self.set[..*i].iter().any(|(other, before)| name == other && value != before));
         if let Some((_, (name, _))) = twice {
             return fail(format!("--set gives two values for `{name}`"));
         }
@@ -559,9 +558,7 @@ fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
     let form = "expected NAME=SHAPE, as in image=1,3,224,224";
     let (input, shape) = text.split_once('=').ok_or(form)?;
     let input = name(input).map_err(|_| form)?;
-    let extent = |text: &str| {
-        text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"))
-    };
+    let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"));
     let shape = match shape.trim() {
         "" => Vec::new(),
         shape => shape.split(',').map(extent).collect::<Result<_, _>>()?,

@@ -9,6 +9,7 @@ use crate::layout::Removed;
 use crate::model;
 use crate::nnef::registries;
 use crate::onnx::from_nnef;
+use crate::options::GivenShapes;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
@@ -249,8 +250,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
-        input_shapes: language.input_shape.clone(),
-        symbols: language.set.clone(),
+        shapes: GivenShapes { inputs: language.input_shape.clone(), symbols: language.set.clone() },
         unroll: language.unroll,
         max_trips: language.max_trips,
         flat: language.flat,
@@ -261,7 +261,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     }
     for path in &language.fragments {
         if let Some(registry) = path.to_str().and_then(registries::find) {
-            options.registries.push(registry.name.to_owned());
+            options.libraries.push((registry.name.to_owned(), String::new()));
             continue;
         }
         let library = io::read(path, options.max_text)?;

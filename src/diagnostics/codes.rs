@@ -332,8 +332,8 @@ codes! {
     OptionConflict        "E1303" none error   "operation is to be expanded and to be kept";
     OptionShape           "E1304" none error   "shape of an input cannot be replaced";
     NoGraph               "E1305" none error   "there is no graph to be expanded";
-    OptionSymbol          "E1307" none error   "option names a dimension symbol that there is not";
     OptionOfDocuments     "E1306" none error   "option means nothing for networks with loops";
+    OptionSymbol          "E1307" none error   "option names a dimension symbol that there is not";
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is no shape";
     ShapeElement          "E1502" none error   "element type that there is not";

@@ -137,7 +137,8 @@ fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMa
     for (input, tensor) in inputs {
         let extents = graph.shape(*input).map_or(&[][..], |shape| shape.extents());
         for (extent, given) in extents.iter().zip(tensor.shape()) {
-            if let (Some(symbol), Ok(value)) = (extent.dim().as_symbol(), i64::try_from(*given)) {
+            let found = i64::try_from(*given).ok().and_then(|value| extent.dim().solved(value));
+            if let Some((symbol, value)) = found {
                 symbols.entry(symbol.to_string()).or_insert(value);
             }
         }

@@ -4,6 +4,7 @@
 //! copied along each axis.
 
 use super::call::{Call, KernelResult};
+use super::elementwise::convert;
 use super::error::EvalError;
 use super::window;
 use crate::tensor::{DType, Tensor};
@@ -121,7 +122,11 @@ fn gathered(call: &Call, negative: bool) -> KernelResult {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];
-    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?;
+    let indices = match negative {
+        // Operations of registries truncate scalars.
+        true => convert(call, &indices, DType::Int64)?,
+        false => Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?,
+    };
     let mut shape = input.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
     let count = call.budget().room(&shape)?;

@@ -61,7 +61,10 @@ impl Graph {
 
     /// Adds a tensor, which is not yet the result of an operation.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        room::push(&mut self.tensors, Tensor { name, dtype, known: false, shape: None, producer: None });
+        room::push(
+            &mut self.tensors,
+            Tensor { name, dtype, known: false, literal: false, shape: None, producer: None },
+        );
         TensorId(self.tensors.len() as u32 - 1)
     }
 
@@ -183,7 +186,10 @@ impl Graph {
     ) -> (OperationId, TensorId) {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
-        room::push(&mut self.tensors, Tensor { name: result.0, dtype: result.1, known: false, shape, producer: Some(id) });
+        room::push(
+            &mut self.tensors,
+            Tensor { name: result.0, dtype: result.1, known: false, literal: false, shape, producer: Some(id) },
+        );
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)

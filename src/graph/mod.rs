@@ -93,6 +93,8 @@ pub(crate) struct Tensor {
     pub(crate) dtype: Option<Primitive>,
     /// Whether its items are known while expanding; see [`Graph::values`].
     pub(crate) known: bool,
+    /// Whether it is a constant that the document writes as an array, without an operation.
+    pub(crate) literal: bool,
     /// Its shape, where the rank is known; see [`Graph::shape`].
     pub(crate) shape: Option<ShapeId>,
     /// The operation whose result it is; none for an input of a kept fragment.
@@ -261,6 +263,8 @@ pub struct Graph {
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
     /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
     pub(crate) follows: bool,
+    /// Whether constants that the document writes as arrays stay such: its readers have no operation for them.
+    pub(crate) keeps_literals: bool,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     /// The calls that operations come from: the call around each, and its place in `call_places`.
@@ -292,6 +296,7 @@ impl Graph {
             shapes: ShapeTable::default(),
             values: FxHashMap::default(),
             follows: false,
+            keeps_literals: false,
             kinds: Vec::new(),
             origins: Vec::new(),
             call_places: Vec::new(),

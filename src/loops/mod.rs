@@ -145,7 +145,7 @@ fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) 
         ("lower", options.lower != Lower::Custom),
         ("keep", !options.keep.is_empty()),
         ("libraries", !options.libraries.is_empty()),
-        ("input_shapes", !options.input_shapes.is_empty()),
+        ("input_shapes", !options.shapes.inputs.is_empty()),
     ];
     for (name, _) in given.iter().filter(|(_, given)| *given) {
         let message = format!("`Options::{name}` means nothing for networks with loops");

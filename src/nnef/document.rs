@@ -7,6 +7,7 @@ use super::lexer;
 use super::registries::{self, Registry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+use crate::graph::standard::OPERATOR_EXPRESSIONS;
 use crate::options::Options;
 use crate::room;
 use crate::source::names::Names;
@@ -72,6 +73,11 @@ static STANDARD: [Standard; 2] = [
     Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
 ];
 
+/// The registry that stands among libraries: its name without a text.
+fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
+    if text.is_empty() { registries::find(name) } else { None }
+}
+
 /// Names that the expansion may need although no text has them.
 const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
 
@@ -104,7 +110,7 @@ impl Document {
         if dialect == Dialect::V1 {
             document.read_registries(&text, options, &mut diagnostics);
         }
-        for (name, text) in &options.libraries {
+        for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
         document.read(name, text, kind, options.max_text, &mut diagnostics);
@@ -115,7 +121,7 @@ impl Document {
     /// Reads the registries that a text or the options name.
     fn read_registries(&mut self, text: &str, options: &Options, diagnostics: &mut Diagnostics) {
         self.registries = registries::named(text);
-        for registry in options.registries.iter().filter_map(|name| registries::find(name)) {
+        for registry in options.libraries.iter().filter_map(registry_of) {
             if !self.registries.iter().any(|known| known.name == registry.name) {
                 self.registries.push(registry);
             }
@@ -129,6 +135,17 @@ impl Document {
     /// of elements only when they run it, and ignore arguments that an operation does not have.
     pub(crate) fn of_practice(&self) -> bool {
         !self.registries.is_empty()
+    }
+
+    /// Whether the document enables compound expressions, as the standard demands.
+    pub(crate) fn enables_operators(&self) -> bool {
+        let mut words = self.main().extensions.iter().flat_map(|extension| &extension.words);
+        words.any(|word| self.names.text(word.name) == OPERATOR_EXPRESSIONS)
+    }
+
+    /// Whether a module is a registry.
+    pub(crate) fn is_registry(&self, id: ModuleId) -> bool {
+        (1..=self.registries.len()).contains(&id.index())
     }
 
     fn read(

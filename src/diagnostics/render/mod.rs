@@ -40,7 +40,8 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &Sources, color: bool) -> S
     // Writing to memory does not fail.
     let _ = write_heading(&mut heading, diagnostic, Paint { color });
     let heading = String::from_utf8_lossy(&heading);
-    format!("{}, at {}", heading.trim_end(), place(sources, diagnostic.at))
+    let help = diagnostic.help.as_ref().map_or_else(String::new, |help| format!("; {}", clean(help)));
+    format!("{}, at {}{help}", heading.trim_end(), place(sources, diagnostic.at))
 }
 
 /// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; none if all is well.

@@ -4,6 +4,7 @@ use ndarray::{ArrayD, Dimension, IxDyn, indices};
 
 use crate::eval::array::{scalars, view};
 use crate::eval::call::{Call, KernelResult};
+use crate::eval::elementwise::convert;
 use crate::eval::error::EvalError;
 use crate::graph::Value;
 use crate::tensor::{DType, Tensor};
@@ -71,7 +72,11 @@ pub(super) fn downsample(call: &Call) -> KernelResult {
     let step = step.ok_or_else(|| EvalError::argument("a stride is 0"))?;
     along(call, |extent| {
         let places = modulo..extent.max(modulo);
-        Ok(if stride > 0 { places.step_by(step).map(Some).collect() } else { places.rev().step_by(step).map(Some).collect() })
+        Ok(if stride > 0 {
+            places.step_by(step).map(Some).collect()
+        } else {
+            places.rev().step_by(step).map(Some).collect()
+        })
     })
 }
 
@@ -85,7 +90,10 @@ pub(super) fn dyn_slice(call: &Call) -> KernelResult {
 
 /// The integers of an operand.
 fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
-    call.integers(name)
+    // Scalars are truncated.
+    let tensor = convert(call, &*call.tensor(name)?, DType::Int64)?;
+    let array = view(&tensor).map(|view| view.to_owned());
+    array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` has to hold integers", call.name())))
 }
 
 /// An index within an extent; a negative one counts from the end.
@@ -231,7 +239,10 @@ pub(super) fn topk(call: &Call) -> KernelResult {
     let (items, k, largest) = (scalars(&input), natural(call, "k")?, call.flag("largest")?);
     let axis = call.axis("axis", items.ndim())?;
     if k > items.shape()[axis] {
-        return Err(EvalError::shapes(format!("there are no {k} items along axis {axis} of shape {:?}", input.shape())));
+        return Err(EvalError::shapes(format!(
+            "there are no {k} items along axis {axis} of shape {:?}",
+            input.shape()
+        )));
     }
     let mut shape = input.shape().to_vec();
     shape[axis] = k;

@@ -120,11 +120,7 @@ pub(super) fn sdpa(call: &Call) -> KernelResult {
 }
 
 /// The mask, with four axes.
-fn mask(
-    call: &Call,
-    rank: usize,
-    wrong: impl Fn() -> EvalError,
-) -> Result<Option<ArrayD<f64>>, EvalError> {
+fn mask(call: &Call, rank: usize, wrong: impl Fn() -> EvalError) -> Result<Option<ArrayD<f64>>, EvalError> {
     if !is_given(call, "mask") {
         return Ok(None);
     }

@@ -53,21 +53,37 @@ fn summed(call: &Call, arrays: &[ArrayD<f64>], expression: &Einsum) -> Result<Ar
     let inner: usize = all[outer..].iter().product();
     call.budget().product(count, inner.max(1))?;
     // How far an operand moves for a step along each letter; an extent of 1 stands for any.
-    let steps: Vec<Vec<usize>> = arrays.iter().zip(&expression.operands).map(|(array, letters)| {
-        let step = |letter: char| letters.iter().zip(array.shape()).zip(strides(array.shape())).filter(|((own, extent), _)| **own == letter && **extent > 1).map(|(_, stride)| stride).sum();
-        sizes.iter().map(|(letter, _)| step(*letter)).collect()
-    }).collect();
+    let steps: Vec<Vec<usize>> = arrays
+        .iter()
+        .zip(&expression.operands)
+        .map(|(array, letters)| {
+            let step = |letter: char| {
+                letters
+                    .iter()
+                    .zip(array.shape())
+                    .zip(strides(array.shape()))
+                    .filter(|((own, extent), _)| **own == letter && **extent > 1)
+                    .map(|(_, stride)| stride)
+                    .sum()
+            };
+            sizes.iter().map(|(letter, _)| step(*letter)).collect()
+        })
+        .collect();
     let items: Vec<Vec<f64>> = arrays.iter().map(|array| array.iter().copied().collect()).collect();
     let place = |steps: &[usize], at: &[usize]| steps.iter().zip(at).map(|(step, at)| step * at).sum::<usize>();
     let mut output = ArrayD::zeros(IxDyn(&all[..outer]));
     let sums = indices(IxDyn(&all[outer..]));
-    let inner: Vec<Vec<usize>> = sums.into_iter().map(|at| steps.iter().map(|steps| place(&steps[outer..], at.slice())).collect()).collect();
+    let inner: Vec<Vec<usize>> =
+        sums.into_iter().map(|at| steps.iter().map(|steps| place(&steps[outer..], at.slice())).collect()).collect();
     for (at, result) in output.indexed_iter_mut() {
         let starts: Vec<usize> = steps.iter().map(|steps| place(&steps[..outer], at.slice())).collect();
-        *result = inner.iter().map(|offsets| {
-            let factor = |((items, start), offset): ((&Vec<f64>, &usize), &usize)| items[start + offset];
-            items.iter().zip(&starts).zip(offsets).map(factor).product::<f64>()
-        }).sum();
+        *result = inner
+            .iter()
+            .map(|offsets| {
+                let factor = |((items, start), offset): ((&Vec<f64>, &usize), &usize)| items[start + offset];
+                items.iter().zip(&starts).zip(offsets).map(factor).product::<f64>()
+            })
+            .sum();
     }
     Ok(output)
 }

@@ -106,12 +106,14 @@ pub(super) fn last_extreme(call: &Call, as_good: fn(f64, f64) -> bool) -> Kernel
     let input = call.numbers("input")?;
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
-    let best = |items: &[f64]| {
-        let mut items = items.iter().enumerate();
-        let (_, first) = items.next().ok_or_else(|| EvalError::value("there is no best of no items"))?;
-        Ok(items.fold((0, *first), |(at, best), (i, item)| if as_good(*item, best) { (i, *item) } else { (at, best) }).0
-            as i64)
-    };
+    let best =
+        |items: &[f64]| {
+            let mut items = items.iter().enumerate();
+            let (_, first) = items.next().ok_or_else(|| EvalError::value("there is no best of no items"))?;
+            Ok(items
+                .fold((0, *first), |(at, best), (i, item)| if as_good(*item, best) { (i, *item) } else { (at, best) })
+                .0 as i64)
+        };
     Ok(vec![reduce::reduce(call, &input, &axes, best)?])
 }
 

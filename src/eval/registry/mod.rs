@@ -85,7 +85,11 @@ fn like(array: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError> {
         return Ok(Tensor::logicals(array.shape(), items)?);
     }
     let tensor = pack(array)?;
-    if tensor.dtype() == other { Ok(tensor) } else { tensor.into_type(other).map_err(|error| EvalError::value(error.0)) }
+    if tensor.dtype() == other {
+        Ok(tensor)
+    } else {
+        tensor.into_type(other).map_err(|error| EvalError::value(error.0))
+    }
 }
 
 /// The one result of an operation.

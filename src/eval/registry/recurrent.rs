@@ -115,10 +115,7 @@ pub(super) fn gated_delta(call: &Call) -> KernelResult {
         }
     }
     let array = |shape: &[usize], items| crate::eval::array::array(shape, items);
-    Ok(vec![
-        like(array(query.shape(), output)?, query.dtype())?,
-        like(array(state.shape(), new)?, state.dtype())?,
-    ])
+    Ok(vec![like(array(query.shape(), output)?, query.dtype())?, like(array(state.shape(), new)?, state.dtype())?])
 }
 
 /// Items along an axis after a running mean of them; `step` computes the next state and the result.

@@ -19,7 +19,13 @@ fn source(transformer: &str, index: usize, scale: f32, from: usize, to: usize) -
         "align_corners" if scale * from == 1.0 => 0.0,
         "align_corners" => index * (from - 1.0) / (scale * from - 1.0),
         "asymmetric" => index / scale,
-        "pytorch_half_pixel" => if to > 1.0 { half_pixel } else { -0.5 },
+        "pytorch_half_pixel" => {
+            if to > 1.0 {
+                half_pixel
+            } else {
+                -0.5
+            }
+        }
         "half_pixel_symmetric" => from / 2.0 * (1.0 - to / (scale * from)) + half_pixel,
         "tf_half_pixel_for_nn" => (index + 0.5) / scale,
         _ => return None,
@@ -102,7 +108,11 @@ pub(super) fn resize(call: &Call) -> KernelResult {
     let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
     let numbers = call.numbers(given)?.to_scalars();
     if numbers.len() != output.ndim() {
-        return Err(EvalError::shapes(format!("`{given}` has {} items, the input rank {}", numbers.len(), output.ndim())));
+        return Err(EvalError::shapes(format!(
+            "`{given}` has {} items, the input rank {}",
+            numbers.len(),
+            output.ndim()
+        )));
     }
     for (axis, number) in numbers.into_iter().enumerate() {
         let extent = output.shape()[axis];
@@ -131,7 +141,13 @@ fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
     if range == 0.0 {
         return low;
     }
-    let beyond = if x < low { low - x } else if x > high { x - high } else { return x };
+    let beyond = if x < low {
+        low - x
+    } else if x > high {
+        x - high
+    } else {
+        return x;
+    };
     let (turns, rest) = ((beyond / range) as i32, beyond - (beyond / range).trunc() * range);
     match (x < low, turns % 2 == 0) {
         (true, true) | (false, false) => low + rest,

@@ -72,7 +72,8 @@ fn each_signal(input: &ArrayD<f64>, axis: usize, mut f: impl FnMut(Vec<usize>, A
 pub(super) fn stft(call: &Call) -> KernelResult {
     let (input, axis) = operand(call)?;
     let (frame, stride) = (natural(call, "frame")?, natural(call, "stride")?);
-    let window = is_given(call, "window").then(|| call.numbers("window")).transpose()?.map(|window| window.to_scalars());
+    let window =
+        is_given(call, "window").then(|| call.numbers("window")).transpose()?.map(|window| window.to_scalars());
     let count = input.shape()[axis];
     if frame > count || stride == 0 || window.as_ref().is_some_and(|window| window.len() > frame) {
         return Err(EvalError::shapes(format!("a frame of {frame} items does not fit {:?}", input.shape())));
@@ -86,7 +87,9 @@ pub(super) fn stft(call: &Call) -> KernelResult {
     // A window that is shorter than the frame stands in its middle.
     let weights = window.map(|window| {
         let left = (frame - window.len()) / 2;
-        (0..frame).map(|i| i.checked_sub(left).and_then(|i| window.get(i)).copied().unwrap_or(0.0)).collect::<Vec<f64>>()
+        (0..frame)
+            .map(|i| i.checked_sub(left).and_then(|i| window.get(i)).copied().unwrap_or(0.0))
+            .collect::<Vec<f64>>()
     });
     let mut output = ArrayD::zeros(IxDyn(&shape));
     each_signal(&input, axis, |at, signal| {

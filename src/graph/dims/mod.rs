@@ -210,10 +210,11 @@ impl Dim {
         }
     }
 
-    /// The name, if it is a symbol and nothing else.
-    pub(crate) fn as_symbol(self) -> Option<Arc<str>> {
+    /// The only symbol that occurs, with the value for which the number is `value`: where that is `2*S+1`, half
+    /// of what is left of 1.
+    pub(crate) fn solved(self, value: i64) -> Option<(Arc<str>, i64)> {
         match self {
-            Dim::Expr(id) => Table::with(|table| table.symbol(id)),
+            Dim::Expr(id) => Table::with(|table| table.solved(id, value)),
             _ => None,
         }
     }

@@ -86,8 +86,10 @@ impl Polynomial {
             return Polynomial::of(terms.collect::<Option<_>>()?);
         }
         // The first terms tell the only candidate that is tried: a single term.
-        let ((own, value), (product, factor)) = (self.0.last()?, divisor.0.last()?);
-        let rest = without(own, product).filter(|_| value % factor == 0)?;
+        let leading =
+            |of: &Polynomial| of.0.iter().max_by_key(|(product, _)| (product.len(), product.clone())).cloned();
+        let ((own, value), (product, factor)) = (leading(self)?, leading(divisor)?);
+        let rest = without(&own, &product).filter(|_| value % factor == 0)?;
         let candidate = Polynomial(smallvec::smallvec![(rest, value / factor)]);
         (candidate.times(divisor)? == *self).then_some(candidate)
     }

@@ -111,12 +111,17 @@ impl Table {
         self.expr(id).0.iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
     }
 
-    /// The symbol, if an expression is one.
-    pub(super) fn symbol(&self, id: ExprId) -> Option<Arc<str>> {
-        match self.atom_of(self.expr(id).as_variable()?)? {
-            Atom::Symbol(name) => Some(Arc::clone(name)),
-            _ => None,
-        }
+    /// The symbol of an expression with no other variables, and its value where that of the expression is known.
+    pub(super) fn solved(&self, id: ExprId, value: i64) -> Option<(Arc<str>, i64)> {
+        let (constant, (product, factor)) = match &self.expr(id).0[..] {
+            [term] => (0, term),
+            [(none, constant), term] if none.is_empty() => (*constant, term),
+            _ => return None,
+        };
+        let [atom] = product[..] else { return None };
+        let Atom::Symbol(name) = self.atom_of(atom)? else { return None };
+        let rest = value.checked_sub(constant)?;
+        (rest.checked_rem(*factor)? == 0).then(|| (Arc::clone(name), rest / factor))
     }
 
     /// Whether a variable is never negative.
@@ -227,10 +232,29 @@ impl Table {
             Dim::Unknown => (2, 0),
         });
         items.dedup();
+        let kept = items.iter().enumerate().filter(|(i, item)| {
+            !items.iter().enumerate().any(|(j, other)| {
+                let before = match make(Vec::new()) {
+                    Atom::Min(_) => self.at_most(*other, **item),
+                    _ => self.at_most(**item, *other),
+                };
+                *i != j && before
+            })
+        });
+        let items: Vec<Dim> = kept.map(|(_, item)| *item).collect();
         match items[..] {
             [only] => only,
             _ => self.atom(make(items)),
         }
+    }
+
+    /// Whether a number is at most another one, for all values of the symbols.
+    fn at_most(&self, a: Dim, b: Dim) -> bool {
+        let difference = || {
+            let negated = a.polynomial(self)?.times(&Polynomial::constant(-1))?;
+            b.polynomial(self)?.plus(&negated)?.least(|atom| self.is_natural(atom))
+        };
+        difference().is_some_and(|least| least >= 0)
     }
 
     /// Whether an expression has operators only, with their meaning in documents.

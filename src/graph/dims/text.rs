@@ -6,11 +6,19 @@ use super::table::{Atom, AtomId, ExprId, Table};
 /// The text of an expression: terms with more variables come first, then in the order of their texts,
 /// and positive ones before negative ones.
 pub(super) fn expression(table: &Table, id: ExprId) -> String {
-    let mut terms: Vec<(usize, String, i64)> = table.expr(id).0.iter().map(|(product, value)| {
-        let mut factors: Vec<String> = product.iter().map(|atom| variable(table, *atom, product.len() > 1 || value.unsigned_abs() != 1)).collect();
-        factors.sort_unstable();
-        (product.len(), factors.join("*"), *value)
-    }).collect();
+    let mut terms: Vec<(usize, String, i64)> = table
+        .expr(id)
+        .0
+        .iter()
+        .map(|(product, value)| {
+            let mut factors: Vec<String> = product
+                .iter()
+                .map(|atom| variable(table, *atom, product.len() > 1 || value.unsigned_abs() != 1))
+                .collect();
+            factors.sort_unstable();
+            (product.len(), factors.join("*"), *value)
+        })
+        .collect();
     terms.sort_unstable_by(|a, b| (a.2 < 0).cmp(&(b.2 < 0)).then(b.0.cmp(&a.0)).then(a.1.cmp(&b.1)));
     let mut text = String::new();
     for (degree, product, value) in terms {

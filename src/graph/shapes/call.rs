@@ -109,7 +109,13 @@ impl<'a> Call<'a> {
     /// The value of an attribute, or `absent` where the operation does not have it. None where the
     /// value depends on a tensor or a symbol: `read` gives none for these.
     fn attribute<T>(&self, role: Role, absent: Option<T>, read: impl FnOnce(Operand<'a>) -> Option<T>) -> Option<T> {
-        self.plan.roles[role as usize].and_then(|index| self.argument(u32::from(index))).map_or(absent, read)
+        let given = match self.plan.roles[role as usize] {
+            Some(index) => self.argument(u32::from(index)),
+            // An operation that is not declared has names for its arguments all the same.
+            None if !self.kind.declared => ROLES[role as usize].iter().find_map(|name| self.named(name)),
+            None => None,
+        };
+        given.map_or(absent, read)
     }
 
     /// Whether the operation has an attribute at all.
@@ -212,8 +218,10 @@ impl<'a> Call<'a> {
     pub(crate) fn dims_of(&self, operand: Operand) -> Option<Dims> {
         let mut dims = Dims::new();
         match operand {
-            Operand::Tensor(tensor) => self.push_items(tensor, &mut dims)?,
-            Operand::Tensors(tensors) => tensors.iter().try_for_each(|tensor| self.push_items(*tensor, &mut dims))?,
+            Operand::Tensor(tensor) => self.push_items(tensor, &mut dims, false)?,
+            Operand::Tensors(tensors) => {
+                tensors.iter().try_for_each(|tensor| self.push_items(*tensor, &mut dims, true))?;
+            }
             Operand::Value(value) => self.push_dims(value, &mut dims)?,
         }
         Some(dims)
@@ -227,7 +235,7 @@ impl<'a> Call<'a> {
             Value::Array(items) | Value::Tuple(items) => {
                 items.iter().try_for_each(|item| with_stack(|| self.push_dims(item, dims)))?;
             }
-            Value::Tensor(tensor) => self.push_items(*tensor, dims)?,
+            Value::Tensor(tensor) => self.push_items(*tensor, dims, true)?,
             Value::Scalar(item) => dims.push(whole(*item)),
             Value::Scalars(items) => dims.extend(items.iter().map(|&item| whole(item))),
             Value::Logical(_) | Value::String(_) => return None,
@@ -235,11 +243,15 @@ impl<'a> Call<'a> {
         Some(())
     }
 
-    /// The items of a tensor. One whose shape is not known stands for one item among others.
-    fn push_items(&self, tensor: TensorId, dims: &mut Dims) -> Option<()> {
+    /// The items of a tensor. One that stands among others is one item, but where readers of registries have
+    /// it: there all its items stand in its place.
+    fn push_items(&self, tensor: TensorId, dims: &mut Dims, among: bool) -> Option<()> {
         if let Some(items) = self.graph.values.get(&tensor).filter(|items| items.is_whole()) {
             dims.extend(items.items.iter().map(|item| item.dim()));
             return Some(());
+        }
+        if !self.graph.follows {
+            return among.then(|| dims.push(Dim::Unknown));
         }
         let count = match self.graph.shape(tensor).map(Shape::extents) {
             Some([]) => 1,

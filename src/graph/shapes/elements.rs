@@ -22,7 +22,10 @@ pub(super) const REGISTERED: &[(ElementRule, &str)] = &[
     // Without a type it is one of graph.quant: quantized numbers.
     (|call| stated(call, "to").or(Some(Primitive::Scalar)), "tract_core_cast"),
     (|call| stated(call, "datum_type").or(first(call)), "tract_core_gather tract_transformers_dyn_kv_cache"),
-    (widest, "tract_core_range tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor tract_shl tract_shr"),
+    (
+        widest,
+        "tract_core_range tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor tract_shl tract_shr",
+    ),
     (values, "tract_onnx_ml_direct_lookup"),
     (states, "tract_core_scan"),
     (|_| None, "tract_core_submodel tract_resource_get"),

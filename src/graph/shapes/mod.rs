@@ -33,12 +33,12 @@ use smallvec::{SmallVec, smallvec};
 use super::{Graph, KindId, KindParam, OperationId, TensorId};
 use crate::diagnostics::Code;
 use call::{Call, Extents, ROLE_COUNT, ROLES};
+pub(crate) use einsum::Einsum;
 use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
-use values::ValueRule;
-pub(crate) use einsum::Einsum;
 pub(crate) use values::Items;
+use values::ValueRule;
 pub(crate) use vendor::is_of_converter;
 
 /// The shapes of an operation's arguments break a rule.

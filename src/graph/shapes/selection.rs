@@ -69,7 +69,8 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     for (i, axis) in axes.iter().enumerate() {
         let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else { return of_rank(call.rank(0)) };
-        let item = |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).copied()).unwrap_or(Dim::Unknown);
+        let item =
+            |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).copied()).unwrap_or(Dim::Unknown);
         let step = stride.as_ref().and_then(|items| items.get(i).copied().unwrap_or(Some(1)));
         extents[axis] = match step {
             Some(step) => count(axis, extents[axis], (item(&begin), item(&end), step))?,

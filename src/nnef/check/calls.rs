@@ -128,7 +128,9 @@ impl BodyCheck<'_, '_> {
         };
         let message = format!("operation `{name}` is not declared");
         let diagnostic = match &meant {
-            Some(meant) => self.finding(Code::MisspeltOperation, span, message).help(format!("did you mean `{meant}`?")),
+            Some(meant) => {
+                self.finding(Code::MisspeltOperation, span, message).help(format!("did you mean `{meant}`?"))
+            }
             None if self.checker.diagnostics.only_counts(Code::UnknownOperation) => {
                 self.finding(Code::UnknownOperation, span, message)
             }
@@ -373,6 +375,10 @@ impl BodyCheck<'_, '_> {
             let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {
                 fit = self.types().fit_in_draft(param.ty, actual, fit);
+            }
+            if fit == Fit::None && self.checked().document.is_registry(info.module) {
+                // Readers of registries find out about types when they run; shapes and kernels check what they read.
+                fit = Fit::Structure;
             }
             self.argument_fit(call, param, (value, actual), fit, before.or(generic));
         }

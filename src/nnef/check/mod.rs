@@ -227,7 +227,12 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
-        symbols: options.symbols.iter().filter_map(|(name, value)| Some((document.names().get(name)?, *value))).collect(),
+        symbols: options
+            .shapes
+            .symbols
+            .iter()
+            .filter_map(|(name, value)| Some((document.names().get(name)?, *value)))
+            .collect(),
         document_scope: Scope::default(),
         standard_scope: Scope::default(),
     };

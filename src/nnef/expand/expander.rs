@@ -74,10 +74,11 @@ impl Expander {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
         graph.follows = checked.document.of_practice();
+        graph.keeps_literals = graph.follows || !checked.document.enables_operators();
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
-        expander.machine.settings.input_shapes = options.input_shapes.iter().filter_map(shape).collect();
+        expander.machine.settings.input_shapes = options.shapes.inputs.iter().filter_map(shape).collect();
         expander.machine.start(checked.document.main().file, Vec::new());
         expander
     }
