@@ -38,9 +38,15 @@ pub(crate) fn misspelt<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str
     let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     let (count, of_wanted) = (wanted.chars().count(), letters(wanted));
     let limit = (count / 3).clamp(1, 2);
-    let near = |name: &&str| fold(name).eq(fold(wanted)) || distance(wanted, name, limit).is_some();
-    let known = known.into_iter().filter(|name| count > 2 && *name != wanted && letters(name) != of_wanted);
-    nearest(wanted, known.filter(near))
+    if !(3..=MAX_LETTERS).contains(&count) {
+        return None;
+    }
+    let near = |name: &&str| {
+        // Underscores do not count.
+        let close = name.len().abs_diff(wanted.len()) <= 2 * limit && *name != wanted;
+        close && (distance(wanted, name, limit).is_some() || fold(name).eq(fold(wanted)))
+    };
+    nearest(wanted, known.into_iter().filter(near).filter(|name| letters(name) != of_wanted))
 }
 
 /// The sentence for a help line.

@@ -3,6 +3,8 @@
 //! A document names registries with `extension tract_registry NAME;`, and `--fragments NAME` declares
 //! the same operations without it.
 
+use std::sync::OnceLock;
+
 use super::dialect::skip_trivia;
 
 /// The extension that names a registry.
@@ -93,7 +95,9 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The names of the operations of all registries, each with its registry.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Registry)> {
-    ALL.iter().flat_map(|registry| registry.declarations().map(move |(name, _)| (name, registry)))
+    static OPERATIONS: OnceLock<Vec<(&'static str, &'static Registry)>> = OnceLock::new();
+    let all = || ALL.iter().flat_map(|registry| registry.declarations().map(move |(name, _)| (name, registry)));
+    OPERATIONS.get_or_init(|| all().collect()).iter().copied()
 }
 
 /// The registries that the head of a text names, each once.

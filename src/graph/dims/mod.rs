@@ -17,7 +17,6 @@ mod tests;
 mod text;
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use polynomial::Polynomial;
 pub(crate) use table::ExprId;
@@ -202,6 +201,7 @@ impl Dim {
     }
 
     /// The value where symbols have these values; none where one that occurs has none.
+    #[cfg(feature = "eval")]
     pub(crate) fn value(self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match self {
             Dim::Int(value) => Some(value),
@@ -212,7 +212,8 @@ impl Dim {
 
     /// The only symbol that occurs, with the value for which the number is `value`: where that is `2*S+1`, half
     /// of what is left of 1.
-    pub(crate) fn solved(self, value: i64) -> Option<(Arc<str>, i64)> {
+    #[cfg(feature = "eval")]
+    pub(crate) fn solved(self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {
         match self {
             Dim::Expr(id) => Table::with(|table| table.solved(id, value)),
             _ => None,

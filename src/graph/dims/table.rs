@@ -6,7 +6,9 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::Dim;
-use super::polynomial::{Polynomial, Product, gcd};
+#[cfg(feature = "eval")]
+use super::polynomial::Product;
+use super::polynomial::{Polynomial, gcd};
 
 /// An expression that is no integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -92,6 +94,7 @@ impl Table {
     }
 
     /// The value of a number where symbols have these values.
+    #[cfg(feature = "eval")]
     pub(super) fn value(&self, dim: Dim, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         let id = match dim {
             Dim::Int(value) => return Some(value),
@@ -112,6 +115,7 @@ impl Table {
     }
 
     /// The symbol of an expression with no other variables, and its value where that of the expression is known.
+    #[cfg(feature = "eval")]
     pub(super) fn solved(&self, id: ExprId, value: i64) -> Option<(Arc<str>, i64)> {
         let (constant, (product, factor)) = match &self.expr(id).0[..] {
             [term] => (0, term),

@@ -23,6 +23,9 @@ use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
 use crate::source::names::Name;
 
+/// The most pairs of names of which one may be the other, misspelt.
+const MAX_COMPARED: usize = 1_000_000;
+
 /// The most parameters that a message lists.
 const MAX_LISTED: usize = 20;
 
@@ -119,9 +122,13 @@ impl BodyCheck<'_, '_> {
             declared.chain(registries::operations().map(|(name, _)| name))
         };
         // Whether it is a known name with wrong letters, by its name: documents repeat their operations.
+        let mut compared = 0;
         let meant = match self.checker.misspelt.get(&id) {
             Some(meant) => meant.clone(),
+            // Names of documents that nobody writes are not compared with as many others.
+            None if self.checker.compared > MAX_COMPARED => None,
             None => {
+                compared = checked.fragments.len();
                 let of_registry = registries::operations().any(|(known, _)| known == name);
                 misspelt(name, known()).filter(|_| !of_registry).map(str::to_string)
             }
@@ -145,6 +152,7 @@ impl BodyCheck<'_, '_> {
             }
         };
         self.push(diagnostic);
+        self.checker.compared += compared;
         self.checker.misspelt.insert(id, meant);
     }
 

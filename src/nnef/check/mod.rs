@@ -246,6 +246,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
         misspelt: FxHashMap::default(),
+        compared: 0,
         pending: Vec::new(),
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
@@ -269,6 +270,8 @@ pub(crate) struct Checker<'d> {
     pub(crate) symbols: FxHashSet<Name>,
     /// Operations that are not declared, each with the known one whose name it has but for a letter or two.
     misspelt: FxHashMap<Name, Option<String>>,
+    /// How many names were compared for that.
+    compared: usize,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.

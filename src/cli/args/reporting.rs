@@ -1,0 +1,89 @@
+//! The arguments on what is told, and how.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::{Args, ValueEnum};
+
+use crate::diagnostics::Code;
+
+/// How findings are reported.
+#[derive(Args, Debug)]
+pub(crate) struct Reporting {
+    /// The form of messages on standard error; json is one object a line.
+    #[arg(long, value_name = "FORM", default_value = "human", global = true)]
+    pub(crate) message_format: MessageFormat,
+    /// When to use colours; auto heeds the terminal, NO_COLOR, CLICOLOR and TERM.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: clap::ColorChoice,
+    /// Say nothing but errors.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Which warnings are written for people.
+    #[arg(long, value_name = "WHICH", default_value = "summary", global = true)]
+    pub(crate) warnings: Warnings,
+    /// Do not tell warnings of this code, or of all codes; repeatable.
+    #[arg(long, value_name = "CODE|all", value_parser = allowed, global = true)]
+    pub(crate) allow: Vec<Level>,
+    /// Take warnings of this code, or of all codes, as errors; repeatable. The last of --allow and
+    /// --deny that names a code decides.
+    #[arg(long, value_name = "CODE|all", value_parser = denied, global = true)]
+    pub(crate) deny: Vec<Level>,
+}
+
+impl Reporting {
+    /// What --allow and --deny say, in the order given.
+    pub(crate) fn levels(&self) -> Vec<Level> {
+        let mut levels = [&self.allow[..], &self.deny[..]].concat();
+        levels.sort_by_key(|level| level.position);
+        levels
+    }
+}
+
+/// Which warnings are written for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Warnings {
+    /// A line for each code, with the first place and the number of others.
+    Summary,
+    /// All of them, and what exporters commonly write.
+    All,
+}
+
+/// What becomes of the warnings of a code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// The code; none for all codes.
+    pub(crate) of: Option<Code>,
+    /// Whether they are errors; otherwise they are not told.
+    pub(crate) denied: bool,
+    /// Its position among such options on the command line.
+    position: usize,
+}
+
+/// How many levels were read: the parser reads values in the order in which they are given, but
+/// collects those of each option by themselves.
+static LEVELS: AtomicUsize = AtomicUsize::new(0);
+
+fn level(text: &str, denied: bool) -> Result<Level, String> {
+    let of = match text {
+        "all" => None,
+        code => Some(Code::from_text(code).ok_or_else(|| format!("there is no code `{code}`, as in E0401"))?),
+    };
+    Ok(Level { of, denied, position: LEVELS.fetch_add(1, Ordering::Relaxed) })
+}
+
+fn allowed(text: &str) -> Result<Level, String> {
+    level(text, false)
+}
+
+fn denied(text: &str) -> Result<Level, String> {
+    level(text, true)
+}
+
+/// Forms of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// Drawn over the source, for people.
+    Human,
+    /// One JSON object a line, for programs.
+    Json,
+}
