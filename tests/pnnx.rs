@@ -466,7 +466,14 @@ fn operators_with_data_are_lowered() {
             &[1.0, -2.0, 4.0],
         ),
         ("nn.GroupNorm", &[1, 2], "num_groups=2 eps=1.0", &norm[2..], &[1, 2], &[1.0, -1.0]),
-        ("nn.RMSNorm", &[1, 2], "normalized_shape=(2) eps=0.0", &norm[2..3], &[1, 2], &[1.264_911_064_067_351_8, -3.794_733_192_202_055]),
+        (
+            "nn.RMSNorm",
+            &[1, 2],
+            "normalized_shape=(2) eps=0.0",
+            &norm[2..3],
+            &[1, 2],
+            &[1.264_911_064_067_351_8, -3.794_733_192_202_055],
+        ),
     ];
     let list = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     for (kind, from, params, data, to, wanted) in cases {
