@@ -564,3 +564,29 @@ fn what_cannot_be_lowered_leaves_nothing_behind() {
     assert_eq!(kinds, ["external", "variable", "nn_Linear"]);
     Graph::from_pnnx(&graph.to_pnnx(), &Options::untrusted()).unwrap();
 }
+
+/// Variables and constants of a model go to the archive beside the file, and are read back from it.
+#[test]
+fn models_of_nnef_are_written_with_their_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = "version 1.0; extension KHR_enable_operator_expressions; graph g(x) -> (y) { x = external<scalar>(shape = [1, 2]);
+        w = variable<scalar>(shape = [1, 2], label = 'w'); c = constant<scalar>(shape = [1, 2], value = [3.0]); y = x * w + c; }";
+    std::fs::create_dir(path("model")).unwrap();
+    std::fs::write(path("model/graph.nnef"), text).unwrap();
+    std::fs::write(path("inputs.json"), r#"{"v_x": [[10.0, 100.0]]}"#).unwrap();
+    let (document, param) = (path("model/graph.nnef"), path("model.pnnx.param"));
+    assert_eq!(refused(&[&document, "-o", &param], b""), ["E2224"]);
+    let weights = [b"N\xef\x01\x00".as_slice(), &8u32.to_le_bytes(), &2u32.to_le_bytes()].concat();
+    let mut header = [weights, 1u32.to_le_bytes().to_vec(), 2u32.to_le_bytes().to_vec()].concat();
+    header.resize(44, 0);
+    header.extend([32u32.to_le_bytes(), 0u32.to_le_bytes()].concat());
+    header.resize(128, 0);
+    header.extend([1.5f32, -2.0].iter().flat_map(|item| item.to_le_bytes()));
+    std::fs::write(path("model/w.dat"), header).unwrap();
+    done(&[&document, "-o", &param], "");
+    let found = done(&["run", &param, "--inputs", &path("inputs.json")], "");
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let outputs = found["outputs"].as_object().unwrap();
+    assert_eq!(outputs.values().next().unwrap()["data"], json!([[18.0, -197.0]]), "{found}");
+}

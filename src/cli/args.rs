@@ -162,6 +162,9 @@ pub(crate) struct Output {
     /// Write to this file, as JSON, from which place and through which calls each operation comes.
     #[arg(long, value_name = "FILE")]
     pub(crate) source_map: Option<PathBuf>,
+    /// Note on each node of a model of ONNX, as metadata, the functions that it was copied from.
+    #[arg(long)]
+    pub(crate) provenance: bool,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
     /// tensors between them go, too.
     #[arg(long)]

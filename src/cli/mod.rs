@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod complete;
 mod completions;
+mod encode;
 mod explain;
 mod expr;
 mod flatten;
@@ -26,7 +27,6 @@ mod run;
 mod stats;
 mod tensors;
 mod terminal;
-mod to_onnx;
 mod verify;
 
 use std::borrow::Cow;
