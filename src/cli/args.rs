@@ -362,6 +362,7 @@ impl Language {
             ("--keep", !self.keep.is_empty()),
             ("--fragments", !self.fragments.is_empty()),
             ("--input-shape", !self.input_shape.is_empty()),
+            ("--keep-unused", self.keep_unused),
         ];
         match vain.iter().find(|(_, given)| *given) {
             Some((option, _)) => fail(format!("{option} means nothing for networks with loops (--from loops)")),
