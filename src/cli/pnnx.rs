@@ -115,6 +115,7 @@ pub(crate) fn run(
     usable(language, verification)?;
     let target = models::target(flatten::path(output), output.to)?;
     let to = flatten::notation(output, target.is_some())?;
+    super::layouts::usable(output, to, false)?;
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
@@ -130,7 +131,7 @@ pub(crate) fn run(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, mut result, weights) = expanded(read, &options);
-    let removed = flatten::drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = flatten::rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
     let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
     let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
@@ -208,7 +209,11 @@ pub(crate) fn evaluate(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, result, weights) = expanded(read, &options);
-    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    let Some(mut graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    if !super::layouts::assign(&mut graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,
