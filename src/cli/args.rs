@@ -169,6 +169,10 @@ pub(crate) struct Output {
     /// tensors between them go, too.
     #[arg(long)]
     pub(crate) drop_bitcasts: bool,
+    /// Give a tensor a layout, as in x={0,1:T(8,128)}, or all tensors of its rank, as in {1,0}: --to json
+    /// and html show it, --stats and --drop-bitcasts count with it; repeatable.
+    #[arg(long, value_name = "[NAME=]LAYOUT")]
+    pub(crate) layout: Vec<String>,
     /// Tell, on standard error, how many operations there are of each kind, parameters and
     /// multiplications.
     #[arg(long)]
@@ -200,6 +204,10 @@ pub(crate) struct Run {
     /// Write the outputs to this file, whole or not at all [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// Store a tensor in a layout while evaluating, as in x={0,1:T(8,128)}, or all tensors of its rank,
+    /// as in {1,0}; repeatable.
+    #[arg(long, value_name = "[NAME=]LAYOUT")]
+    pub(crate) layout: Vec<String>,
     /// The form of the outputs [default: by the extension of PATH, else json].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<RunTo>,

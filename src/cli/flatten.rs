@@ -18,7 +18,7 @@ use super::encode::Encode;
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, loops, stats, verify};
+use super::{Failure, RunResult, Status, layouts, loops, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -30,6 +30,7 @@ pub(crate) fn run(
 ) -> RunResult {
     let Destination { to, target } = Destination::new(output)?;
     language.usable()?;
+    layouts::usable(output, to, verification.verify)?;
     if language.from == Some(args::From::Loops) {
         return network(input, (language, output, verification), (to, target), reporter);
     }
@@ -41,7 +42,7 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
-    let removed = drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let whole = match target
         .map(|target| Whole::new(target, &origin, &mut document, &mut result, &language.limits))
         .transpose()
@@ -77,7 +78,7 @@ fn network(
         Err(unread) => return report_unread(unread, reporter),
     };
     let whole = target.map(Whole::without_data);
-    let removed = drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let target = Target { output, to, whole, model: Encode::new(to, path(output), language, None) };
     finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
@@ -137,16 +138,24 @@ pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes what moves nothing in memory, if that is asked for, and tells it.
-pub(super) fn drop_bitcasts(
+/// Gives tensors their layouts and removes what moves nothing in memory, where that is asked for, and
+/// tells it: what was removed, or none where the layouts are refused.
+pub(super) fn rework(
     output: &args::Output,
     result: &mut Result<(Graph, Diagnostics), Diagnostics>,
     reporter: &mut Reporter,
-) -> Option<Removed> {
-    let (graph, _) = result.as_mut().ok().filter(|_| output.drop_bitcasts)?;
+) -> Option<Option<Removed>> {
+    let Ok((graph, _)) = result else { return Some(None) };
+    if !layouts::assign(graph, &output.layout, reporter) {
+        reporter.summary();
+        return None;
+    }
+    if !output.drop_bitcasts {
+        return Some(None);
+    }
     let removed = graph.remove_bitcasts();
     reporter.remark(&removed.told());
-    Some(removed)
+    Some(Some(removed))
 }
 
 /// Where and in which notation a graph is written.

@@ -15,6 +15,7 @@ mod fmt;
 mod interrupt;
 mod io;
 mod layout;
+mod layouts;
 mod limits;
 mod loops;
 mod man;

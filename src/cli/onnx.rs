@@ -166,6 +166,7 @@ fn usable(language: &Language, output: &args::Output, verification: &args::Verif
             ("--fragments", !language.fragments.is_empty()),
             ("--input-shape", !language.input_shape.is_empty()),
             ("--drop-bitcasts", output.drop_bitcasts),
+            ("--layout", !output.layout.is_empty()),
             ("--verify", verification.verify),
         ],
     )

@@ -115,6 +115,7 @@ pub(crate) fn run(
 ) -> RunResult {
     usable(language, verification)?;
     let Destination { to, target } = Destination::new(output)?;
+    super::layouts::usable(output, to, false)?;
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
@@ -127,7 +128,7 @@ pub(crate) fn run(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, mut result, weights) = expanded(read, &options);
-    let removed = flatten::drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = flatten::rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
     let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
     let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
@@ -213,7 +214,11 @@ pub(crate) fn evaluate(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, result, weights) = expanded(read, &options);
-    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    let Some(mut graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    if !super::layouts::assign(&mut graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,

@@ -2,6 +2,7 @@
 
 pub(crate) mod border;
 mod building;
+mod layouts;
 pub(crate) mod names;
 mod operation;
 pub(crate) mod operators;
@@ -27,6 +28,7 @@ use crate::room::position_id;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
+use layouts::Layouts;
 use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
@@ -251,6 +253,8 @@ pub struct Graph {
     packed: Packed,
     signatures: Signatures,
     shapes: ShapeTable,
+    /// How tensors lie in memory.
+    layouts: Layouts,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     /// The calls that operations come from: the call around each, and its place in `call_places`.
@@ -280,6 +284,7 @@ impl Graph {
             packed: Packed::default(),
             signatures: Signatures::default(),
             shapes: ShapeTable::default(),
+            layouts: Layouts::default(),
             kinds: Vec::new(),
             origins: Vec::new(),
             call_places: Vec::new(),
@@ -320,6 +325,7 @@ impl Graph {
     /// Keeps the operations marked in `needed`, and the tensors that have a new number in `renumber`.
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
+        self.layouts.renumber(renumber);
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();

@@ -1,12 +1,16 @@
 //! Tensors, and the files that hold them.
 //!
-//! A tensor is a shape and packed elements of one of five types. NNEF itself knows scalars, integers
+//! A tensor is a shape and packed elements of one of five types. [`Tensor`] has the elements in
+//! row-major order, so that its shape is a list of extents; an [`ArrayShape`] says more: the number
+//! format, sizes that are not known, and a [`Layout`]. A [`Buffer`] is the memory of a tensor in any
+//! layout. NNEF itself knows scalars, integers
 //! and logicals: the reference evaluator and the readers of files use 64-bit floating point numbers,
 //! 64-bit integers and logicals for these, whatever the file, and scalars are rounded to 32 bits
 //! where they are written; `docs/evaluation.md` says why. Networks with loops use the types that
 //! they declare.
 
 mod arrange;
+mod buffer;
 #[cfg(feature = "eval")]
 pub(crate) mod dat;
 pub(crate) mod json;
@@ -22,6 +26,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+pub use buffer::Buffer;
 pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, PaddingValue, Shape};
 
 /// The highest rank of tensors in evaluations.
@@ -210,6 +215,21 @@ impl Data {
     /// The elements at some indices.
     pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Data {
         map_each!(self, items => places.map(|place| items[place]).collect())
+    }
+
+    /// Puts other elements, found by their numbers, at places; does nothing if they are of another type.
+    pub(crate) fn put(&mut self, places: &[usize], from: &Data, number: impl Fn(usize) -> usize) {
+        fn put<T: Copy>(to: &mut [T], places: &[usize], from: &[T], number: impl Fn(usize) -> usize) {
+            places.iter().enumerate().for_each(|(i, place)| to[*place] = from[number(i)]);
+        }
+        match (self, from) {
+            (Data::Float32(to), Data::Float32(from)) => put(to, places, from, number),
+            (Data::Float64(to), Data::Float64(from)) => put(to, places, from, number),
+            (Data::Int32(to), Data::Int32(from)) => put(to, places, from, number),
+            (Data::Int64(to), Data::Int64(from)) => put(to, places, from, number),
+            (Data::Bool(to), Data::Bool(from)) => put(to, places, from, number),
+            _ => {}
+        }
     }
 
     /// Appends elements; does nothing if they are of another type.

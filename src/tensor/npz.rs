@@ -72,7 +72,7 @@ pub(crate) fn read_some<E: From<TensorError>>(
         let rest = size.saturating_sub(content.len() as u64) + 1;
         member.take(rest).read_to_end(&mut content).map_err(|error| broken(&error))?;
         left = left.saturating_sub(content.len() as u64);
-        let tensor = npy::read(&content).map_err(misfit)?;
+        let tensor = Tensor::from_npy(&content).map_err(misfit)?;
         tensors.push((name, tensor));
     }
     Ok(tensors)
