@@ -1,6 +1,6 @@
 //! The options of a run.
 
-use crate::graph::Dialect;
+use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,15 @@ pub enum Lower {
     None,
     /// The fragments of these names.
     Names(Vec<String>),
+}
+
+/// Shapes and extents that are given for a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenShapes {
+    /// Shapes that replace those of graph inputs, by name.
+    pub inputs: Vec<(String, Vec<Extent>)>,
+    /// Values of dimension symbols, by name.
+    pub symbols: Vec<(String, i64)>,
 }
 
 /// The options of a run.
@@ -54,12 +63,12 @@ pub struct Options {
     pub max_memory: u64,
     /// The longest text that is read, in bytes.
     pub max_text: u64,
-    /// Further files of declarations: name for messages, and text.
+    /// Further files of declarations: name for messages, and text; or the name of a registry and no text.
     pub libraries: Vec<(String, String)>,
     /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
     pub migrate: bool,
-    /// Shapes that replace those of graph inputs, by name.
-    pub input_shapes: Vec<(String, Vec<i64>)>,
+    /// Shapes and extents that replace those of the document.
+    pub shapes: GivenShapes,
     /// Expand scans whose number of steps is known, and all loops.
     pub unroll: bool,
     /// Expand all loops, but keep scans, which the evaluator of the graph runs.
@@ -91,7 +100,7 @@ impl Default for Options {
             max_text: 2 << 30,
             libraries: Vec::new(),
             migrate: false,
-            input_shapes: Vec::new(),
+            shapes: GivenShapes::default(),
             unroll: false,
             expand_loops: false,
             max_trips: None,

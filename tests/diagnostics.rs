@@ -29,6 +29,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0003", "hundreds of thousands of brackets"),
     ("E0726", "needs a vendor operation with results of a type that nobody knows"),
     ("E0727", "needs a vendor operation with results of a type that nobody knows"),
+    ("E0413", "only documents of registries have it"),
+    ("E1307", "needs an option"),
     ("E0811", "ten million operations"),
     ("E0812", "ten million items"),
     ("E0813", "a gigabyte of values"),

@@ -4,6 +4,7 @@
 mod corpus;
 
 use corpus::{Found, cases, flat, flatten};
+use nnef_flatten::graph::Extent;
 use nnef_flatten::{Dialect, Lower, Options};
 
 fn options() -> Options {
@@ -98,7 +99,7 @@ fn what_has_no_counterpart_is_refused() {
     let open = "x = external(shape = [0,4,8,8])\ny = exp(x)";
     let message = "E1103 the shape of `x` has extents that are left open, which NNEF 1.0 does not know";
     assert_eq!(errors(open, &options()), [message]);
-    let given = options().with(|o| o.input_shapes = vec![("x".into(), vec![1, 4, 8, 8])]);
+    let given = options().with(|o| o.shapes.inputs = vec![("x".into(), [1, 4, 8, 8].map(Extent::from).to_vec())]);
     assert_eq!(migrated(open, &given).0, "y = exp(x);");
     let partial = "x = external(shape = [1,4,8,8])\ny = max_pool(x, size = [1,1,2,2], padding = [(0,0)])";
     assert!(errors(partial, &options())[0].starts_with("E1102 `padding` leaves trailing axes"));

@@ -7,6 +7,7 @@ mod common;
 use std::error::Error;
 
 use common::{HEADER, error_codes, flat_text, run};
+use nnef_flatten::graph::Extent;
 use nnef_flatten::{Diagnostic, Lower, Options, expand, parse, parse_library};
 
 fn document(body: &str) -> String {
@@ -65,15 +66,15 @@ fn an_operation_is_expanded_or_kept() {
 
 #[test]
 fn inputs_in_options_exist() {
-    let shapes = |name: &str| vec![(name.to_owned(), vec![4, 5])];
-    let found = refused(&standard(), |o| o.input_shapes = shapes("imaeg"));
+    let shapes = |name: &str| vec![(name.to_owned(), [4, 5].map(Extent::from).to_vec())];
+    let found = refused(&standard(), |o| o.shapes.inputs = shapes("imaeg"));
     assert_eq!(error_codes(&found), ["E1302"]);
     assert_eq!(found[0].help.as_deref(), Some("did you mean `image`?"));
-    let found = refused(&standard(), |o| o.input_shapes = shapes("y"));
+    let found = refused(&standard(), |o| o.shapes.inputs = shapes("y"));
     assert_eq!((error_codes(&found), found[0].help.as_deref()), (vec!["E1302"], Some("its inputs are image")));
     // They are reported beside the mistakes of the document.
     let found = refused(&document("    image = external(shape = [0]);"), |o| {
-        o.input_shapes = shapes("z");
+        o.shapes.inputs = shapes("z");
         o.keep = names(&["none_such"]);
     });
     assert_eq!(error_codes(&found), ["E1301", "E1302"]);
@@ -82,7 +83,7 @@ fn inputs_in_options_exist() {
 /// The shape that the input has in the end, and the statement that makes it.
 fn given(input: &str, libraries: &[&str]) -> (Option<Vec<i64>>, String) {
     let options = Options::default().with(|o| {
-        o.input_shapes = vec![("image".to_owned(), vec![4, 5])];
+        o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())];
         o.libraries = libraries.iter().map(|text| ("ops.nnef".to_owned(), (*text).to_owned())).collect();
     });
     let expansion = run(&document(&format!("    image = {input};")), &options)
@@ -95,7 +96,7 @@ fn given(input: &str, libraries: &[&str]) -> (Option<Vec<i64>>, String) {
 
 #[test]
 fn shapes_of_all_kinds_of_inputs_are_replaced() {
-    let tract = include_str!("../examples/vendor/tract.nnef");
+    let tract = include_str!("../src/nnef/std/registries/tract_core.nnef");
     let external = "fragment external<?=scalar>( shape: integer[] ) -> ( output: tensor<?> );";
     let vendor = "fragment vendor_input( shape: integer[], label: string ) -> ( output: tensor<scalar> );";
     for (input, libraries) in [
@@ -122,12 +123,12 @@ fn shapes_of_all_kinds_of_inputs_are_replaced() {
 fn a_shape_that_is_not_in_the_document_cannot_be_replaced() {
     for input in ["vendor_input(label = 'x')", "vendor_input([1], [2,3])"] {
         let text = document(&format!("    image = {input};"));
-        let found = refused(&text, |o| o.input_shapes = vec![("image".to_owned(), vec![4, 5])]);
+        let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
         assert_eq!(error_codes(&found), ["E1304"], "{input}");
     }
     // What is computed from tensors is no shape to be replaced, whatever it is called.
     let text = standard().replace("    y =", "    image = vendor_step(image, [image]);\n    y =");
-    let found = refused(&text, |o| o.input_shapes = vec![("image".to_owned(), vec![4, 5])]);
+    let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
     assert_eq!(error_codes(&found), ["E1304"]);
 }
 
@@ -267,7 +268,7 @@ fn options_on_documents_mean_nothing_for_networks_with_loops() {
         (|o: &mut Options| o.lower = Lower::None) as fn(&mut Options),
         |o| o.keep = names(&["relu"]),
         |o| o.libraries = vec![("a".to_owned(), String::new())],
-        |o| o.input_shapes = vec![("x".to_owned(), vec![3])],
+        |o| o.shapes.inputs = vec![("x".to_owned(), [3].map(Extent::from).to_vec())],
         |o| o.keep_unused = true,
         |o| o.migrate = true,
         |o| o.dialect = Some(nnef_flatten::Dialect::V1),

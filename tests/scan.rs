@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use corpus::{Found, flat, flatten};
 use nnef_flatten::eval::Evaluator;
-use nnef_flatten::graph::KeptFragment;
+use nnef_flatten::graph::{Extent, KeptFragment};
 use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options};
@@ -107,7 +107,7 @@ fn an_open_extent_keeps_it() {
     assert_eq!(about_scan(&found), "E0976 this scan cannot be made flat: the extent of `x` along axis 0 is not known");
     let given = unroll().with(|o| {
         o.flat = true;
-        o.input_shapes = vec![("x".to_owned(), vec![2, 4])];
+        o.shapes.inputs = vec![("x".to_owned(), [2, 4].map(Extent::from).to_vec())];
     });
     assert!(flat(&open, &given).0.contains("all_trip2_x_t"));
 }

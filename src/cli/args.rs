@@ -7,8 +7,11 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Lower;
+use crate::diagnostics::Code;
+use crate::graph::Extent;
 use crate::onnx::text::Production;
 use crate::tensor::PaddingValue;
 use crate::write::{NOTATIONS, Notation};
@@ -321,9 +324,12 @@ pub(crate) struct Language {
     /// Further declarations, which may replace standard ones; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) fragments: Vec<PathBuf>,
-    /// Override the shape of a graph input, as in image=1,3,224,224; repeatable.
+    /// Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S; repeatable.
     #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
-    pub(crate) input_shape: Vec<(String, Vec<i64>)>,
+    pub(crate) input_shape: Vec<(String, Vec<Extent>)>,
+    /// Give a dimension symbol a value, as in S=5; repeatable.
+    #[arg(long, value_name = "SYMBOL=N", value_parser = symbol)]
+    pub(crate) set: Vec<(String, i64)>,
     /// Evaluate and keep what no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
@@ -362,6 +368,12 @@ impl Language {
         if let Some((_, (name, _))) = twice {
             return fail(format!("--input-shape gives two shapes for `{name}`"));
         }
+        let mut symbols = self.set.iter().enumerate();
+        let twice = symbols
+            .find(|(i, (name, value))| self.set[..*i].iter().any(|(other, before)| name == other && value != before));
+        if let Some((_, (name, _))) = twice {
+            return fail(format!("--set gives two values for `{name}`"));
+        }
         if self.from != Some(From::Loops) {
             return Ok(());
         }
@@ -371,6 +383,7 @@ impl Language {
             ("--fragments", !self.fragments.is_empty()),
             ("--input-shape", !self.input_shape.is_empty()),
             ("--keep-unused", self.keep_unused),
+            ("--set", !self.set.is_empty()),
         ];
         match vain.iter().find(|(_, given)| *given) {
             Some((option, _)) => fail(format!("{option} means nothing for networks with loops (--from loops)")),
@@ -383,6 +396,7 @@ impl Language {
         self.keep.extend(later.keep);
         self.fragments.extend(later.fragments);
         self.input_shape.extend(later.input_shape);
+        self.set.extend(later.set);
         Language {
             from: later.from.or(self.from),
             production: later.production.or(self.production),
@@ -396,6 +410,7 @@ impl Language {
             keep: self.keep,
             fragments: self.fragments,
             input_shape: self.input_shape,
+            set: self.set,
         }
     }
 }
@@ -412,6 +427,65 @@ pub(crate) struct Reporting {
     /// Say nothing but errors.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Which warnings are written for people.
+    #[arg(long, value_name = "WHICH", default_value = "summary", global = true)]
+    pub(crate) warnings: Warnings,
+    /// Do not tell warnings of this code, or of all codes; repeatable.
+    #[arg(long, value_name = "CODE|all", value_parser = allowed, global = true)]
+    pub(crate) allow: Vec<Level>,
+    /// Take warnings of this code, or of all codes, as errors; repeatable. The last of --allow and
+    /// --deny that names a code decides.
+    #[arg(long, value_name = "CODE|all", value_parser = denied, global = true)]
+    pub(crate) deny: Vec<Level>,
+}
+
+impl Reporting {
+    /// What --allow and --deny say, in the order given.
+    pub(crate) fn levels(&self) -> Vec<Level> {
+        let mut levels = [&self.allow[..], &self.deny[..]].concat();
+        levels.sort_by_key(|level| level.position);
+        levels
+    }
+}
+
+/// Which warnings are written for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Warnings {
+    /// A line for each code, with the first place and the number of others.
+    Summary,
+    /// All of them, and what exporters commonly write.
+    All,
+}
+
+/// What becomes of the warnings of a code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// The code; none for all codes.
+    pub(crate) of: Option<Code>,
+    /// Whether they are errors; otherwise they are not told.
+    pub(crate) denied: bool,
+    /// Its position among such options on the command line.
+    position: usize,
+}
+
+/// How many levels were read: the parser reads values in the order in which they are given, but
+/// collects those of each option by themselves.
+static LEVELS: AtomicUsize = AtomicUsize::new(0);
+
+fn level(text: &str, denied: bool) -> Result<Level, String> {
+    let of = match text {
+        "all" => None,
+        code => Some(Code::from_text(code).ok_or_else(|| format!("there is no code `{code}`, as in E0401"))?),
+    };
+    Ok(Level { of, denied, position: LEVELS.fetch_add(1, Ordering::Relaxed) })
+}
+
+fn allowed(text: &str) -> Result<Level, String> {
+    level(text, false)
+}
+
+fn denied(text: &str) -> Result<Level, String> {
+    level(text, true)
 }
 
 /// Notations that can be read.
@@ -485,14 +559,18 @@ fn numbers(text: &str) -> Result<Numbers, String> {
     inner.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
 }
 
-fn input_shape(text: &str) -> Result<(String, Vec<i64>), String> {
+fn symbol(text: &str) -> Result<(String, i64), String> {
+    let form = "expected SYMBOL=N, as in S=5";
+    let (symbol, value) = text.split_once('=').ok_or(form)?;
+    let value = value.trim().parse::<i64>().ok().filter(|value| *value >= 0).ok_or(form)?;
+    Ok((name(symbol).map_err(|_| form)?, value))
+}
+
+fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
     let form = "expected NAME=SHAPE, as in image=1,3,224,224";
     let (input, shape) = text.split_once('=').ok_or(form)?;
     let input = name(input).map_err(|_| form)?;
-    let extent = |text: &str| {
-        let extent = text.trim().parse::<i64>().ok().filter(|extent| *extent >= 0);
-        extent.ok_or_else(|| format!("`{text}` is not an extent; {form}"))
-    };
+    let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"));
     let shape = match shape.trim() {
         "" => Vec::new(),
         shape => shape.split(',').map(extent).collect::<Result<_, _>>()?,
@@ -545,7 +623,8 @@ mod tests {
         let cli = parse(&format!("m --lower gelu,conv --keep a,b --keep c {shapes}")).unwrap();
         assert_eq!(cli.language.lower, Some(Lower::Names(vec!["gelu".into(), "conv".into()])));
         assert_eq!(cli.language.keep, ["a", "b", "c"]);
-        assert_eq!(cli.language.input_shape, [("x".to_owned(), vec![1, 3, 224, 224]), ("y".to_owned(), vec![])]);
+        let shape = [1, 3, 224, 224].map(Extent::from).to_vec();
+        assert_eq!(cli.language.input_shape, [("x".to_owned(), shape), ("y".to_owned(), vec![])]);
         for wrong in [
             "--lower a,,b",
             "--keep 1x",

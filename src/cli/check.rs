@@ -76,6 +76,7 @@ fn verdict(name: &str, checked: Result<(impl Texts, bool, Diagnostics), Unread>,
     match checked {
         Ok((document, accepted, diagnostics)) => {
             let counts = reporter.all(document.texts(), diagnostics);
+            let accepted = accepted && counts.errors == 0;
             let verdict = match (accepted, counts.summary()) {
                 (true, None) => "ok".to_owned(),
                 (true, Some(summary)) => format!("ok, {summary}"),

@@ -7,7 +7,9 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::layout::Removed;
 use crate::model;
+use crate::nnef::registries;
 use crate::onnx::from_nnef;
+use crate::options::GivenShapes;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
@@ -180,7 +182,8 @@ pub(super) fn finish(
         Ok((graph, diagnostics)) => (Some(graph), diagnostics),
         Err(diagnostics) => (None, diagnostics),
     };
-    reporter.all(sources, diagnostics);
+    let found = reporter.all(sources, diagnostics);
+    let graph = graph.filter(|_| found.errors == 0);
     if let Some(graph) = &graph
         && !verify(graph, reporter)?
     {
@@ -281,7 +284,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
-        input_shapes: language.input_shape.clone(),
+        shapes: GivenShapes { inputs: language.input_shape.clone(), symbols: language.set.clone() },
         unroll: language.unroll,
         max_trips: language.max_trips,
         flat: language.flat,
@@ -291,6 +294,10 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         options.lower = lower.clone();
     }
     for path in &language.fragments {
+        if let Some(registry) = path.to_str().and_then(registries::find) {
+            options.libraries.push((registry.name.to_owned(), String::new()));
+            continue;
+        }
         let library = io::read(path, options.max_text)?;
         options.libraries.push((library.name, library.text));
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, render, visible};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, render, visible};
 use crate::source::Sources;
 use anstream::{AutoStream, ColorChoice};
 
-use super::args::{MessageFormat, Reporting};
+use super::args::{Level, MessageFormat, Reporting, Warnings};
 
 /// Writes diagnostics in the form that was asked for, and counts them. A message that cannot be
 /// written does not stop the run.
@@ -16,12 +16,12 @@ pub(crate) struct Reporter {
     color: bool,
     format: MessageFormat,
     quiet: bool,
+    all: bool,
+    levels: Vec<Level>,
     total: Counts,
-    warned: BTreeMap<Code, usize>,
+    /// Warnings by code: how many, and the first of them as a line.
+    warned: BTreeMap<Code, (usize, String)>,
 }
-
-/// The most warnings of one code in the form for people; JSON has all of them.
-const SHOWN_PER_CODE: usize = 3;
 
 /// The numbers of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +54,21 @@ impl Reporter {
             color: choice != ColorChoice::Never,
             format: options.message_format,
             quiet: options.quiet,
+            all: options.warnings == Warnings::All,
+            levels: options.levels(),
             total: Counts::default(),
             warned: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a warning is an error by the options; none where it is not told at all. The last option
+    /// that names its code or all codes decides. What exporters commonly write is told on request.
+    fn level(&self, code: Code) -> Option<Severity> {
+        let named = self.levels.iter().rev().find(|level| level.of.is_none_or(|of| of == code));
+        match named {
+            Some(level) => level.denied.then_some(Severity::Error),
+            None if code.is_practice() && !self.all => None,
+            None => Some(Severity::Warning),
         }
     }
 
@@ -63,7 +76,10 @@ impl Reporter {
     pub(crate) fn accepted<T>(&mut self, sources: &Sources, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
         match stage {
             Ok((result, warnings)) => {
-                self.all(sources, warnings);
+                if self.all(sources, warnings).errors > 0 {
+                    self.summary();
+                    return None;
+                }
                 Some(result)
             }
             Err(errors) => {
@@ -76,18 +92,26 @@ impl Reporter {
 
     /// Reports one diagnostic.
     pub(crate) fn one(&mut self, sources: &Sources, diagnostic: &Diagnostic) {
+        let denied;
+        let diagnostic = match self.level(diagnostic.code).filter(|_| !diagnostic.is_error()) {
+            Some(Severity::Error) => {
+                denied = Diagnostic { severity: Severity::Error, ..diagnostic.clone() };
+                &denied
+            }
+            None if !diagnostic.is_error() => return,
+            _ => diagnostic,
+        };
         if diagnostic.is_error() {
             self.total.errors += 1;
         } else if self.quiet {
             return;
         } else {
-            let count = self.warned.entry(diagnostic.code).or_default();
-            *count += 1;
-            if *count > SHOWN_PER_CODE && self.format == MessageFormat::Human {
-                self.total.suppressed += 1;
+            self.total.warnings += 1;
+            if self.format == MessageFormat::Human && !self.all {
+                let line = || render::line(diagnostic, sources, self.color);
+                self.warned.entry(diagnostic.code).or_insert_with(|| (0, line())).0 += 1;
                 return;
             }
-            self.total.warnings += 1;
         }
         let _ = match self.format {
             MessageFormat::Human => diagnostic.write_human(&mut self.out, sources, self.color),
@@ -95,17 +119,33 @@ impl Reporter {
         };
     }
 
+    /// Writes a line for each code of warnings so far, with their number.
+    fn warnings(&mut self) {
+        for (count, line) in std::mem::take(&mut self.warned).into_values() {
+            let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+            let _ = writeln!(self.out, "{line}{times}");
+        }
+    }
+
     /// Reports all diagnostics of a document, in the order of their places, and returns how many.
     pub(crate) fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
         let before = self.total;
         let suppressed = diagnostics.suppressed();
-        let hidden = self.quiet && !diagnostics.has_errors();
+        let warnings: Vec<(Code, usize)> = diagnostics.suppressed_warnings().collect();
+        let of_warnings: usize = warnings.iter().map(|(_, count)| count).sum();
         for diagnostic in diagnostics.into_sorted() {
             self.one(sources, &diagnostic);
         }
-        if !hidden {
-            self.total.suppressed += suppressed;
+        self.total.suppressed += suppressed - of_warnings;
+        for (code, count) in warnings {
+            if let Some(warned) = self.warned.get_mut(&code) {
+                warned.0 += count;
+                self.total.warnings += count;
+            } else if self.level(code) == Some(Severity::Warning) && !self.quiet {
+                self.total.suppressed += count;
+            }
         }
+        self.warnings();
         Counts {
             errors: self.total.errors - before.errors,
             warnings: self.total.warnings - before.warnings,
@@ -136,7 +176,8 @@ impl Reporter {
     /// Writes the total numbers of diagnostics for people.
     pub(crate) fn summary(&mut self) {
         if let Some(summary) = self.total.summary() {
-            self.remark(&summary);
+            let more = self.total.warnings > 0 && !self.all && self.format == MessageFormat::Human;
+            self.remark(&if more { format!("{summary}; see all with --warnings all") } else { summary });
         }
         let _ = self.out.flush();
     }

@@ -11,6 +11,7 @@ use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
+use super::symbolic::Symbolic;
 use super::unit::{Form, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -100,7 +101,7 @@ impl Machine {
         self.infer_shapes(operation);
         if let Some(shape) = given {
             // Whatever operation makes the input, its shape is known now.
-            let extent = |extent: &i64| Extent::from(Some(*extent).filter(|extent| *extent > 0));
+            let extent = |extent: &Extent| if extent.known() == Some(0) { Extent::UNKNOWN } else { *extent };
             let shape = Shape::new(&shape.iter().map(extent).collect::<SmallVec<[Extent; 4]>>());
             self.graph.set_shapes(operation, Inferred::Same(Some(shape)));
         }
@@ -134,7 +135,9 @@ impl Machine {
         (count, common): (u32, Common),
     ) -> TensorId {
         let (dtype, source) = self.particulars(emission, span);
-        let shape = common.shape().filter(|_| emission.by_item);
+        // Where items are known, those of the result may be.
+        let shape = common.shape().filter(|_| emission.by_item && !common.known);
+        let element = if emission.follows { common.elements().or(element) } else { element };
         let result = (name, under(element, self.frame().dtype));
         let form = (emission.signature, dtype);
         let (operation, tensor) = self.graph.add_single(form, count, source, result, shape);
@@ -184,6 +187,7 @@ impl Machine {
             kind,
             signature,
             by_item,
+            follows: self.shapes.follows(kind),
             single,
             file: self.file_of(self.frames.last().and_then(|frame| frame.unit)),
             // The draft has data-types, but no type arguments.
@@ -336,7 +340,7 @@ impl Machine {
     }
 
     /// The shape that the caller gives for the result of a site, if it is that of an input.
-    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<Arc<[i64]>> {
+    fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<Arc<[Extent]>> {
         let input_shapes = &self.settings.input_shapes;
         if input_shapes.is_empty() || !self.is_input(site) {
             return None;
@@ -348,7 +352,7 @@ impl Machine {
 
     /// Replaces the shape among the arguments of a site, which are on the stack: the argument of that
     /// name, or else the only array without a name.
-    fn replace_shape(&mut self, site: &Site, shape: &[i64]) -> Outcome<()> {
+    fn replace_shape(&mut self, site: &Site, shape: &[Extent]) -> Outcome<()> {
         let keys = self.program.keys_of(site);
         let arguments = self.stack.len() - keys.len()..;
         let named = keys.iter().position(|key| self.units.is_for(site.unit, *key, "shape"));
@@ -363,7 +367,11 @@ impl Machine {
             let message = format!("the shape of this input cannot be replaced: `{name}` has no argument `shape` here");
             return Err(Failure::new(Code::OptionShape, message));
         };
-        self.stack[arguments][place] = Value::Array(List::of_ints(shape));
+        let extent = |extent: &Extent| match extent.known() {
+            Some(extent) => Value::Int(extent),
+            None => Value::Symbol(Arc::new(Symbolic::extent(*extent))),
+        };
+        self.stack[arguments][place] = Value::Array(List::from_values(shape.iter().map(extent).collect(), None));
         Ok(())
     }
 

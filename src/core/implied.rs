@@ -110,7 +110,11 @@ impl Machine {
         let mut site = self.implied(standard::CONSTANT, span, hint, dtype)?;
         site.explicit = dtype != Some(Primitive::Scalar);
         let shape = graph::Value::Integers(shape.into());
-        self.emit_named(&site, &[("shape", shape), ("value", data)])
+        let value = self.emit_named(&site, &[("shape", shape), ("value", data)])?;
+        if let Value::Tensor(tensor) = value {
+            self.graph.tensors[tensor.index()].literal = true;
+        }
+        Ok(value)
     }
 
     /// Gives a name of the graph its tensor. A tensor without a name takes this one; one that

@@ -17,7 +17,7 @@ use super::unit::{UnitId, Units};
 use super::value::Value;
 use crate::diagnostics::{Diagnostic, trace};
 use crate::graph::names::NameId;
-use crate::graph::{Graph, OriginId, TensorId};
+use crate::graph::{Extent, Graph, OriginId, TensorId};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     /// Units that are not expanded whatever refers to them.
     pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
-    pub(crate) input_shapes: FxHashMap<Name, Arc<[i64]>>,
+    pub(crate) input_shapes: FxHashMap<Name, Arc<[Extent]>>,
 }
 
 /// The state of an expansion.

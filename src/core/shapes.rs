@@ -38,12 +38,25 @@ impl Shapes {
         self.plans[kind.index()].as_ref().is_some_and(Plan::is_by_item)
     }
 
+    /// Whether the elements of operations of a kind that was asked for follow the operands.
+    pub(super) fn follows(&self, kind: KindId) -> bool {
+        self.plans[kind.index()].as_ref().is_some_and(Plan::follows)
+    }
+
     /// Gives the results of a new operation, of a kind that was asked for, their shapes.
     pub(super) fn infer(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
-        graph.set_shapes(id, shapes::infer(graph, id, plan)?);
-        Ok(())
+        let inferred = shapes::infer(graph, id, plan);
+        let error = match inferred {
+            Ok(inferred) => {
+                graph.set_shapes(id, inferred);
+                None
+            }
+            Err(error) => Some(error),
+        };
+        shapes::infer_more(graph, id, plan);
+        error.map_or(Ok(()), Err)
     }
 
     /// Notes an error or a warning.

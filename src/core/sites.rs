@@ -29,6 +29,8 @@ pub(super) struct Emission {
     pub(super) signature: SignatureId,
     /// Whether the result may share its shape with the arguments.
     pub(super) by_item: bool,
+    /// Whether the elements of the result follow the arguments.
+    pub(super) follows: bool,
     /// The elements of the one tensor that is the result; none where there may be others.
     pub(super) single: Option<Option<Primitive>>,
     /// The file that the site is in.

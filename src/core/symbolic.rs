@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::graph::Extent;
 use crate::graph::operators::{BinaryOp, Class};
 
 /// The longest expression that is kept.
@@ -22,6 +23,18 @@ impl Symbolic {
     /// A symbol.
     pub(crate) fn symbol(name: &str) -> Self {
         Symbolic { text: name.into(), precedence: ATOM, unknown: false }
+    }
+
+    /// An extent that depends on symbols. One that no operators can write is not known to the flat graph.
+    pub(crate) fn extent(extent: Extent) -> Self {
+        let dim = extent.dim();
+        if !dim.is_plain() {
+            return Symbolic::unknown();
+        }
+        let text = dim.text();
+        let name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        // Whatever stands beside it, it needs parentheses.
+        Symbolic { text: text.into(), precedence: if name { ATOM } else { 0 }, unknown: false }
     }
 
     /// An extent that is not known and has no name: the flat graph cannot speak of it.

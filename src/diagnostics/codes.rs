@@ -17,6 +17,9 @@ pub(crate) struct CodeInfo {
     pub(crate) default: Severity,
     /// The severity under `--strict`.
     pub(crate) strict: Severity,
+    /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
+    /// tells it on request only.
+    pub(crate) practice: bool,
     /// What is wrong, in a few words.
     pub(crate) title: &'static str,
 }
@@ -28,8 +31,26 @@ macro_rules! severity {
     (liberty) => {
         (Severity::Warning, Severity::Error)
     };
+    (practice) => {
+        (Severity::Warning, Severity::Error)
+    };
+    (habit) => {
+        (Severity::Warning, Severity::Warning)
+    };
     (warning) => {
         (Severity::Warning, Severity::Warning)
+    };
+}
+
+macro_rules! practice {
+    (practice) => {
+        true
+    };
+    (habit) => {
+        true
+    };
+    ($other:ident) => {
+        false
     };
 }
 
@@ -71,6 +92,7 @@ macro_rules! codes {
                 rule: rule!($rule),
                 default: severity!($severity).0,
                 strict: severity!($severity).1,
+                practice: practice!($severity),
                 title: $title,
             }),*
         ];
@@ -92,16 +114,16 @@ codes! {
     BadCharacter          "E0108" L5   error   "unexpected character";
     BadComment            "E0109" L6   error   "not a comment";
     IntegerTooLarge       "E0110" E3   error   "integer literal out of range";
-    NonFiniteLiteral      "E0111" L2   liberty "literal of a non-finite scalar";
+    NonFiniteLiteral      "E0111" L2   practice "literal of a non-finite scalar";
     // Syntax.
     DocumentStructure     "E0201" S1   error   "wrong order of the parts of a document";
     BadVersion            "E0202" S2   error   "malformed or unsupported version";
     BadExtension          "E0203" S3   error   "malformed extension directive";
-    FragmentsNotEnabled   "E0204" S4   liberty "fragments are not enabled";
-    OperatorsNotEnabled   "E0205" S5   liberty "compound expressions are not enabled";
+    FragmentsNotEnabled   "E0204" S4   practice "fragments are not enabled";
+    OperatorsNotEnabled   "E0205" S5   practice "compound expressions are not enabled";
     BadAssignment         "E0206" S6   error   "malformed assignment";
     EmptyBody             "E0207" S7   error   "empty body";
-    EmptyList             "E0208" S8   liberty "empty parameter, result or argument list";
+    EmptyList             "E0208" S8   practice "empty parameter, result or argument list";
     BadList               "E0218" S8   error   "malformed parameter, result or argument list";
     BadType               "E0209" S9   error   "malformed type";
     BadDefault            "E0210" S10  error   "default value is not a literal";
@@ -117,27 +139,29 @@ codes! {
     FragmentWithoutBody   "E0221" S4   liberty "fragment without a body";
     // Declarations.
     DuplicateFragment     "E0301" D1   error   "fragment declared twice";
-    ShadowsStandard       "E0311" D1   liberty "fragment replaces a standard operation";
+    ShadowsStandard       "E0311" D1   practice "fragment replaces a standard operation";
     DuplicateParameter    "E0302" D2   error   "parameter or result declared twice";
-    AttributeBeforeTensor "E0303" D3   liberty "attribute before a tensor parameter";
-    ResultNotTensor       "E0304" D4   liberty "result is not a tensor";
+    AttributeBeforeTensor "E0303" D3   practice "attribute before a tensor parameter";
+    ResultNotTensor       "E0304" D4   practice "result is not a tensor";
     DefaultType           "E0305" D5   error   "default value has another type than the parameter";
     GenericMismatch       "E0306" D6   error   "generic type declared and not used, or used and not declared";
     AnyTensorResult       "E0307" D7   error   "result of type tensor<>";
-    MixedTuple            "E0308" D8   liberty "tuple mixes tensors and attributes";
+    MixedTuple            "E0308" D8   practice "tuple mixes tensors and attributes";
     BadElementType        "E0309" D9   error   "element type of a tensor is not primitive";
     // Invocations.
     UnknownOperation      "E0401" A1   liberty "operation is not declared";
+    MisspeltOperation     "E0412" A1   error   "name of an operation is misspelt";
     CallsLocalName        "E0411" A1   error   "a tensor or attribute is called like an operation";
     TooManyArguments      "E0402" A2   error   "too many arguments";
     MissingArgument       "E0403" A3   error   "argument is missing";
     PositionalAfterNamed  "E0404" A4   error   "positional argument after a named one";
     UnknownArgument       "E0405" A5   error   "no parameter of this name";
+    IgnoredArgument       "E0413" A5   liberty "argument that is ignored";
     DuplicateArgument     "E0406" A6   error   "argument given twice";
     NamedAndPositional    "E0407" A7   error   "argument given by position and by name";
-    PositionalAttribute   "E0408" A8   liberty "attribute given by position";
+    PositionalAttribute   "E0408" A8   practice "attribute given by position";
     GenericArgument       "E0409" A9   error   "type argument is missing, superfluous or contradictory";
-    NamedTensor           "E0410" A10  warning "tensor given by name";
+    NamedTensor           "E0410" A10  habit   "tensor given by name";
     // Assignments.
     StructureMismatch     "E0502" U2   error   "left side and value have different structure";
     LengthMismatch        "E0503" U3   error   "array has another length than the left side";
@@ -154,23 +178,23 @@ codes! {
     ImpliedSymbol         "E0626" I6   liberty "dimension symbol that no extension declares";
     UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
     Reassigned            "E0607" I7   error   "name assigned twice";
-    GraphNameReassigned   "E0617" I7   liberty "graph tensor assigned twice";
-    GraphNameNotTensor    "E0608" I8   liberty "graph name does not hold a tensor";
-    StateInFragment       "E0609" I9   liberty "variable or update inside a fragment";
+    GraphNameReassigned   "E0617" I7   practice "graph tensor assigned twice";
+    GraphNameNotTensor    "E0608" I8   practice "graph name does not hold a tensor";
+    StateInFragment       "E0609" I9   practice "variable or update inside a fragment";
     OutputUnassigned      "E0610" I10  error   "graph output is not assigned";
     InputUnassigned       "E0612" I2   error   "graph input is not assigned";
     IteratorShadows       "E0611" I11  error   "iterator hides another name";
     // Types.
     ArgumentType          "E0701" T1   error   "argument has the wrong type";
-    ElementType           "E0721" T1   liberty "tensor has other elements than the parameter";
-    TensorAsAttribute     "E0722" T1   liberty "tensor where an attribute is declared";
-    LiteralAsTensor       "E0723" T1   liberty "constant of another type where a tensor is declared";
-    ArgumentStructure     "E0728" T1   liberty "single value for an array, or array for a tuple";
+    ElementType           "E0721" T1   practice "tensor has other elements than the parameter";
+    TensorAsAttribute     "E0722" T1   practice "tensor where an attribute is declared";
+    LiteralAsTensor       "E0723" T1   practice "constant of another type where a tensor is declared";
+    ArgumentStructure     "E0728" T1   practice "single value for an array, or array for a tuple";
     DataType              "E0729" T17  liberty "tensor has another data-type than the parameter";
     ExtentAsScalar        "E0730" T1   liberty "extent where a scalar is declared";
     ResultType            "E0702" T2   error   "value has another type than the result";
     OperandType           "E0703" T3   error   "operator is not defined for these operands";
-    OperandElements       "E0724" T3   liberty "operator applied to tensors of other elements";
+    OperandElements       "E0724" T3   practice "operator applied to tensors of other elements";
     MixedArithmetic       "E0704" T4   error   "arithmetic mixes integers and scalars";
     ComparisonTypes       "E0705" T5   error   "comparison of different types";
     ArrayItemTypes        "E0706" T6   error   "array items have no common type";
@@ -179,7 +203,7 @@ codes! {
     SubscriptType         "E0709" T9   error   "subscript is not an integer";
     TupleSubscript        "E0710" T10  error   "subscript of a tuple is not an integer literal in its range";
     NotSubscriptable      "E0711" T11  error   "value cannot be subscripted";
-    TensorSubscript       "E0725" T11  liberty "tensor subscripted";
+    TensorSubscript       "E0725" T11  practice "tensor subscripted";
     Iterable              "E0712" T12  error   "comprehension cannot run over this";
     BuiltinType           "E0713" T13  error   "argument of a built-in function has the wrong type";
     BadCast               "E0714" T14  error   "string is not a literal of the type";
@@ -275,7 +299,9 @@ codes! {
     GatherAxis            "E1013" H13  error   "gather along an axis that there is not";
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
-    BiasShape             "E1021" H2   liberty "bias has another shape than [1, C]";
+    BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
+    ChannelAxis           "E1022" H1   practice "parameters of a batch normalization along the last axis";
+    WindowOfNothing       "E1023" H3   practice "window without items";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";
@@ -307,6 +333,7 @@ codes! {
     OptionShape           "E1304" none error   "shape of an input cannot be replaced";
     NoGraph               "E1305" none error   "there is no graph to be expanded";
     OptionOfDocuments     "E1306" none error   "option means nothing for networks with loops";
+    OptionSymbol          "E1307" none error   "option names a dimension symbol that there is not";
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is no shape";
     ShapeElement          "E1502" none error   "element type that there is not";
@@ -394,6 +421,12 @@ impl Code {
     /// What is wrong, in a few words.
     pub fn title(self) -> &'static str {
         self.info().title
+    }
+
+    /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
+    /// tells it on request only.
+    pub fn is_practice(self) -> bool {
+        self.info().practice
     }
 
     /// The severity in the default mode or under `--strict`.

@@ -151,6 +151,8 @@ pub struct Diagnostics {
     strict: bool,
     list: Vec<Diagnostic>,
     per_code: FxHashMap<Code, u32>,
+    /// The warnings that were only counted, by code.
+    counted: FxHashMap<Code, usize>,
     errors: usize,
     suppressed: usize,
 }
@@ -180,6 +182,7 @@ impl Diagnostics {
             let count = self.per_code.entry(diagnostic.code).or_default();
             *count += 1;
             if *count > WARNINGS_PER_CODE {
+                *self.counted.entry(diagnostic.code).or_default() += 1;
                 self.suppressed += 1;
                 return;
             }
@@ -210,6 +213,11 @@ impl Diagnostics {
         self.suppressed
     }
 
+    /// How many warnings of each code were only counted.
+    pub(crate) fn suppressed_warnings(&self) -> impl Iterator<Item = (Code, usize)> {
+        self.counted.iter().map(|(code, count)| (*code, *count))
+    }
+
     /// How many diagnostics are kept.
     pub fn len(&self) -> usize {
         self.list.len()
@@ -223,6 +231,9 @@ impl Diagnostics {
     /// Appends the diagnostics of a later stage.
     pub fn extend(&mut self, other: Diagnostics) {
         self.suppressed += other.suppressed;
+        for (code, count) in other.counted {
+            *self.counted.entry(code).or_default() += count;
+        }
         for diagnostic in other.list {
             self.report(diagnostic);
         }

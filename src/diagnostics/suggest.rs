@@ -32,6 +32,17 @@ fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
+/// The known name that `wanted` was meant to be: one or two letters away, one where it is short. Names
+/// that differ in digits only are names of different things.
+pub(crate) fn misspelt<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let (count, of_wanted) = (wanted.chars().count(), letters(wanted));
+    let limit = (count / 3).clamp(1, 2);
+    let near = |name: &&str| fold(name).eq(fold(wanted)) || distance(wanted, name, limit).is_some();
+    let known = known.into_iter().filter(|name| count > 2 && *name != wanted && letters(name) != of_wanted);
+    nearest(wanted, known.filter(near))
+}
+
 /// The sentence for a help line.
 pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
@@ -95,6 +106,17 @@ mod tests {
             for limit in 0..8 {
                 assert_eq!(distance(a, b, limit), Some(exact).filter(|exact| *exact <= limit), "{a} {b} {limit}");
             }
+        }
+    }
+
+    #[test]
+    fn names_are_misspelt_by_letters() {
+        let known = ["relu", "conv", "max_pool", "sigmoid", "exp"];
+        for (wanted, meant) in [("rleu", "relu"), ("Conv", "conv"), ("maxpool", "max_pool"), ("sigmd", "")] {
+            assert_eq!(misspelt(wanted, known).unwrap_or(""), meant, "{wanted}");
+        }
+        for other in ["relu6", "conv2", "erf", "sigmoid", "softplus", "x"] {
+            assert_eq!(misspelt(other, known), None, "{other}");
         }
     }
 

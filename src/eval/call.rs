@@ -11,6 +11,7 @@ use super::run::Run;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
+use crate::graph::dims::Dim;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
@@ -104,6 +105,10 @@ impl<'a> Call<'a> {
             // Models of tract have arrays of numbers where a tensor is declared.
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
+                let value = |name: &str| self.run.symbols.get(name).copied();
+                if let Some(value) = Dim::of_text(symbol).value(&value) {
+                    return literal(Tensor::integers(&[], vec![value])?);
+                }
                 let message = format!("`{}` depends on `{}`, whose value is not known", self.name(), symbol);
                 Err(EvalError::new(Code::EvalArgument, message))
             }
@@ -204,7 +209,7 @@ impl<'a> Call<'a> {
     pub(crate) fn ints_of(&self, name: &str, value: &Value) -> Result<Vec<i64>, EvalError> {
         match value {
             Value::Integers(items) => Ok(items.to_vec()),
-            Value::Array(items) | Value::Tuple(items) => items.iter().map(|item| self.int_of(name, item)).collect(),
+            Value::Array(items) | Value::Tuple(items) => self.spliced(name, items),
             // A single axis instead of an array of axes is a common mistake.
             Value::Int(item) => Ok(vec![*item]),
             Value::Tensor(_) => match Tensor::clone(&*self.tensor_of(value)?).into_type(DType::Int64) {
@@ -213,6 +218,19 @@ impl<'a> Call<'a> {
             },
             _ => Err(self.wrong(name, "an array of integers")),
         }
+    }
+
+    /// The integers of items: arrays and tensors with one axis stand for theirs.
+    fn spliced(&self, name: &str, items: &[Value]) -> Result<Vec<i64>, EvalError> {
+        let mut all = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Value::Array(_) | Value::Integers(_) => all.extend(self.ints_of(name, item)?),
+                Value::Tensor(tensor) if self.run.tensor(*tensor)?.rank() == 1 => all.extend(self.ints_of(name, item)?),
+                item => all.push(self.int_of(name, item)?),
+            }
+        }
+        Ok(all)
     }
 
     /// An array of integers that are not negative, such as axes or extents.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::broadcast::{common, repeated};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use crate::graph::Value;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
 
@@ -94,9 +95,24 @@ fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> KernelResult
 
 /// Both operands, as scalars unless both are integers.
 fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
-    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
+    let (x, y) = beside(call, "x", "y")?;
     let integers = x.dtype() == DType::Int64 && y.dtype() == DType::Int64;
     if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
+}
+
+/// Two operands; readers of registries convert a number beside a tensor to the type of the tensor.
+fn beside(call: &Call, x: &str, y: &str) -> Result<(Arc<Tensor>, Arc<Tensor>), EvalError> {
+    let (a, b) = (call.tensor(x)?, call.tensor(y)?);
+    let is_tensor = |name: &str| matches!(call.value(name), Some(Value::Tensor(_)));
+    if !call.graph().follows || a.dtype() == b.dtype() {
+        return Ok((a, b));
+    }
+    let fitted = |number: &Tensor, to: DType| convert(call, number, to).map(Arc::new);
+    Ok(match (is_tensor(x), is_tensor(y)) {
+        (true, false) if a.dtype() != DType::Bool => (Arc::clone(&a), fitted(&b, a.dtype())?),
+        (false, true) if b.dtype() != DType::Bool => (fitted(&a, b.dtype())?, b),
+        _ => (a, b),
+    })
 }
 
 /// Arithmetic on scalars, or on integers, whose result must fit into 64 bits.

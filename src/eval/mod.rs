@@ -33,6 +33,7 @@ mod error;
 mod matmul;
 mod pool;
 mod reduce;
+mod registry;
 mod resize;
 mod roi;
 mod run;

@@ -26,6 +26,8 @@ pub(crate) struct Run<'a> {
     /// The graph whose fragments operations refer to by name.
     pub(super) outer: &'a Graph,
     pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    /// The values of dimension symbols.
+    pub(super) symbols: FxHashMap<String, i64>,
     /// The number of evaluations around this one.
     depth: u32,
     values: RefCell<Vec<Option<Stored>>>,
@@ -42,7 +44,9 @@ impl<'a> Run<'a> {
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
     ) -> Self {
         let values = RefCell::new(graph.tensors.iter().map(|_| None).collect());
-        Run { graph, evaluator, budget, variables, outer, inputs, depth: 0, values, updates: RefCell::default() }
+        let symbols = symbols(graph, &inputs);
+        let updates = RefCell::default();
+        Run { graph, evaluator, budget, variables, outer, inputs, symbols, depth: 0, values, updates }
     }
 
     /// A nested evaluation: of a graph that an operation of this graph stands for.
@@ -60,7 +64,8 @@ impl<'a> Run<'a> {
             return Err(EvalError::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
         }
         let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
-        Ok(Run { depth: self.depth + 1, ..run })
+        let symbols = self.symbols.clone();
+        Ok(Run { depth: self.depth + 1, symbols, ..run })
     }
 
     /// A tensor that has been computed.
@@ -129,6 +134,21 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
+
+/// The values of dimension symbols, from the shapes of inputs.
+fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMap<String, i64> {
+    let mut symbols = FxHashMap::default();
+    for (input, tensor) in inputs {
+        let extents = graph.shape(*input).map_or(&[][..], |shape| shape.extents());
+        for (extent, given) in extents.iter().zip(tensor.shape()) {
+            let found = i64::try_from(*given).ok().and_then(|value| extent.dim().solved(value));
+            if let Some((symbol, value)) = found {
+                symbols.entry(symbol.to_string()).or_insert(value);
+            }
+        }
+    }
+    symbols
 }
 
 /// For each operation, the tensors that no later one uses.

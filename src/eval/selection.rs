@@ -4,6 +4,7 @@
 //! copied along each axis.
 
 use super::call::{Call, KernelResult};
+use super::elementwise::convert;
 use super::error::EvalError;
 use super::window;
 use crate::tensor::{DType, Tensor};
@@ -107,18 +108,30 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items at indices along an axis, which the axes of the indices replace. Negative indices, which
-/// count from the end, are allowed for vendor operations only and refused here.
+/// Items at indices along an axis, which the axes of the indices replace.
 pub(crate) fn gather(call: &Call) -> KernelResult {
+    gathered(call, false)
+}
+
+/// The same with negative indices, which count from the end: an operation of registries.
+pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
+    gathered(call, true)
+}
+
+fn gathered(call: &Call, negative: bool) -> KernelResult {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];
-    let indices = Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?;
+    let indices = match negative {
+        // Operations of registries truncate scalars.
+        true => convert(call, &indices, DType::Int64)?,
+        false => Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?,
+    };
     let mut shape = input.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
-    let found = input.gathered(&indices, axis, false);
+    let found = input.gathered(&indices, axis, negative);
     let outside = |index| EvalError::value(format!("index {index} is not within an extent of {extent}"));
     Ok(vec![found.map_err(outside)?])
 }

@@ -6,7 +6,7 @@ use super::call::{Call, KernelResult, element_type, generate};
 use super::error::EvalError;
 use super::verify::random_variable;
 use crate::diagnostics::Code;
-use crate::graph::{Extent, Graph, TensorId, Value};
+use crate::graph::{Extent, Graph, Primitive, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
 /// Whether extents match a declared shape. In the draft trailing extents of 1 may be missing.
@@ -34,12 +34,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     let Some(Value::String(name)) = producer.and_then(|producer| graph.attribute(producer, "datum_type")) else {
         return tensor.dtype.and_then(element_type);
     };
-    match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
-        "f16" | "f32" | "f64" => Some(DType::Float64),
-        "bool" => Some(DType::Bool),
-        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(DType::Int64),
-        _ => None,
-    }
+    Primitive::of_datum_type(name.trim_matches(['\'', '"'])).and_then(element_type)
 }
 
 /// Checks the tensor that is given for a source, and converts it to the type of the source.

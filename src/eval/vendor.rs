@@ -7,13 +7,12 @@ use super::broadcast::map2;
 use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
 use super::table::Function;
-use super::{reduce, scan, sources};
+use super::{reduce, registry, scan};
 use crate::graph::shapes::without_variant;
 use crate::tensor::Tensor;
 
 /// The kernels of vendor operations.
 const VENDOR: &[(&str, Function)] = &[
-    ("tract_core_external", sources::external),
     ("tract_core_erf", erf),
     ("tract_core_softmax", softmax),
     ("tract_core_log_softmax", log_softmax),
@@ -26,7 +25,7 @@ const VENDOR: &[(&str, Function)] = &[
 /// The kernel of a vendor operation, if there is one.
 pub(crate) fn operation(name: &str) -> Option<Function> {
     let name = without_variant(name);
-    VENDOR.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
+    VENDOR.iter().chain(registry::TABLE).find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 
 /// The operand at a position, whatever its name.

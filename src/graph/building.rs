@@ -21,6 +21,12 @@ use crate::source::names::Name;
 /// The shape that all arguments of an operation have, if there is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Common {
+    /// The type of the elements of all arguments that are tensors.
+    pub(crate) elements: Option<Primitive>,
+    /// The same of numbers, which count where no argument is a tensor.
+    literals: Option<Primitive>,
+    /// Whether the items of some argument are known.
+    pub(crate) known: bool,
     shape: Option<ShapeId>,
     /// Whether some argument has another shape, or one that is not known.
     differs: bool,
@@ -32,6 +38,11 @@ impl Common {
     pub(crate) fn add(&mut self, shape: Option<ShapeId>) {
         self.differs |= shape.is_none() || self.shape.is_some() && self.shape != shape;
         self.shape = shape;
+    }
+
+    /// The elements of what is computed item by item where they follow the operands.
+    pub(crate) fn elements(self) -> Option<Primitive> {
+        self.elements.or(self.literals)
     }
 
     /// The shape, if there is one.
@@ -59,6 +70,9 @@ impl Graph {
     /// stay.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.operations.truncate(mark.operations);
+        for removed in mark.tensors..self.tensors.len() {
+            self.values.remove(&TensorId(removed as u32));
+        }
         self.tensors.truncate(mark.tensors);
         self.packed.truncate_operands(mark.operands);
     }
@@ -71,7 +85,10 @@ impl Graph {
 
     /// Adds a tensor, which is not yet the result of an operation.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
-        room::push(&mut self.tensors, Tensor { name, dtype, shape: None, producer: None });
+        room::push(
+            &mut self.tensors,
+            Tensor { name, dtype, known: false, literal: false, shape: None, producer: None },
+        );
         TensorId(self.tensors.len() as u32 - 1)
     }
 
@@ -104,7 +121,10 @@ impl Graph {
     /// common one.
     #[inline]
     pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId, common: &mut Common) {
-        common.add(self.tensors[tensor.index()].shape);
+        let Tensor { shape, dtype, known, .. } = self.tensors[tensor.index()];
+        common.add(shape);
+        common.known |= known;
+        common.elements = Primitive::wider(common.elements, dtype);
         self.packed.push_tensor(tensor);
     }
 
@@ -139,9 +159,22 @@ impl Graph {
     #[inline]
     fn join(&self, operand: Operand, common: &mut Common) {
         match operand {
-            Operand::Tensor(tensor) => common.add(self.tensors[tensor.index()].shape),
+            Operand::Tensor(tensor) => {
+                let Tensor { shape, dtype, known, .. } = self.tensors[tensor.index()];
+                common.add(shape);
+                common.known |= known;
+                common.elements = Primitive::wider(common.elements, dtype);
+            }
             // Numbers are broadcast to any shape.
-            Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => {}
+            Operand::Value(Value::Int(_) | Value::Symbol(_)) => {
+                common.literals = Primitive::wider(common.literals, Some(Primitive::Integer));
+            }
+            Operand::Value(Value::Scalar(_)) => {
+                common.literals = Some(Primitive::Scalar);
+            }
+            Operand::Value(Value::Logical(_)) => {
+                common.literals = Primitive::wider(common.literals, Some(Primitive::Logical));
+            }
             Operand::Tensors(_) | Operand::Value(_) => common.add(None),
         }
     }
@@ -177,7 +210,10 @@ impl Graph {
     ) -> (OperationId, TensorId) {
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
-        room::push(&mut self.tensors, Tensor { name: result.0, dtype: result.1, shape, producer: Some(id) });
+        room::push(
+            &mut self.tensors,
+            Tensor { name: result.0, dtype: result.1, known: false, literal: false, shape, producer: Some(id) },
+        );
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
         (id, tensor)

@@ -2,6 +2,7 @@
 
 pub(crate) mod border;
 mod building;
+pub(crate) mod dims;
 mod layouts;
 pub(crate) mod names;
 mod operation;
@@ -24,6 +25,8 @@ mod walk;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::room::position_id;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
@@ -38,6 +41,7 @@ pub use primitive::Primitive;
 pub(crate) use shape_table::ShapeId;
 use shape_table::ShapeTable;
 pub use shapes::Extent;
+pub(crate) use shapes::Items;
 pub use shapes::Shape;
 pub use value::Value;
 
@@ -89,6 +93,10 @@ pub(crate) struct Tensor {
     pub(crate) name: NameId,
     /// The type of its elements, where known.
     pub(crate) dtype: Option<Primitive>,
+    /// Whether its items are known while expanding; see [`Graph::values`].
+    pub(crate) known: bool,
+    /// Whether it is a constant that the document writes as an array, without an operation.
+    pub(crate) literal: bool,
     /// Its shape, where the rank is known; see [`Graph::shape`].
     pub(crate) shape: Option<ShapeId>,
     /// The operation whose result it is; none for an input of a kept fragment.
@@ -255,6 +263,12 @@ pub struct Graph {
     shapes: ShapeTable,
     /// How tensors lie in memory.
     layouts: Layouts,
+    /// The items of small tensors of numbers that are known while expanding. Pruning forgets them.
+    pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
+    /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
+    pub(crate) follows: bool,
+    /// Whether constants that the document writes as arrays stay such: its readers have no operation for them.
+    pub(crate) keeps_literals: bool,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     /// The calls that operations come from: the call around each, and its place in `call_places`.
@@ -285,6 +299,9 @@ impl Graph {
             signatures: Signatures::default(),
             shapes: ShapeTable::default(),
             layouts: Layouts::default(),
+            values: FxHashMap::default(),
+            follows: false,
+            keeps_literals: false,
             kinds: Vec::new(),
             origins: Vec::new(),
             call_places: Vec::new(),
@@ -324,13 +341,14 @@ impl Graph {
 
     /// Keeps the operations marked in `needed`, and the tensors that have a new number in `renumber`.
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
+        self.values.clear();
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
         self.layouts.renumber(renumber);
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();
         let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
-        self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
+        self.tensors = kept.map(|tensor| Tensor { producer: None, known: false, ..tensor }).collect();
         for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
             let (_, operands, results) = self.signatures.counts(operation.signature());
             let results = before.results(&operation.result, results);

@@ -33,6 +33,33 @@ impl Primitive {
         (number as usize).checked_sub(1).and_then(|at| Self::ALL.get(at).copied())
     }
 
+    /// The elements of what is computed of both: logicals become numbers, integers become scalars.
+    #[inline]
+    pub(crate) fn wider(a: Option<Primitive>, b: Option<Primitive>) -> Option<Primitive> {
+        let rank = |of: Option<Primitive>| match of {
+            None => 0,
+            Some(Primitive::Logical) => 1,
+            Some(Primitive::Integer) => 2,
+            Some(_) => 3,
+        };
+        if rank(a) >= rank(b) { a } else { b }
+    }
+
+    /// The elements of a type of tract: `f32`, `i64`, `TDim` and others, in any case; those of quantized
+    /// and complex numbers are scalars.
+    pub(crate) fn of_datum_type(name: &str) -> Option<Primitive> {
+        let name = name.to_ascii_lowercase();
+        let digits = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.parse::<u8>().is_ok());
+        Some(match name.as_str() {
+            "bool" => Primitive::Logical,
+            "string" => Primitive::String,
+            "tdim" => Primitive::Integer,
+            "" | "blob" | "opaque" => return None,
+            _ if digits("i") || digits("u") => Primitive::Integer,
+            _ => Primitive::Scalar,
+        })
+    }
+
     /// The spelling in NNEF 1.0.
     pub fn text(self) -> &'static str {
         match self {

@@ -145,7 +145,7 @@ fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) 
         ("lower", options.lower != Lower::Custom),
         ("keep", !options.keep.is_empty()),
         ("libraries", !options.libraries.is_empty()),
-        ("input_shapes", !options.input_shapes.is_empty()),
+        ("input_shapes", !options.shapes.inputs.is_empty()),
         ("keep_unused", options.keep_unused),
         ("migrate", options.migrate),
         ("dialect", options.dialect.is_some()),

@@ -74,7 +74,7 @@ pub(crate) fn detect(text: &str) -> Dialect {
 }
 
 /// The text after whitespace and comments.
-fn skip_trivia(mut text: &str) -> &str {
+pub(super) fn skip_trivia(mut text: &str) -> &str {
     loop {
         text = text.trim_start_matches([' ', '\t', '\x0B', '\x0C', '\r', '\n']);
         let Some(comment) = text.strip_prefix('#') else { return text };

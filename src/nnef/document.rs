@@ -4,8 +4,10 @@ use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::lexer;
+use super::registries::{self, Registry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+use crate::graph::standard::OPERATOR_EXPRESSIONS;
 use crate::options::Options;
 use crate::room;
 use crate::source::names::Names;
@@ -34,6 +36,8 @@ pub struct Document {
     names: Arc<Names>,
     modules: Vec<Arc<Module>>,
     dialect: Dialect,
+    /// The registries that are declared.
+    registries: Vec<&'static Registry>,
     /// What was found when it was read, if it has holes where the text could not be read.
     broken: Option<Arc<Diagnostics>>,
 }
@@ -69,6 +73,11 @@ static STANDARD: [Standard; 2] = [
     Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
 ];
 
+/// The registry that stands among libraries: its name without a text.
+fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
+    if text.is_empty() { registries::find(name) } else { None }
+}
+
 /// Names that the expansion may need although no text has them.
 const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
 
@@ -82,7 +91,8 @@ impl Document {
                 names.intern(name);
             }
             let sources = Sources::new();
-            let mut library = Document { sources, names: Arc::new(names), modules: Vec::new(), dialect, broken: None };
+            let (names, modules, registries) = (Arc::new(names), Vec::new(), Vec::new());
+            let mut library = Document { sources, names, modules, dialect, registries, broken: None };
             library.read(standard.name, standard.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
             library
         };
@@ -97,12 +107,45 @@ impl Document {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
-        for (name, text) in &options.libraries {
+        if dialect == Dialect::V1 {
+            document.read_registries(&text, options, &mut diagnostics);
+        }
+        for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
         document.read(name, text, kind, options.max_text, &mut diagnostics);
         document.broken = diagnostics.has_errors().then(|| Arc::new(diagnostics.clone()));
         Parsed { document, diagnostics }
+    }
+
+    /// Reads the registries that a text or the options name.
+    fn read_registries(&mut self, text: &str, options: &Options, diagnostics: &mut Diagnostics) {
+        self.registries = registries::named(text);
+        for registry in options.libraries.iter().filter_map(registry_of) {
+            if !self.registries.iter().any(|known| known.name == registry.name) {
+                self.registries.push(registry);
+            }
+        }
+        for registry in self.registries.clone() {
+            self.read(registry.file, registry.text, ModuleKind::Library, u64::MAX, diagnostics);
+        }
+    }
+
+    /// Whether registries are declared: then the document is one of practice, whose readers know types
+    /// of elements only when they run it, and ignore arguments that an operation does not have.
+    pub(crate) fn of_practice(&self) -> bool {
+        !self.registries.is_empty()
+    }
+
+    /// Whether the document enables compound expressions, as the standard demands.
+    pub(crate) fn enables_operators(&self) -> bool {
+        let mut words = self.main().extensions.iter().flat_map(|extension| &extension.words);
+        words.any(|word| self.names.text(word.name) == OPERATOR_EXPRESSIONS)
+    }
+
+    /// Whether a module is a registry.
+    pub(crate) fn is_registry(&self, id: ModuleId) -> bool {
+        (1..=self.registries.len()).contains(&id.index())
     }
 
     fn read(

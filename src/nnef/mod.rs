@@ -13,4 +13,5 @@ pub(crate) mod lexer;
 pub(crate) mod migrate;
 pub(crate) mod operators;
 pub(crate) mod print;
+pub(crate) mod registries;
 pub(crate) mod types;

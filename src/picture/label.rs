@@ -12,9 +12,7 @@ fn extents(shape: &Shape) -> String {
     if shape.rank() == 0 {
         return "scalar".to_owned();
     }
-    let extent =
-        |extent: &crate::graph::Extent| extent.known().map_or_else(|| "?".to_owned(), |known| known.to_string());
-    shape.extents().iter().map(extent).collect::<Vec<_>>().join("×")
+    shape.extents().iter().map(ToString::to_string).collect::<Vec<_>>().join("×")
 }
 
 /// A text of at most `most` characters; the middle of a longer one is omitted.

@@ -56,7 +56,7 @@ impl Model {
                 break;
             }
         }
-        let given = options.input_shapes.iter().map(|(name, _)| name);
+        let given = options.shapes.inputs.iter().map(|(name, _)| name);
         let graph = &import.builder.graph;
         let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
         let unknown: Vec<&String> = given.filter(|name| !known.contains(name)).collect();
@@ -146,7 +146,9 @@ impl<'a> Import<'a, '_> {
         let name = self.name(output);
         let mut text = String::new();
         self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
-        let given = self.options.input_shapes.iter().find(|(input, _)| *input == text).map(|(_, shape)| shape.clone());
+        let given = self.options.shapes.inputs.iter().find(|(input, _)| *input == text);
+        let given =
+            given.map(|(_, shape)| shape.iter().map(|extent| extent.known().unwrap_or(-1)).collect::<Vec<i64>>());
         let typed = operator.shape_of(output);
         let span = operator.param(Role::Shape, output).map_or(operator.span, |param| param.span);
         let known = || typed.as_ref()?.extents.iter().copied().collect::<Option<Vec<i64>>>();

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 
 use super::pieces;
 use crate::graph::names::Speller;
-use crate::graph::{Graph, Key, Operand, Operation, Output, Shape, TensorId, Value};
+use crate::graph::{Extent, Graph, Key, Operand, Operation, Output, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
@@ -105,8 +105,8 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str(": {\"dtype\": ");
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
-        match self.graph.shape(id).and_then(Shape::known) {
-            Some(extents) => self.list(&extents, |json, &extent| push_int(json.buffer, extent)),
+        match self.graph.shape(id) {
+            Some(shape) => self.list(shape.extents(), |json, extent| json.extent(*extent)),
             None => self.buffer.push_str("null"),
         }
         if let Some(layout) = self.graph.layout(id) {
@@ -127,6 +127,15 @@ impl<'g, 'b> Json<'g, 'b> {
         for (key, size) in sizes {
             let size = size.map_or_else(|| "null".to_owned(), |size| size.to_string());
             self.buffer.push_str(&format!(", \"{key}\": {size}"));
+        }
+    }
+
+    /// An integer, or an expression on dimension symbols as a string; null where nothing is known.
+    fn extent(&mut self, extent: Extent) {
+        match extent.known() {
+            Some(extent) => push_int(self.buffer, extent),
+            None if extent.is_unknown() => self.buffer.push_str("null"),
+            None => self.string(&extent.to_string()),
         }
     }
 

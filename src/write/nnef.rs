@@ -165,6 +165,9 @@ impl<'g, 'b> Text<'g, 'b> {
 
     /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next statement.
     fn operation(&mut self, operation: &Operation) {
+        if self.graph.keeps_literals && self.literal(operation) {
+            return;
+        }
         let form = self.forms.of(self.graph, operation);
         self.targets(self.graph.outputs_of(operation));
         for (i, value) in self.graph.operands_of(operation).enumerate() {
@@ -176,6 +179,55 @@ impl<'g, 'b> Text<'g, 'b> {
             }
         }
         self.forms.push(form + self.graph.keys(operation).len(), self.buffer);
+    }
+
+    /// A constant as a literal array, if it is one of the shape of its values: readers of registries do not
+    /// have the operation `constant`.
+    fn literal(&mut self, operation: &Operation) -> bool {
+        let attribute = |name: &str| self.graph.attribute(operation, name);
+        let mut results = self.graph.tensors_of(operation);
+        if !results.next().is_some_and(|tensor| self.graph.tensors[tensor.index()].literal) {
+            return false;
+        }
+        let (Some(Value::Integers(shape)), Some(value)) = (attribute("shape"), attribute("value")) else {
+            return false;
+        };
+        let count = match value {
+            Value::Integers(items) => items.len(),
+            Value::Scalars(items) => items.len(),
+            Value::Array(items) => items.len(),
+            _ => return false,
+        };
+        let shape: Option<Vec<usize>> = shape.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+        let filled = |shape: &Vec<usize>| !shape.is_empty() && shape.iter().product::<usize>() == count && count > 0;
+        let Some(shape) = shape.filter(filled) else { return false };
+        self.targets(self.graph.outputs_of(operation));
+        self.buffer.push_str(" = ");
+        self.nested(value, &shape, 0);
+        self.buffer.push_str(";\n");
+        self.buffer.push_str(INDENT);
+        true
+    }
+
+    /// The items of a value from one on, in nested arrays of a shape.
+    fn nested(&mut self, value: &Value, shape: &[usize], first: usize) {
+        let Some((extent, inner)) = shape.split_first() else {
+            return match value {
+                Value::Integers(items) => push_int(self.buffer, items[first]),
+                Value::Scalars(items) => push_scalar(self.buffer, items[first]),
+                Value::Array(items) => self.value(&items[first]),
+                other => self.value(other),
+            };
+        };
+        let step: usize = inner.iter().product();
+        self.buffer.push('[');
+        for i in 0..*extent {
+            if i > 0 {
+                self.buffer.push_str(", ");
+            }
+            self.nested(value, inner, first + i * step);
+        }
+        self.buffer.push(']');
     }
 
     fn targets<'o>(&mut self, outputs: impl ExactSizeIterator<Item = Output<'o>>) {

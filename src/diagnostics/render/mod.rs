@@ -34,6 +34,16 @@ fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic,
     out.write_all(b"\n")
 }
 
+/// The diagnostic on one line, with its place.
+pub(crate) fn line(diagnostic: &Diagnostic, sources: &Sources, color: bool) -> String {
+    let mut heading = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write_heading(&mut heading, diagnostic, Paint { color });
+    let heading = String::from_utf8_lossy(&heading);
+    let help = diagnostic.help.as_ref().map_or_else(String::new, |help| format!("; {}", clean(help)));
+    format!("{}, at {}{help}", heading.trim_end(), place(sources, diagnostic.at))
+}
+
 /// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; none if all is well.
 pub(crate) fn summary(errors: usize, warnings: usize, suppressed: usize) -> Option<String> {
     let counted = |count: usize, what: &str| {

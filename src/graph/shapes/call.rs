@@ -5,13 +5,18 @@ use smallvec::{SmallVec, smallvec};
 use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
-use crate::graph::{Graph, Key, Kind, Operand, Operation, Value};
+use crate::graph::dims::Dim;
+use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
+use crate::room::with_stack;
 
 /// The extents that a rule computes with.
 pub(crate) type Extents = SmallVec<[Extent; 8]>;
 
 /// Integers of an attribute; none for those that are not known while expanding: tensors and symbols.
 pub(crate) type Ints = SmallVec<[Option<i64>; 8]>;
+
+/// The same with what depends on symbols.
+pub(crate) type Dims = SmallVec<[Dim; 8]>;
 
 /// Pairs of such integers.
 pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
@@ -88,7 +93,7 @@ impl<'a> Call<'a> {
         self.graph.outputs_of(self.operation).map(|output| output.tensors().len()).sum()
     }
 
-    fn param(&self, index: u32) -> Option<Operand<'a>> {
+    pub(super) fn argument(&self, index: u32) -> Option<Operand<'a>> {
         let (keys, key) = (self.graph.keys(self.operation), Key::Param(index));
         let place = match keys.get(index as usize) {
             // Usually the first parameters are given, in their order.
@@ -104,7 +109,13 @@ impl<'a> Call<'a> {
     /// The value of an attribute, or `absent` where the operation does not have it. None where the
     /// value depends on a tensor or a symbol: `read` gives none for these.
     fn attribute<T>(&self, role: Role, absent: Option<T>, read: impl FnOnce(Operand<'a>) -> Option<T>) -> Option<T> {
-        self.plan.roles[role as usize].and_then(|index| self.param(u32::from(index))).map_or(absent, read)
+        let given = match self.plan.roles[role as usize] {
+            Some(index) => self.argument(u32::from(index)),
+            // An operation that is not declared has names for its arguments all the same.
+            None if !self.kind.declared => ROLES[role as usize].iter().find_map(|name| self.named(name)),
+            None => None,
+        };
+        given.map_or(absent, read)
     }
 
     /// Whether the operation has an attribute at all.
@@ -124,7 +135,7 @@ impl<'a> Call<'a> {
 
     /// The shape of the `i`th tensor argument, if it is a tensor whose rank is known.
     pub(crate) fn shape(&self, i: u32) -> Option<&'a Shape> {
-        match self.param(i)? {
+        match self.argument(i)? {
             Operand::Tensor(tensor) => self.graph.shape(tensor),
             Operand::Tensors(_) | Operand::Value(_) => None,
         }
@@ -132,10 +143,10 @@ impl<'a> Call<'a> {
 
     /// The extents of the `i`th tensor argument, if its rank is known. A literal has rank 0.
     pub(crate) fn extents(&self, i: u32) -> Option<&'a [Extent]> {
-        self.extents_of(self.param(i)?)
+        self.extents_of(self.argument(i)?)
     }
 
-    fn extents_of(&self, operand: Operand<'a>) -> Option<&'a [Extent]> {
+    pub(super) fn extents_of(&self, operand: Operand<'_>) -> Option<&'a [Extent]> {
         match operand {
             Operand::Tensor(tensor) => self.graph.shape(tensor).map(Shape::extents),
             Operand::Value(Value::Int(_) | Value::Scalar(_) | Value::Logical(_)) => Some(&[]),
@@ -160,7 +171,7 @@ impl<'a> Call<'a> {
     /// The extents of each item of an argument that is an array of tensors.
     pub(crate) fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
         let number: Option<&[Extent]> = Some(&[]);
-        Some(match self.param(i)? {
+        Some(match self.argument(i)? {
             Operand::Tensors(items) => items.iter().map(|&item| self.extents_of(Operand::Tensor(item))).collect(),
             Operand::Value(Value::Array(items)) => items.iter().map(|item| self.extents_of(item.into())).collect(),
             Operand::Value(Value::Integers(items)) => smallvec![number; items.len()],
@@ -171,7 +182,13 @@ impl<'a> Call<'a> {
 
     /// An integer; none where the operation does not have it.
     pub(crate) fn int(&self, role: Role) -> Option<i64> {
-        self.attribute(role, None, |operand| integer(operand.value()?))
+        self.attribute(role, None, |operand| match operand {
+            Operand::Value(value) => integer(value),
+            operand => match self.dims_of(operand)?[..] {
+                [Dim::Int(value)] => Some(value),
+                _ => None,
+            },
+        })
     }
 
     /// A logical; false where the operation does not have it.
@@ -186,11 +203,101 @@ impl<'a> Call<'a> {
     /// operation does not have is empty.
     pub(crate) fn ints(&self, role: Role) -> Option<Ints> {
         self.attribute(role, Some(Ints::new()), |operand| match operand {
-            Operand::Tensors(items) => Some(smallvec![None; items.len()]),
             Operand::Value(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
-            Operand::Value(Value::Array(items) | Value::Tuple(items)) => Some(items.iter().map(integer).collect()),
-            Operand::Tensor(_) | Operand::Value(_) => None,
+            operand => Some(self.dims_of(operand)?.iter().map(|dim| dim.known()).collect()),
         })
+    }
+
+    /// The same with what depends on symbols.
+    pub(crate) fn dims(&self, role: Role) -> Option<Dims> {
+        self.attribute(role, Some(Dims::new()), |operand| self.dims_of(operand))
+    }
+
+    /// The numbers of an argument; none where not even their number is known. Arrays and tensors within
+    /// arrays stand for their items.
+    pub(crate) fn dims_of(&self, operand: Operand) -> Option<Dims> {
+        let mut dims = Dims::new();
+        match operand {
+            Operand::Tensor(tensor) => self.push_items(tensor, &mut dims, false)?,
+            Operand::Tensors(tensors) => {
+                tensors.iter().try_for_each(|tensor| self.push_items(*tensor, &mut dims, true))?;
+            }
+            Operand::Value(value) => self.push_dims(value, &mut dims)?,
+        }
+        Some(dims)
+    }
+
+    fn push_dims(&self, value: &Value, dims: &mut Dims) -> Option<()> {
+        match value {
+            Value::Int(item) => dims.push(Dim::Int(*item)),
+            Value::Symbol(text) => dims.push(Dim::of_text(text)),
+            Value::Integers(items) => dims.extend(items.iter().map(|&item| Dim::Int(item))),
+            Value::Array(items) | Value::Tuple(items) => {
+                items.iter().try_for_each(|item| with_stack(|| self.push_dims(item, dims)))?;
+            }
+            Value::Tensor(tensor) => self.push_items(*tensor, dims, true)?,
+            Value::Scalar(item) => dims.push(whole(*item)),
+            Value::Scalars(items) => dims.extend(items.iter().map(|&item| whole(item))),
+            Value::Logical(_) | Value::String(_) => return None,
+        }
+        Some(())
+    }
+
+    /// The items of a tensor. One that stands among others is one item, but where readers of registries have
+    /// it: there all its items stand in its place.
+    fn push_items(&self, tensor: TensorId, dims: &mut Dims, among: bool) -> Option<()> {
+        if let Some(items) = self.graph.values.get(&tensor).filter(|items| items.is_whole()) {
+            dims.extend(items.items.iter().map(|item| item.dim()));
+            return Some(());
+        }
+        if !self.graph.follows {
+            return among.then(|| dims.push(Dim::Unknown));
+        }
+        let count = match self.graph.shape(tensor).map(Shape::extents) {
+            Some([]) => 1,
+            Some([extent]) => usize::try_from(extent.known()?).ok().filter(|&count| count <= MAX_RANK)?,
+            _ => return None,
+        };
+        dims.extend(std::iter::repeat_n(Dim::Unknown, count));
+        Some(())
+    }
+
+    /// The argument of a name, or its default.
+    pub(crate) fn named(&self, name: &str) -> Option<Operand<'a>> {
+        self.graph.argument(self.operation, name)
+    }
+
+    /// A single number that is the argument of a name.
+    pub(crate) fn number(&self, name: &str) -> Dim {
+        match self.named(name).and_then(|operand| self.dims_of(operand)).as_deref() {
+            Some([dim]) => *dim,
+            _ => Dim::Unknown,
+        }
+    }
+
+    /// A string that is the argument of a name.
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        match self.named(name)?.value()? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The extents of the tensor that is the argument of a name.
+    pub(crate) fn shape_named(&self, name: &str) -> Option<&'a [Extent]> {
+        self.extents_of(self.named(name)?)
+    }
+
+    /// The first tensor among the arguments.
+    pub(crate) fn first_tensor(&self) -> Option<TensorId> {
+        let mut first = None;
+        for operand in self.graph.operands_of(self.operation) {
+            operand.each_tensor(&mut |tensor| first = first.or(Some(tensor)));
+            if first.is_some() {
+                break;
+            }
+        }
+        first
     }
 
     /// The same for integers that have to be positive.
@@ -202,9 +309,8 @@ impl<'a> Call<'a> {
 
     /// The pairs of an array; none where not even their number is known.
     pub(crate) fn pairs(&self, role: Role) -> Option<Pairs> {
-        let pair = |item: &Value| match item {
-            Value::Tuple(pair) | Value::Array(pair) if pair.len() == 2 => [integer(&pair[0]), integer(&pair[1])],
-            Value::Integers(pair) if pair.len() == 2 => [Some(pair[0]), Some(pair[1])],
+        let pair = |item: &Value| match self.dims_of(Operand::Value(item)).as_deref() {
+            Some([before, after]) => [before.known(), after.known()],
             _ => [None, None],
         };
         self.attribute(role, Some(Pairs::new()), |operand| match operand {
@@ -283,6 +389,12 @@ fn integer(value: &Value) -> Option<i64> {
         Value::Int(i) => Some(*i),
         _ => None,
     }
+}
+
+/// A whole number.
+fn whole(value: f64) -> Dim {
+    let whole = value.fract() == 0.0 && value.abs() < 9e15;
+    Dim::from(whole.then_some(value as i64))
 }
 
 /// Integers as messages show them.

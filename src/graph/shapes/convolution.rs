@@ -5,6 +5,7 @@ use super::shape::{Extent, Shape};
 use super::window::Window;
 use super::{RuleResult, ShapeError, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 const CODE: Code = Code::ConvolutionShapes;
 
@@ -70,7 +71,7 @@ impl Step<'_> {
     /// Checks the channels of input and filter against each other, and gives those of the result.
     fn channels(&self, input: &[Extent], groups: Option<i64>) -> Result<Extent, ShapeError> {
         let Some(filter) = self.filter else { return Ok(Extent::UNKNOWN) };
-        let all = filter[1].map(|channels| channels.checked_mul(groups?));
+        let all = Extent::from(filter[1].dim().times(Dim::from(groups)));
         let (taken, given) = if self.transposed { (filter[0], all) } else { (all, filter[0]) };
         if taken.unify(input[1]).is_none() {
             let (shape, channels) = (filter, input[1]);

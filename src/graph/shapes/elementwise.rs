@@ -12,7 +12,23 @@ pub(crate) fn elementwise(call: &Call) -> RuleResult {
 
 /// Every tensor argument takes part, and the result has the shape of the first one in any case.
 pub(crate) fn normalization(call: &Call) -> RuleResult {
-    elementwise(call).map_err(|error| error.but(call.shape(0).cloned()))
+    let channels = call.extents(0).and_then(|input| input.get(1).copied());
+    elementwise(call).map_err(|error| {
+        let code = if of_channels(call, channels) { Code::ChannelAxis } else { error.code };
+        ShapeError { code, ..error }.but(call.shape(0).cloned())
+    })
+}
+
+/// Whether the parameters of a normalization have an item for each channel, along their last axis.
+fn of_channels(call: &Call, channels: Option<Extent>) -> bool {
+    let suits = |extents: &[Extent]| match extents {
+        [ones @ .., last] => {
+            let one = |extent: &Extent| *extent == Extent::ONE;
+            ones.iter().all(one) && (one(last) || channels.is_some_and(|channels| channels.unify(*last).is_some()))
+        }
+        [] => true,
+    };
+    call.operands().skip(1).all(|operand| operand.is_none_or(suits))
 }
 
 /// The sum of an array of tensors, which in 1.0 starts with a zero of shape `[1]`.

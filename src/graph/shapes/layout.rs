@@ -1,9 +1,10 @@
 //! Operations that keep the items and change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
-use super::call::{Call, Extents, MAX_RANK, Role, shown};
+use super::call::{Call, Extents, Ints, MAX_RANK, Role, shown};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 /// The axes `first..last` that a reshape affects; none where that is not known.
 fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeError> {
@@ -24,62 +25,90 @@ fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeErr
     Ok(first.zip(last))
 }
 
-/// The product of the extents that are known, unless it overflows, and the number of the others.
-fn volume(extents: &[Extent]) -> (Option<i64>, usize) {
-    let known = extents.iter().filter_map(|extent| extent.known());
-    (known.clone().try_fold(1i64, i64::checked_mul), extents.len() - known.count())
+/// The product of extents; unknown where one is.
+fn volume(extents: &[Extent]) -> Dim {
+    extents.iter().fold(Dim::Int(1), |volume, extent| volume.times(extent.dim()))
 }
 
 /// The same items under a new shape.
 pub(crate) fn reshape(call: &Call) -> RuleResult {
-    let Some(wanted) = call.ints(Role::Shape) else { return UNKNOWN };
+    let Some(wanted) = call.dims(Role::Shape) else { return UNKNOWN };
+    let shown = || shown(&wanted.iter().map(|dim| dim.known()).collect::<Ints>());
     let error = |message: String| refuse(Code::ReshapeVolume, message);
-    if wanted.iter().filter(|item| **item == Some(-1)).count() > 1 {
-        return error(format!("shape {} has more than one -1", shown(&wanted)));
+    if wanted.iter().filter(|item| **item == Dim::Int(-1)).count() > 1 {
+        return error(format!("shape {} has more than one -1", shown()));
     }
-    if wanted.iter().any(|item| item.is_some_and(|item| item < -1)) {
-        return error(format!("shape {} has an extent below -1", shown(&wanted)));
+    if wanted.iter().any(|item| matches!(item, Dim::Int(..=-2))) {
+        return error(format!("shape {} has an extent below -1", shown()));
     }
     let Some(input) = call.extents_to(0, wanted.len().min(MAX_RANK)) else {
         return reshape_unknown(call, &wanted);
     };
     let Some((first, last)) = affected(call, input.len())? else { return UNKNOWN };
     let mut middle = Extents::new();
-    // Unknown extents that are copied stand on both sides of the equation.
-    let mut copied = 0;
+    // The items that are arranged anew: extents that are copied stand on both sides, known or not.
+    let mut from: Extents = input[first..last].into();
+    let mut to = Extents::new();
     for (i, item) in wanted.iter().enumerate() {
-        middle.push(match item {
-            Some(0) => {
+        let extent = match item {
+            Dim::Int(0) => {
                 let Some(&extent) = input.get(first + i) else {
-                    let wanted = shown(&wanted);
-                    return error(format!("item {i} of shape {wanted} copies an axis that the input has not"));
+                    return error(format!("item {i} of shape {} copies an axis that the input has not", shown()));
                 };
-                copied += usize::from(extent.known().is_none() && first + i < last);
+                if first + i < last {
+                    from[i] = Extent::ONE;
+                } else {
+                    to.push(extent);
+                }
                 extent
             }
-            Some(-1) | None => Extent::UNKNOWN,
-            Some(extent) => Extent::new(*extent),
-        });
-    }
-    let ((from, from_unknown), (to, _)) = (volume(&input[first..last]), volume(&middle));
-    let balanced = !wanted.contains(&None) && from_unknown == copied;
-    if let (true, Some(from), Some(to)) = (balanced, from, to) {
-        match wanted.iter().position(|item| *item == Some(-1)) {
-            Some(i) if to > 0 && from % to == 0 => middle[i] = Extent::new(from / to),
-            None if from == to => {}
-            _ => {
-                let (input, wanted) = (&input[first..last], shown(&wanted));
-                return error(format!("{from} items of shape {input:?} cannot be arranged as {wanted}"));
+            Dim::Int(-1) => Extent::UNKNOWN,
+            item => {
+                to.push(Extent::from(*item));
+                Extent::from(*item)
             }
+        };
+        middle.push(extent);
+    }
+    let (from, to) = (volume(&from), volume(&to));
+    match (wanted.iter().position(|item| *item == Dim::Int(-1)), from, to) {
+        (Some(i), Dim::Int(from), Dim::Int(to)) if to > 0 && from % to == 0 => middle[i] = Extent::new(from / to),
+        (None, Dim::Int(from), Dim::Int(to)) if from == to => {}
+        (_, Dim::Int(_), Dim::Int(_)) => {
+            let input = &input[first..last];
+            return error(format!("{:?} items of shape {input:?} cannot be arranged as {}", volume_of(input), shown()));
         }
+        (Some(i), from, to) => {
+            let exact = from.exactly_over(to);
+            middle[i] = Extent::from(if exact == Dim::Unknown && to.is_at_least(1) { from.over(to) } else { exact });
+        }
+        (None, from, _) => complete(&mut middle, &wanted, from),
     }
     known(&[&input[..first], &middle[..], &input[last..]].concat())
 }
 
+/// The number of items as messages show it.
+fn volume_of(extents: &[Extent]) -> Extent {
+    Extent::from(volume(extents))
+}
+
+/// One extent that is not known follows from the number of items; those that are copied do not count.
+fn complete(extents: &mut Extents, wanted: &[Dim], from: Dim) {
+    let mut open = wanted.iter().enumerate().filter(|(_, item)| **item == Dim::Unknown).map(|(i, _)| i);
+    if let (Some(i), None) = (open.next(), open.next()) {
+        let others = wanted.iter().filter(|item| !matches!(item, Dim::Unknown | Dim::Int(0)));
+        let product = others.fold(Dim::Int(1), |product, item| product.times(*item));
+        extents[i] = Extent::from(from.exactly_over(product));
+    }
+}
+
 /// The shape where nothing is known of the input and all axes are affected.
-fn reshape_unknown(call: &Call, wanted: &[Option<i64>]) -> RuleResult {
+fn reshape_unknown(call: &Call, wanted: &[Dim]) -> RuleResult {
     let all = matches!(affected(call, MAX_RANK), Ok(Some((0, MAX_RANK))));
-    let extents = wanted.iter().map(|item| item.filter(|&extent| extent > 0).into());
+    let extents = wanted.iter().map(|item| match item {
+        Dim::Int(..=0) => Extent::UNKNOWN,
+        item => Extent::from(*item),
+    });
     same(all.then(|| extents.collect()))
 }
 

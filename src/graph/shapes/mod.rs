@@ -7,11 +7,14 @@
 
 mod call;
 mod convolution;
+mod einsum;
+mod elements;
 mod elementwise;
 mod layout;
 mod linear;
 mod pooling;
 mod reduction;
+mod registry;
 mod roi;
 mod sections;
 mod selection;
@@ -19,16 +22,24 @@ mod shape;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod values;
 mod vendor;
 mod window;
 
-use smallvec::smallvec;
+use std::sync::Arc;
 
-use super::{Graph, KindId, KindParam, OperationId};
+use smallvec::{SmallVec, smallvec};
+
+use super::{Graph, KindId, KindParam, OperationId, TensorId};
 use crate::diagnostics::Code;
 use call::{Call, Extents, ROLE_COUNT, ROLES};
+pub(crate) use einsum::Einsum;
+use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
+pub(crate) use values::Items;
+use values::ValueRule;
+pub(crate) use vendor::is_of_converter;
 
 /// The shapes of an operation's arguments break a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +166,11 @@ const RULES: &[(Rule, &str)] = &[
     (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
 ];
 
+/// The row of a table whose words have a name.
+fn of<T: Copy>(table: &[(T, &str)], name: &str) -> Option<T> {
+    table.iter().find(|(_, names)| is_one_of(names, name)).map(|(row, _)| *row)
+}
+
 /// Whether a name is among the words of a list.
 fn is_one_of(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|known| known == name)
@@ -185,6 +201,12 @@ pub(crate) struct Plan {
     draft: bool,
     /// Whether operations of the kind take tensors only, compute item by item, and have one result.
     by_item: bool,
+    /// The rule for items that are known while expanding.
+    value: Option<ValueRule>,
+    /// The rule for the elements of results that are not declared.
+    elements: Option<ElementRule>,
+    /// Whether that rule holds for declared results, too.
+    follows: bool,
 }
 
 impl Plan {
@@ -193,12 +215,25 @@ impl Plan {
         self.by_item
     }
 
+    /// Whether the elements of results follow the operands, whatever is declared.
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
     /// The plan of a kind of operations, if there is a rule for it.
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
-        let (rules, name) = if kind.standard { (RULES, name) } else { (vendor::RULES, without_variant(name)) };
-        let (rule, _) = rules.iter().find(|(_, names)| is_one_of(names, name))?;
+        let (rules, name) = match kind.standard {
+            true => (&[RULES][..], name),
+            false => (&[registry::RULES, vendor::RULES][..], without_variant(name)),
+        };
+        let (rule, _) = rules.iter().copied().flatten().find(|(_, names)| is_one_of(names, name))?;
+        let (value, elements) = match kind.standard {
+            true => (of(values::STANDARD, name), of(elements::STANDARD, name)),
+            false => (of(values::REGISTERED, name), of(elements::REGISTERED, name).or(Some(elements::first))),
+        };
+        let follows = graph.follows && kind.standard && elements.is_some();
         let roles = std::array::from_fn(|role| {
             let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));
             kind.params.iter().position(is_named).and_then(|i| u8::try_from(i).ok())
@@ -206,7 +241,7 @@ impl Plan {
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
         let by_item = is_one_of(BY_ITEM, name) && all_tensors && kind.results.len() == 1;
-        Some(Plan { rule: *rule, roles, tensors, draft, by_item })
+        Some(Plan { rule: *rule, roles, tensors, draft, by_item, value, elements, follows })
     }
 }
 
@@ -219,4 +254,26 @@ pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Resul
     let operation = &graph.operations[operation.index()];
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
     (plan.rule)(&call)
+}
+
+/// What is known of the results of an operation beside their shapes, which the graph has.
+pub(crate) fn infer_more(graph: &mut Graph, id: OperationId, plan: &Plan) {
+    let operation = &graph.operations[id.index()];
+    let call = Call { graph, kind: graph.kind(operation), operation, plan };
+    let elements = plan.elements.and_then(|rule| rule(&call));
+    let results: SmallVec<[TensorId; 4]> = graph.tensors_of(operation).collect();
+    let value = match (&results[..], plan.value) {
+        ([result], Some(rule)) => call.value(rule, *result).map(|items| (*result, items)),
+        _ => None,
+    };
+    if let Some((result, items)) = value {
+        graph.values.insert(result, Arc::new(items));
+        graph.tensors[result.index()].known = true;
+    }
+    for result in results.into_iter().filter(|_| elements.is_some()) {
+        let tensor = &mut graph.tensors[result.index()];
+        if tensor.dtype.is_none() || plan.follows {
+            tensor.dtype = elements;
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3).
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role};
-use super::shape::{Extent, unify};
+use super::shape::{Extent, Shape, unify};
 use super::window::Window;
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 const CODE: Code = Code::PoolingShapes;
 
@@ -17,7 +18,13 @@ struct Pool {
 
 impl Pool {
     fn read(call: &Call) -> Result<Self, ShapeError> {
-        let size = call.positive(Role::Size, CODE)?;
+        let size = match call.positive(Role::Size, Code::WindowOfNothing) {
+            Err(error) if call.ints(Role::Size).is_some_and(|size| size.iter().flatten().any(|&item| item < 0)) => {
+                return Err(ShapeError { code: CODE, ..error });
+            }
+            Err(error) => return Err(of_nothing(call, error)),
+            Ok(size) => size,
+        };
         let longest = if call.endless() {
             // The longest argument tells the rank.
             size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
@@ -55,6 +62,15 @@ impl Pool {
             }
         })
     }
+}
+
+/// A window of size 0 stands where an exporter has none: batch and channels stay all the same.
+fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
+    let shape = call.extents(0).map(|input| {
+        let extents = input.iter().enumerate().map(|(i, &extent)| if i < 2 { extent } else { Extent::UNKNOWN });
+        Shape::new(&extents.collect::<Extents>())
+    });
+    error.but(shape)
 }
 
 /// From the up-scaled space to the down-scaled one.
@@ -105,7 +121,11 @@ pub(crate) fn local_normalization(call: &Call) -> RuleResult {
 }
 
 /// The extents along the spatial axes change by a factor; `change` gives none where it does not fit.
-fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> RuleResult {
+fn scale(
+    call: &Call,
+    change: impl Fn(i64, i64) -> Option<Option<i64>>,
+    symbolic: impl Fn(Dim, Dim) -> Dim,
+) -> RuleResult {
     let factor = call.positive(Role::Factor, CODE)?;
     let rank = factor.as_ref().map_or(0, |factor| factor.len() + 2);
     let Some(mut extents) = call.extents_to(0, rank.min(MAX_RANK)) else { return UNKNOWN };
@@ -121,7 +141,7 @@ fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> RuleR
     for (i, factor) in (2..).zip(factor).filter(|(_, factor)| *factor != Some(1)) {
         let scaled = extents[i].known().zip(factor).map(|(extent, factor)| (extent, factor, change(extent, factor)));
         extents[i] = match scaled {
-            None => Extent::UNKNOWN,
+            None => Extent::from(symbolic(extents[i].dim(), Dim::from(factor))),
             Some((_, _, Some(scaled))) => scaled.into(),
             Some((extent, factor, None)) => {
                 return refuse(CODE, format!("factor {factor} does not divide extent {extent} of axis {i}"));
@@ -133,17 +153,17 @@ fn scale(call: &Call, change: impl Fn(i64, i64) -> Option<Option<i64>>) -> RuleR
 
 /// Spatial extents are divided by whole factors.
 pub(crate) fn downsample(call: &Call) -> RuleResult {
-    scale(call, |extent, factor| (extent % factor == 0).then_some(Some(extent / factor)))
+    scale(call, |extent, factor| (extent % factor == 0).then_some(Some(extent / factor)), Dim::exactly_over)
 }
 
 /// Spatial extents are multiplied.
 pub(crate) fn upsample(call: &Call) -> RuleResult {
-    scale(call, |extent, factor| Some(extent.checked_mul(factor)))
+    scale(call, |extent, factor| Some(extent.checked_mul(factor)), Dim::times)
 }
 
 /// Doubles the spatial extents.
 pub(crate) fn upsample2x(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
-    extents.iter_mut().skip(2).for_each(|extent| *extent = extent.map(|extent| extent.checked_mul(2)));
+    extents.iter_mut().skip(2).for_each(|extent| *extent = Extent::from(extent.dim().times(Dim::Int(2))));
     same(Some(extents))
 }

@@ -4,6 +4,7 @@ use super::call::{Call, Extents, MAX_RANK, Role, shown};
 use super::shape::{Extent, Shape, unify};
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 /// The axis in the draft, where shapes are extended to have it.
 fn rank_with_axis(call: &Call) -> usize {
@@ -26,16 +27,16 @@ fn merge(
 ) -> Result<Option<(Extents, Extent)>, ShapeError> {
     let rank = rank_of(call, shapes);
     let mut merged: Option<Extents> = None;
-    let mut sum = Some(0i64);
+    let mut sum = Dim::Int(0);
     for shape in shapes {
         let Some(shape) = *shape else {
-            sum = None;
+            sum = Dim::Unknown;
             continue;
         };
         let mut extents = call.extended(shape, rank);
         if let Some(extent) = axis.and_then(|axis| extents.get_mut(axis)) {
             let along = std::mem::replace(extent, Extent::UNKNOWN);
-            sum = sum.and_then(|sum| sum.checked_add(along.known()?));
+            sum = sum.plus(along.dim());
         }
         merged = match merged {
             Some(so_far) => unify(&so_far, &extents),
@@ -120,13 +121,14 @@ pub(crate) fn split(call: &Call) -> RuleResult {
             let ratios = format!("the sum {sum} of ratios {}", shown(given));
             return refuse(CODE, format!("{ratios} does not divide extent {extent} of axis {axis}"));
         }
-        (Some(extent), Some(sum)) => Some(extent / sum),
-        _ => None,
+        (Some(extent), Some(sum)) => Dim::Int(extent / sum),
+        (None, Some(sum)) => extents[axis].dim().exactly_over(Dim::Int(sum)),
+        _ => Dim::Unknown,
     };
     let part = |i: usize| {
         let mut part = extents.clone();
         let ratio = given.get(i).copied().flatten();
-        part[axis] = unit.zip(ratio).and_then(|(unit, ratio)| unit.checked_mul(ratio)).into();
+        part[axis] = Extent::from(unit.times(Dim::from(ratio)));
         Some(Shape::new(&part))
     };
     Ok(Inferred::Each((0..names).map(part).collect()))

@@ -1,19 +1,18 @@
 //! Parts and repetitions of one tensor: slice, tile, pad, gather (H9, H12, H13).
 
-use super::call::{Call, Extents, Ints, Role};
+use super::call::{Call, Dims, Extents, Role};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 /// How many items of an axis the range from `begin` to `end` in steps of `stride` takes.
-fn count(axis: usize, extent: Extent, (begin, end, stride): (i64, i64, i64)) -> Result<Extent, ShapeError> {
+fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> Result<Extent, ShapeError> {
+    let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin, end, extent.known()) else {
+        return Ok(symbolic_count(extent.dim(), (begin, end, stride)));
+    };
     // An end of 0 is the extent itself; a range up to item 0 would be empty.
     let open = end == 0 && stride > 0;
-    let Some(items) = extent.known() else {
-        // One item is one item, whatever the extent.
-        let single = (begin == 0 && end == 1) || (begin == -1 && open);
-        return Ok(single.then_some(1).into());
-    };
     let place = |at: i64| (if at < 0 { at.saturating_add(items) } else { at }).clamp(-1, items);
     let (first, last) = (place(begin), if open { items } else { place(end) });
     let length = if stride > 0 { last - first.max(0) } else { first.min(items - 1) - last };
@@ -25,13 +24,39 @@ fn count(axis: usize, extent: Extent, (begin, end, stride): (i64, i64, i64)) -> 
     Ok(Extent::new(length.saturating_add(step - 1) / step))
 }
 
+/// The same where something depends on symbols, or is not known.
+fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent {
+    let open = end == Dim::Int(0) && stride > 0;
+    // One item is one item, whatever the extent.
+    if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
+        return Extent::ONE;
+    }
+    let counted = |at: Dim| if let Dim::Int(..=-1) = at { extent.plus(at) } else { at };
+    if stride < 0 {
+        return Extent::UNKNOWN;
+    }
+    let begin = counted(begin);
+    let end = match end {
+        _ if open => extent,
+        // The extent bounds an end that is a number; others are meant to be within it.
+        Dim::Int(0..) => end.min(extent),
+        end => counted(end),
+    };
+    Extent::from(end.minus(begin).over_up(Dim::Int(stride)))
+}
+
 /// A section along some axes.
 pub(crate) fn slice(call: &Call) -> RuleResult {
     const CODE: Code = Code::SliceRange;
-    let [axes, begin, end, stride] = [Role::Axes, Role::Begin, Role::End, Role::Stride].map(|role| call.ints(role));
+    let [axes, stride] = [Role::Axes, Role::Stride].map(|role| call.ints(role));
+    let [begin, end] = [Role::Begin, Role::End].map(|role| call.dims(role));
     let Some(axes) = axes else { return of_rank(call.rank(0)) };
-    for (role, items) in [(Role::Begin, &begin), (Role::End, &end), (Role::Stride, &stride)] {
-        let length = items.as_ref().map_or(axes.len(), |items| items.len());
+    let count_of = |role, length: Option<usize>| (role, length.unwrap_or(axes.len()));
+    for (role, length) in [
+        count_of(Role::Begin, begin.as_ref().map(|items| items.len())),
+        count_of(Role::End, end.as_ref().map(|items| items.len())),
+        count_of(Role::Stride, stride.as_ref().map(|items| items.len())),
+    ] {
         if length != axes.len() && (length > 0 || role != Role::Stride) {
             let (name, axes) = (role.name(), axes.len());
             return refuse(CODE, format!("`axes` has {axes} items, `{name}` has {length}"));
@@ -44,10 +69,11 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     for (i, axis) in axes.iter().enumerate() {
         let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else { return of_rank(call.rank(0)) };
-        let item = |items: &Option<Ints>, absent: Option<i64>| items.as_ref()?.get(i).copied().unwrap_or(absent);
-        let range = item(&begin, None).zip(item(&end, None)).zip(item(&stride, Some(1)));
-        extents[axis] = match range {
-            Some(((begin, end), stride)) => count(axis, extents[axis], (begin, end, stride))?,
+        let item =
+            |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).copied()).unwrap_or(Dim::Unknown);
+        let step = stride.as_ref().and_then(|items| items.get(i).copied().unwrap_or(Some(1)));
+        extents[axis] = match step {
+            Some(step) => count(axis, extents[axis], (item(&begin), item(&end), step))?,
             None => Extent::UNKNOWN,
         };
     }
@@ -66,9 +92,9 @@ fn check_length(call: &Call, role: Role, length: usize, rank: usize) -> Result<(
 pub(crate) fn tile(call: &Call) -> RuleResult {
     let repeats = call.positive(Role::Repeats, Code::TilePadLengths)?;
     let Some(input) = call.extents(0) else { return UNKNOWN };
-    let Some(repeats) = repeats else { return of_rank(call.rank(0)) };
+    let Some(repeats) = repeats.and(call.dims(Role::Repeats)) else { return of_rank(call.rank(0)) };
     check_length(call, Role::Repeats, repeats.len(), input.len())?;
-    let times = |(extent, times): (&Extent, &Option<i64>)| extent.map(|extent| extent.checked_mul((*times)?));
+    let times = |(extent, times): (&Extent, &Dim)| Extent::from(extent.dim().times(*times));
     known(&input.iter().zip(&repeats).map(times).collect::<Extents>())
 }
 
@@ -83,8 +109,8 @@ pub(crate) fn pad(call: &Call) -> RuleResult {
             extents.push(Extent::UNKNOWN);
             continue;
         };
-        let padded = extent.known().and_then(|extent| extent.checked_add(before)?.checked_add(after));
-        if let Some(padded) = padded.filter(|&padded| padded < 1 && (before, after) != (0, 0)) {
+        let padded = extent.dim().plus(Dim::Int(before)).plus(Dim::Int(after));
+        if let Some(padded) = padded.known().filter(|&padded| padded < 1 && (before, after) != (0, 0)) {
             return refuse(
                 Code::TilePadLengths,
                 format!("the padding of axis {i} takes away all {extent:?} items: {padded} are left"),

@@ -1,14 +1,21 @@
 //! Shapes whose extents may be unknown.
 
+use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use smallvec::SmallVec;
 
 use super::call::Extents;
+use crate::graph::dims::{Dim, ExprId};
 
-/// The extent of a tensor along an axis, which may be unknown. One machine word.
+/// The extent of a tensor along an axis: an integer, an expression on dimension symbols, or unknown. One
+/// machine word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extent(i64);
+
+/// The word of the first expression; those of others are below it.
+const FIRST_EXPRESSION: i64 = -2;
 
 impl Extent {
     /// Not known while expanding.
@@ -26,12 +33,26 @@ impl Extent {
         (self.0 >= 0).then_some(self.0)
     }
 
+    /// The extent as a number that may depend on symbols.
+    pub(crate) fn dim(self) -> Dim {
+        match self.0 {
+            value @ 0.. => Dim::Int(value),
+            -1 => Dim::Unknown,
+            word => Dim::Expr(ExprId((FIRST_EXPRESSION - word) as u32)),
+        }
+    }
+
+    /// Whether nothing is known of it, not even how it depends on symbols.
+    pub(crate) fn is_unknown(self) -> bool {
+        self == Extent::UNKNOWN
+    }
+
     /// The extent that is both: none where the two contradict each other.
     pub(crate) fn unify(self, other: Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
-            (None, _) => Some(other),
-            (_, None) => Some(self),
             (Some(a), Some(b)) => (a == b).then_some(self),
+            _ if self == other => Some(self),
+            _ => self.dim().unify(other.dim()).map(Extent::from),
         }
     }
 
@@ -40,7 +61,8 @@ impl Extent {
         match (self.known(), other.known()) {
             (Some(1), _) => Some(other),
             (_, Some(1)) => Some(self),
-            _ => self.unify(other),
+            (Some(a), Some(b)) => (a == b).then_some(self),
+            _ => self.dim().broadcast(other.dim()).map(Extent::from),
         }
     }
 
@@ -50,6 +72,56 @@ impl Extent {
     }
 }
 
+impl From<Dim> for Extent {
+    fn from(dim: Dim) -> Self {
+        match dim {
+            Dim::Int(value) => Extent::new(value),
+            Dim::Expr(id) => Extent(FIRST_EXPRESSION - i64::from(id.0)),
+            Dim::Unknown => Extent::UNKNOWN,
+        }
+    }
+}
+
+/// The number, the expression, or `?`.
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.known() {
+            Some(extent) => write!(f, "{extent}"),
+            None => f.write_str(&self.dim().text()),
+        }
+    }
+}
+
+impl From<i64> for Extent {
+    fn from(extent: i64) -> Self {
+        Extent::new(extent)
+    }
+}
+
+/// An integer, or an expression on dimension symbols: `2*S+1`.
+impl FromStr for Extent {
+    type Err = InvalidExtent;
+
+    fn from_str(text: &str) -> Result<Self, InvalidExtent> {
+        match Dim::of_text(text) {
+            Dim::Unknown | Dim::Int(..=-1) => Err(InvalidExtent),
+            dim => Ok(Extent::from(dim)),
+        }
+    }
+}
+
+/// A text is no extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidExtent;
+
+impl fmt::Display for InvalidExtent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an extent is an integer that is not negative, or an expression on symbols such as 2*S+1")
+    }
+}
+
+impl Error for InvalidExtent {}
+
 impl From<Option<i64>> for Extent {
     fn from(extent: Option<i64>) -> Self {
         extent.map_or(Extent::UNKNOWN, Extent::new)
@@ -58,10 +130,7 @@ impl From<Option<i64>> for Extent {
 
 impl fmt::Debug for Extent {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self.known() {
-            Some(extent) => write!(f, "{extent}"),
-            None => f.write_str("?"),
-        }
+        fmt::Display::fmt(self, f)
     }
 }
 

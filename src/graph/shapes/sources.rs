@@ -1,15 +1,17 @@
 //! Tensors that come from outside, variables that are overwritten, and copies (H14).
 
 use super::call::{Call, Extents, Role};
-use super::shape::unify;
+use super::shape::{Extent, unify};
 use super::{Inferred, RuleResult, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 /// A tensor whose shape is an attribute. An extent that is not positive is unknown: inputs of the
 /// draft have 0 for that, and another rule reports other such extents.
 pub(crate) fn source(call: &Call) -> RuleResult {
-    let Some(items) = call.ints(Role::Shape) else { return UNKNOWN };
-    known(&items.iter().map(|item| item.filter(|&extent| extent > 0).into()).collect::<Extents>())
+    let Some(items) = call.dims(Role::Shape) else { return UNKNOWN };
+    let extent = |item: &Dim| if let Dim::Int(..=0) = item { Extent::UNKNOWN } else { Extent::from(*item) };
+    known(&items.iter().map(extent).collect::<Extents>())
 }
 
 /// The new value of a variable, which has the shape of the old one.

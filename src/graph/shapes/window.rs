@@ -4,6 +4,7 @@ use super::call::{Call, Extents, Ints, Pairs, Role, check_positive, shown};
 use super::shape::Extent;
 use super::{ShapeError, refuse};
 use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
 
 /// The parameters of a window over some axes; none for those of which not even the length is known.
 pub(crate) struct Window {
@@ -65,8 +66,12 @@ impl Window {
             return Ok(Extent::UNKNOWN);
         };
         let Some(added) = added else {
-            return Ok(input.map(|input| Some(input.checked_add(stride - 1)? / stride)));
+            return Ok(Extent::from(input.dim().over_up(Dim::Int(stride))));
         };
+        if input.known().is_none() {
+            let room = input.dim().plus(Dim::Int(added)).minus(Dim::from(covered));
+            return Ok(Extent::from(room.over(Dim::Int(stride)).plus(Dim::Int(1))));
+        }
         let room = |covered| input.known()?.checked_add(added)?.checked_sub(covered);
         let Some((covered, room)) = covered.and_then(|covered| Some((covered, room(covered)?))) else {
             return Ok(Extent::UNKNOWN);
@@ -83,6 +88,16 @@ impl Window {
         let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
             return Ok(Extent::UNKNOWN);
         };
+        if input.known().is_none() {
+            let (input, stride) = (input.dim(), Dim::Int(stride));
+            return Ok(Extent::from(match added {
+                None => input.times(stride),
+                Some(added) => {
+                    let covered = Dim::from(covered).minus(Dim::Int(added));
+                    input.minus(Dim::Int(1)).times(stride).plus(covered)
+                }
+            }));
+        }
         let extent = input.known().and_then(|input| match added {
             None => input.checked_mul(stride),
             Some(added) => input.checked_sub(1)?.checked_mul(stride)?.checked_add(covered?)?.checked_sub(added),

@@ -12,13 +12,16 @@ use super::state::Place;
 use super::{CallInfo, FragmentInfo, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
-use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::suggest::{did_you_mean, misspelt};
 use crate::graph::Primitive;
+use crate::graph::shapes::is_of_converter;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
+use crate::nnef::registries::{self, Registry};
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
+use crate::source::names::Name;
 
 /// The most parameters that a message lists.
 const MAX_LISTED: usize = 20;
@@ -82,12 +85,7 @@ impl BodyCheck<'_, '_> {
             let message = format!("`{name}` is no operation and cannot be called");
             self.report_beside(Code::CallsLocalName, span, message, (self.at_slot(slot), "it is defined here"));
         } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
-            let checked = self.checked();
-            let known = || checked.fragments.iter().map(|info| info.name);
-            let told = !self.checker.diagnostics.only_counts(Code::UnknownOperation);
-            let help = told.then(|| did_you_mean(&name, known().map(|name| checked.text(name)))).flatten();
-            let message = format!("operation `{name}` is not declared");
-            self.push(self.finding(Code::UnknownOperation, span, message).help_if(help));
+            self.unknown_operation(call.name.name, &name, span);
         }
         let args = self.ast.arguments(call);
         if args.have_names() {
@@ -106,6 +104,48 @@ impl BodyCheck<'_, '_> {
         let generic = call.generic.map(|(primitive, _)| primitive);
         self.set_call(id, CallInfo { fragment: None, bound: 0, generic });
         Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
+    }
+
+    /// A1: an operation that nobody declares passes through in the default mode, unless its name is a
+    /// known one with a letter or two wrong. Operations of converters whose meaning is known pass
+    /// without a word.
+    fn unknown_operation(&mut self, id: Name, name: &str, span: Span) {
+        let checked = self.checked();
+        if is_of_converter(name) && !self.checker.diagnostics.strict() {
+            return;
+        }
+        let known = || {
+            let declared = checked.fragments.iter().map(|info| checked.text(info.name));
+            declared.chain(registries::operations().map(|(name, _)| name))
+        };
+        // Whether it is a known name with wrong letters, by its name: documents repeat their operations.
+        let meant = match self.checker.misspelt.get(&id) {
+            Some(meant) => meant.clone(),
+            None => {
+                let of_registry = registries::operations().any(|(known, _)| known == name);
+                misspelt(name, known()).filter(|_| !of_registry).map(str::to_string)
+            }
+        };
+        let message = format!("operation `{name}` is not declared");
+        let diagnostic = match &meant {
+            Some(meant) => {
+                self.finding(Code::MisspeltOperation, span, message).help(format!("did you mean `{meant}`?"))
+            }
+            None if self.checker.diagnostics.only_counts(Code::UnknownOperation) => {
+                self.finding(Code::UnknownOperation, span, message)
+            }
+            None => {
+                let registry = registries::operations().find(|(known, _)| *known == name);
+                let add = |(_, registry): (_, &Registry)| {
+                    let extension = format!("extension {} {};", registries::REGISTRY_EXTENSION, registry.name);
+                    format!("its registry declares it: add `{extension}` after the version")
+                };
+                let help = registry.map(add).or_else(|| did_you_mean(name, known()));
+                self.finding(Code::UnknownOperation, span, message).help_if(help)
+            }
+        };
+        self.push(diagnostic);
+        self.checker.misspelt.insert(id, meant);
     }
 
     fn set_call(&mut self, id: ExprId, info: CallInfo) {
@@ -207,8 +247,7 @@ impl BodyCheck<'_, '_> {
             let positions = positions.get_or_insert_with(|| Positions::new(names(), args.len()));
             let Some(param) = positions.find(names(), ident.name) else {
                 self.expr(arg.value);
-                self.unknown_argument(callee, ident);
-                misplaced += 1;
+                misplaced += usize::from(self.unknown_argument(callee, ident));
                 continue;
             };
             if self.bound(first as u32, param).is_some() {
@@ -246,7 +285,8 @@ impl BodyCheck<'_, '_> {
                 let parameters = if i == 1 { "1 parameter".to_string() } else { format!("{i} parameters") };
                 let message = format!("`{name}` has {parameters}, this call gives {}", self.ast.arguments(call).len());
                 let (span, see) = (self.ast.span(value), self.checker.fragment_location(fragment));
-                self.report_beside(Code::TooManyArguments, span, message, (see, "declared here"));
+                let code = if self.ignores_arguments() { Code::IgnoredArgument } else { Code::TooManyArguments };
+                self.report_beside(code, span, message, (see, "declared here"));
             }
             self.expr(value);
             return false;
@@ -260,9 +300,15 @@ impl BodyCheck<'_, '_> {
         true
     }
 
-    fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) {
+    /// A5. Says whether it may have been meant for another parameter: readers of registries ignore it.
+    fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) -> bool {
         let checked = self.checked();
         let text = checked.text(argument.name);
+        if self.ignores_arguments() {
+            let message = format!("`{}` has no parameter `{text}`; it is left out", checked.text(call.name.name));
+            self.report(Code::IgnoredArgument, argument.span, message);
+            return false;
+        }
         let names = || info.params.iter().map(|param| checked.text(param.name));
         let listed = || {
             let few = names().take(MAX_LISTED).collect::<Vec<_>>().join(", ");
@@ -276,6 +322,12 @@ impl BodyCheck<'_, '_> {
         let help = if told { did_you_mean(text, names()).or_else(listed) } else { None };
         let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
         self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
+        true
+    }
+
+    /// Whether arguments that an operation does not have are left out, as readers of registries do.
+    fn ignores_arguments(&self) -> bool {
+        self.checked().document.of_practice() && !self.checker.diagnostics.strict()
     }
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
@@ -323,6 +375,10 @@ impl BodyCheck<'_, '_> {
             let mut fit = self.types().fit(param.ty, actual, &mut generic);
             if self.draft() {
                 fit = self.types().fit_in_draft(param.ty, actual, fit);
+            }
+            if fit == Fit::None && self.checked().document.is_registry(info.module) {
+                // Readers of registries find out about types when they run; shapes and kernels check what they read.
+                fit = Fit::Structure;
             }
             self.argument_fit(call, param, (value, actual), fit, before.or(generic));
         }

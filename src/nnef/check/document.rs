@@ -3,10 +3,12 @@
 use smallvec::SmallVec;
 
 use super::Checker;
+use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
-use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, UnaryOp};
+use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, Ident, UnaryOp};
+use crate::nnef::registries::{self, REGISTRY_EXTENSION};
 use crate::source::{Location, Span};
 
 impl Checker<'_> {
@@ -62,7 +64,12 @@ impl Checker<'_> {
                     Some((_, Symbols::Fixed(symbol))) => self.symbols.extend(document.names().get(symbol)),
                     _ => {}
                 }
-                let ours = text == FLATTEN_LOOPS && document.dialect() == Dialect::V1 && !self.diagnostics.strict();
+                let v1 = document.dialect() == Dialect::V1 && !self.diagnostics.strict();
+                let ours = v1 && text == FLATTEN_LOOPS;
+                if i == 0 && v1 && registries::is_extension(text) {
+                    self.registry(text, &extension.words);
+                    break;
+                }
                 if text != FRAGMENT_DEFINITIONS && text != OPERATOR_EXPRESSIONS && !ours && unknown.is_none() {
                     unknown = Some((*word, text));
                 }
@@ -72,6 +79,21 @@ impl Checker<'_> {
                 let message = format!("extension `{text}` is not known; it is kept as it is");
                 self.report(Code::UnknownExtension, at, message);
             }
+        }
+    }
+
+    /// Reports a registry that is not known.
+    fn registry(&mut self, extension: &str, words: &[Ident]) {
+        let document = self.checked.document;
+        let Some(word) = words.get(1).filter(|_| extension == REGISTRY_EXTENSION) else { return };
+        let name = document.names().text(word.name);
+        if !registries::is_known(name) {
+            let known: Vec<&str> = registries::ALL.iter().map(|registry| registry.name).collect();
+            let at = self.at(document.main_id(), word.span);
+            let message = format!("registry `{name}` is not known: its operations are not declared");
+            let help = did_you_mean(name, known.iter().copied());
+            let help = help.unwrap_or_else(|| format!("the known ones are {}", known.join(", ")));
+            self.diagnostics.report(Diagnostic::new(Code::UnknownExtension, at, message).help(help));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Type};
+use crate::nnef::types::{Element, Part, Type};
 use crate::room::with_stack;
 use crate::source::Span;
 
@@ -162,6 +162,13 @@ impl BodyCheck<'_, '_> {
         if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
             self.report(Code::TensorAsAttribute, span, message);
             return Type::Tensor(Element::Unknown);
+        }
+        // Readers of registries put arrays among extents in place of their items.
+        let array = |ty| matches!(ty, Type::Array(_)) && !self.checked().types.has(ty, Part::Tensor);
+        let array_among_numbers = (number(before) && array(ty)) || (array(before) && number(ty));
+        if self.checked().document.of_practice() && !self.checker.diagnostics.strict() && array_among_numbers {
+            self.report(Code::ArgumentStructure, span, message);
+            return Type::Unknown;
         }
         self.report(Code::ArrayItemTypes, span, message);
         before

@@ -24,7 +24,7 @@ pub(crate) use loops::iterated;
 use std::rc::Rc;
 pub(crate) use tables::{CallInfo, ModuleInfo, NodeInfo, NodeTable, Ref};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scope;
 use state::BodyState;
 
@@ -165,6 +165,8 @@ pub(crate) struct Checked<'d> {
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
+    /// Values that the options give dimension symbols.
+    pub(crate) symbols: FxHashMap<Name, i64>,
     document_scope: Scope,
     standard_scope: Scope,
 }
@@ -225,6 +227,12 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
+        symbols: options
+            .shapes
+            .symbols
+            .iter()
+            .filter_map(|(name, value)| Some((document.names().get(name)?, *value)))
+            .collect(),
         document_scope: Scope::default(),
         standard_scope: Scope::default(),
     };
@@ -237,6 +245,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         checked,
         diagnostics: Diagnostics::new(options.strict),
         symbols: FxHashSet::default(),
+        misspelt: FxHashMap::default(),
         pending: Vec::new(),
         spare: BodyState::new(document.names().len()),
         operators_reported: false,
@@ -257,7 +266,9 @@ pub(crate) struct Checker<'d> {
     pub(crate) checked: Checked<'d>,
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
-    symbols: FxHashSet<Name>,
+    pub(crate) symbols: FxHashSet<Name>,
+    /// Operations that are not declared, each with the known one whose name it has but for a letter or two.
+    misspelt: FxHashMap<Name, Option<String>>,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
     /// The state of a body that is not being checked: all bodies use the same room.

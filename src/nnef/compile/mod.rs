@@ -387,7 +387,13 @@ impl<'a, 'd> Compiler<'a, 'd> {
             }
             Ref::Infinity => self.constant(Value::Scalar(f64::INFINITY), span),
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
-            Ref::Symbol | Ref::Call(_) | Ref::None => self.constant(Value::symbol(self.checked.text(name)), span),
+            Ref::Symbol | Ref::Call(_) | Ref::None => {
+                let value = match self.checked.symbols.get(&name) {
+                    Some(value) => Value::Int(*value),
+                    None => Value::symbol(self.checked.text(name)),
+                };
+                self.constant(value, span)
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use crate::core::program::{Body, Instr};
 use crate::core::unit::{UnitId, Units};
 use crate::core::value::Value;
 use crate::diagnostics::Diagnostic;
-use crate::graph::{Dialect, Graph};
+use crate::graph::{Dialect, Extent, Graph};
 use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
 use crate::nnef::compile::lowering::Lowering;
@@ -73,10 +73,12 @@ impl Expander {
     pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
+        graph.follows = checked.document.of_practice();
+        graph.keeps_literals = graph.follows || !checked.document.enables_operators();
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
-        let shape = |(name, shape): &(String, Vec<i64>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
-        expander.machine.settings.input_shapes = options.input_shapes.iter().filter_map(shape).collect();
+        let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
+        expander.machine.settings.input_shapes = options.shapes.inputs.iter().filter_map(shape).collect();
         expander.machine.start(checked.document.main().file, Vec::new());
         expander
     }

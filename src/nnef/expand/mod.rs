@@ -101,7 +101,9 @@ fn statements<'d>(
             }
         });
     }
-    let (checked, diagnostics) = checker.finish();
+    let symbols = checker.symbols.clone();
+    let (checked, mut diagnostics) = checker.finish();
+    named::check_symbols(&checked, |name| symbols.contains(&name), options, &mut diagnostics);
     (checked, diagnostics, expanded)
 }
 

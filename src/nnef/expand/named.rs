@@ -28,7 +28,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     };
     let input = |name: &str| graph.params.iter().any(|param| checked.text(param.name) == name);
     let plain =
-        operations.iter().all(|name| declared(name)) && options.input_shapes.iter().all(|(name, _)| input(name));
+        operations.iter().all(|name| declared(name)) && options.shapes.inputs.iter().all(|(name, _)| input(name));
     let used = if plain { Used::default() } else { Used::of(checked, graph) };
     let file = checked.document.main().file;
     let mut report = |code: Code, at: Location, message: String, help: &dyn Fn() -> Option<String>| {
@@ -47,7 +47,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
         let known = || suggest::did_you_mean(name, all().chain(LEVELS));
         report(Code::OptionOperation, start, message, &known);
     }
-    for (name, _) in options.input_shapes.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
+    for (name, _) in options.shapes.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
         let names = || graph.params.iter().map(|param| checked.text(param.name));
         let inputs: Vec<&str> = names().take(8).collect();
         let more = if graph.params.len() > inputs.len() { ", …" } else { "" };
@@ -57,6 +57,21 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
             let all = || format!("its inputs are {}{more}", inputs.join(", "));
             suggest::did_you_mean(name, names()).or_else(|| (!inputs.is_empty()).then(all))
         });
+    }
+}
+
+/// Refuses values of symbols that a document does not have.
+pub(super) fn check_symbols(
+    checked: &Checked,
+    known: impl Fn(Name) -> bool,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) {
+    let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known);
+    for (name, _) in options.shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
+        let start = Location { file: checked.document.main().file, ..Location::default() };
+        let message = format!("the options give `{name}` a value, and the document has no such dimension symbol");
+        diagnostics.report(Diagnostic::new(Code::OptionSymbol, start, message));
     }
 }
 

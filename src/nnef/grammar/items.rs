@@ -5,6 +5,7 @@ use super::{BYTES_PER_NAME, ModuleKind, ROOM, Run};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, Item};
 use crate::nnef::lexer::Kind;
+use crate::nnef::registries;
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +185,8 @@ impl Run<'_> {
             let others = kinds.iter().enumerate().skip(1).filter(|(_, kind)| **kind == Kind::Ident);
             words.extend(others.map(|(at, _)| self.state.ident(at)));
         }
-        if let Some(odd) = odd {
+        let known = registries::is_extension(self.state.names.text(words[0].name));
+        if let Some(odd) = odd.filter(|_| !known || self.diagnostics.strict()) {
             let message = "an extension is written as identifiers separated by spaces";
             self.report(Code::VendorSyntax, start + 1 + odd, message);
         }

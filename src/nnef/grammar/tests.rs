@@ -303,12 +303,12 @@ fn documents_have_their_order() {
 #[test]
 fn extensions_hold_free_text() {
     let text =
-        "version 1.0;\nextension a b;\nextension tract_assert T>=0 'it $ // 5L;\ngraph g( x ) -> ( y ) { y = x; }";
+        "version 1.0;\nextension a b;\nextension other_assert T>=0 'it $ // 5L;\ngraph g( x ) -> ( y ) { y = x; }";
     let parsed = parse_as(text, Dialect::V1);
     assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
     assert_eq!(parsed.module.extensions.len(), 2);
     assert_eq!(parsed.module.extensions[0].words.len(), 2);
-    assert_eq!(&text[parsed.module.extensions[1].text.range()], "tract_assert T>=0 'it $ // 5L");
+    assert_eq!(&text[parsed.module.extensions[1].text.range()], "other_assert T>=0 'it $ // 5L");
     assert_eq!(places(text, Dialect::V1), [(Code::VendorSyntax, 3, 25)]);
 }
 

@@ -1,0 +1,284 @@
+//! Items taken from places, and put at places.
+
+use ndarray::{ArrayD, Dimension, IxDyn, indices};
+
+use crate::eval::array::{scalars, view};
+use crate::eval::call::{Call, KernelResult};
+use crate::eval::elementwise::convert;
+use crate::eval::error::EvalError;
+use crate::graph::Value;
+use crate::tensor::{DType, Tensor};
+
+use super::{like, natural, number_or, one, unfit};
+
+/// The most items of a range.
+const MAX_RANGE: f64 = 1e9;
+
+pub(super) fn shape_of(call: &Call) -> KernelResult {
+    let shape: Vec<i64> = call.tensor("input")?.shape().iter().map(|extent| *extent as i64).collect();
+    Ok(vec![Tensor::integers(&[shape.len()], shape)?])
+}
+
+pub(super) fn range(call: &Call) -> KernelResult {
+    let [start, end, step] = ["start", "end", "step"].map(|name| call.tensor(name));
+    let (start, end, step) = (start?, end?, step?);
+    let whole = [&start, &end, &step].iter().all(|tensor| tensor.dtype() != DType::Float64);
+    let [first, last, by] = [call.number("start")?, call.number("end")?, call.number("step")?];
+    let count = ((last - first) / by).ceil();
+    if !(count.is_finite() && count < MAX_RANGE) {
+        return Err(EvalError::value(format!("a range from {first} to {last} in steps of {by} has no end")));
+    }
+    let count = count.max(0.0) as usize;
+    call.budget().room(&[count])?;
+    let items: Vec<f64> = (0..count).map(|i| first + by * i as f64).collect();
+    Ok(vec![match whole {
+        true => Tensor::integers(&[count], items.into_iter().map(|item| item as i64).collect())?,
+        false => Tensor::scalars(&[count], items)?,
+    }])
+}
+
+/// Repeats the input to a shape; their last axes correspond.
+pub(super) fn broadcast(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let shape = call.naturals("shape")?;
+    let rank = shape.len().max(input.rank());
+    let longer = |shape: &[usize]| [vec![1; rank - shape.len()], shape.to_vec()].concat();
+    let (own, wanted) = (longer(input.shape()), longer(&shape));
+    let mut places = Vec::new();
+    for (own, wanted) in own.iter().zip(&wanted) {
+        match (*own, *wanted) {
+            (1, wanted) => places.push(vec![Some(0); wanted]),
+            (own, wanted) if own == wanted || wanted == 1 => places.push((0..own).map(Some).collect()),
+            _ => return Err(unfit(call, &[input.shape(), &shape])),
+        }
+    }
+    call.budget().room(&places.iter().map(Vec::len).collect::<Vec<_>>())?;
+    Ok(vec![input.reshaped(&own)?.taken(&places, 0.0)])
+}
+
+/// The input with other places along an axis.
+fn along(call: &Call, places: impl Fn(usize) -> Result<Vec<Option<usize>>, EvalError>) -> KernelResult {
+    let input = call.tensor("input")?;
+    let axis = call.axis("axis", input.rank())?;
+    let mut all = input.places();
+    all[axis] = places(input.shape()[axis])?;
+    Ok(vec![input.taken(&all, 0.0)])
+}
+
+/// Every item of so many from one on; backwards for a negative stride.
+pub(super) fn downsample(call: &Call) -> KernelResult {
+    let (stride, modulo) = (call.int("stride")?, natural(call, "modulo")?);
+    let step = usize::try_from(stride.unsigned_abs()).ok().filter(|step| *step > 0);
+    let step = step.ok_or_else(|| EvalError::argument("a stride is 0"))?;
+    along(call, |extent| {
+        let places = modulo..extent.max(modulo);
+        Ok(if stride > 0 {
+            places.step_by(step).map(Some).collect()
+        } else {
+            places.rev().step_by(step).map(Some).collect()
+        })
+    })
+}
+
+pub(super) fn dyn_slice(call: &Call) -> KernelResult {
+    let (start, end) = (natural(call, "start")?, natural(call, "end")?);
+    along(call, |extent| match start <= end && end <= extent {
+        true => Ok((start..end).map(Some).collect()),
+        false => Err(EvalError::shapes(format!("there is no range {start}..{end} of {extent} items"))),
+    })
+}
+
+/// The integers of an operand.
+fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
+    // Scalars are truncated.
+    let tensor = convert(call, &*call.tensor(name)?, DType::Int64)?;
+    let array = view(&tensor).map(|view| view.to_owned());
+    array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` has to hold integers", call.name())))
+}
+
+/// An index within an extent; a negative one counts from the end.
+fn within(call: &Call, index: i64, extent: usize) -> Result<usize, EvalError> {
+    let counted = if index < 0 { index.checked_add(extent as i64) } else { Some(index) };
+    let found = counted.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < extent);
+    found.ok_or_else(|| EvalError::value(format!("index {index} of `{}` is not within {extent}", call.name())))
+}
+
+pub(super) fn gather_elements(call: &Call) -> KernelResult {
+    let (input, at) = (call.tensor("input")?, places(call, "indices")?);
+    let items = scalars(&input);
+    let axis = call.axis("axis", items.ndim())?;
+    if at.ndim() != items.ndim() {
+        return Err(unfit(call, &[input.shape(), at.shape()]));
+    }
+    call.budget().room(at.shape())?;
+    let mut output = ArrayD::zeros(at.raw_dim());
+    for (place, index) in at.indexed_iter() {
+        let mut from = place.clone();
+        from[axis] = within(call, *index, items.shape()[axis])?;
+        output[place] = *items.get(from).ok_or_else(|| unfit(call, &[input.shape(), at.shape()]))?;
+    }
+    Ok(vec![like(output, input.dtype())?])
+}
+
+/// Parts at the places that the last axis of the indices holds.
+pub(super) fn gather_nd(call: &Call) -> KernelResult {
+    let (input, at) = (call.tensor("input")?, places(call, "indices")?);
+    let (items, batch) = (scalars(&input), natural(call, "batch_dims")?);
+    let wrong = || unfit(call, &[input.shape(), at.shape()]);
+    let depth = *at.shape().last().ok_or_else(wrong)?;
+    let outer = at.shape()[..at.ndim() - 1].to_vec();
+    let inner = items.shape().get(batch + depth..).ok_or_else(wrong)?.to_vec();
+    if batch > outer.len() {
+        return Err(wrong());
+    }
+    let shape = [outer.clone(), inner.clone()].concat();
+    call.budget().room(&shape)?;
+    let mut output = ArrayD::zeros(IxDyn(&shape));
+    for place in indices(IxDyn(&outer)) {
+        let mut from: Vec<usize> = place.slice()[..batch].to_vec();
+        for i in 0..depth {
+            let index = at[IxDyn(&[place.slice(), &[i]].concat())];
+            from.push(within(call, index, items.shape()[batch + i])?);
+        }
+        for rest in indices(IxDyn(&inner)) {
+            let item = items.get(IxDyn(&[&from[..], rest.slice()].concat())).ok_or_else(wrong)?;
+            output[IxDyn(&[place.slice(), rest.slice()].concat())] = *item;
+        }
+    }
+    Ok(vec![like(output, input.dtype())?])
+}
+
+/// How an item that is put somewhere goes with the one that is there.
+fn reduction(call: &Call) -> Result<fn(f64, f64) -> f64, EvalError> {
+    Ok(match call.string("reduction")? {
+        "none" => |_, new| new,
+        "add" => |old, new| old + new,
+        "mul" => |old, new| old * new,
+        "min" => |old, new| if new < old { new } else { old },
+        "max" => |old, new| if new > old { new } else { old },
+        other => return Err(EvalError::argument(format!("there is no reduction '{other}'"))),
+    })
+}
+
+/// The type of a result in which items of one tensor are put among those of another.
+fn joined(a: &Tensor, b: &Tensor) -> DType {
+    if a.dtype() == b.dtype() { a.dtype() } else { DType::Float64 }
+}
+
+pub(super) fn scatter_elements(call: &Call) -> KernelResult {
+    let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
+    let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
+    let axis = call.axis("axis", output.ndim())?;
+    let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
+    if at.ndim() != output.ndim() {
+        return Err(wrong());
+    }
+    for (place, item) in new.indexed_iter() {
+        let mut to = place.clone();
+        to[axis] = within(call, *at.get(place).ok_or_else(wrong)?, input.shape()[axis])?;
+        let old = output.get_mut(to).ok_or_else(wrong)?;
+        *old = combine(*old, *item);
+    }
+    Ok(vec![like(output, joined(&input, &updates))?])
+}
+
+pub(super) fn scatter_nd(call: &Call) -> KernelResult {
+    let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
+    let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
+    let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
+    let depth = *at.shape().last().filter(|depth| **depth <= input.rank()).ok_or_else(wrong)?;
+    let inner = input.shape()[depth..].to_vec();
+    for place in indices(IxDyn(&at.shape()[..at.ndim() - 1])) {
+        let mut to = Vec::new();
+        for i in 0..depth {
+            to.push(within(call, at[IxDyn(&[place.slice(), &[i]].concat())], input.shape()[i])?);
+        }
+        for rest in indices(IxDyn(&inner)) {
+            let item = *new.get(IxDyn(&[place.slice(), rest.slice()].concat())).ok_or_else(wrong)?;
+            let old = &mut output[IxDyn(&[&to[..], rest.slice()].concat())];
+            *old = combine(*old, item);
+        }
+    }
+    Ok(vec![like(output, joined(&input, &updates))?])
+}
+
+pub(super) fn one_hot(call: &Call) -> KernelResult {
+    let (at, dim) = (places(call, "input")?, natural(call, "dim")?);
+    let axis = call.axis("axis", at.ndim() + 1)?;
+    let (off, on) = (number_or(call, "value_off", 0.0)?, number_or(call, "value_on", 1.0)?);
+    let mut shape = at.shape().to_vec();
+    shape.insert(axis, dim);
+    call.budget().room(&shape)?;
+    let mut output = ArrayD::from_elem(IxDyn(&shape), off);
+    for (place, index) in at.indexed_iter() {
+        let mut to = place.slice().to_vec();
+        to.insert(axis, within(call, *index, dim)?);
+        output[IxDyn(&to)] = on;
+    }
+    one(output)
+}
+
+pub(super) fn trilu(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let (k, upper) = (call.int("k")?, call.flag("upper")?);
+    let mut items = scalars(&input);
+    let rank = items.ndim();
+    if rank < 2 {
+        return Err(unfit(call, &[input.shape()]));
+    }
+    for (place, item) in items.indexed_iter_mut() {
+        let above = place[rank - 1] as i64 - place[rank - 2] as i64;
+        let kept = if upper { above >= k } else { above <= k };
+        *item = if kept { *item } else { 0.0 };
+    }
+    Ok(vec![like(items, input.dtype())?])
+}
+
+pub(super) fn topk(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let (items, k, largest) = (scalars(&input), natural(call, "k")?, call.flag("largest")?);
+    let axis = call.axis("axis", items.ndim())?;
+    if k > items.shape()[axis] {
+        return Err(EvalError::shapes(format!(
+            "there are no {k} items along axis {axis} of shape {:?}",
+            input.shape()
+        )));
+    }
+    let mut shape = input.shape().to_vec();
+    shape[axis] = k;
+    let (mut values, mut at) = (ArrayD::zeros(IxDyn(&shape)), ArrayD::zeros(IxDyn(&shape)));
+    let lanes = items.lanes(ndarray::Axis(axis)).into_iter();
+    let outputs = values.lanes_mut(ndarray::Axis(axis)).into_iter().zip(at.lanes_mut(ndarray::Axis(axis)));
+    for (lane, (mut values, mut places)) in lanes.zip(outputs) {
+        let mut order: Vec<usize> = (0..lane.len()).collect();
+        order.sort_by(|a, b| {
+            let ordering = lane[*a].total_cmp(&lane[*b]);
+            if largest { ordering.reverse() } else { ordering }
+        });
+        for (i, from) in order.into_iter().take(k).enumerate() {
+            values[i] = lane[from];
+            places[i] = from as f64;
+        }
+    }
+    Ok(vec![like(values, input.dtype())?, like(at, DType::Int64)?])
+}
+
+/// The places of what is not zero, one in each column.
+pub(super) fn non_zero(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let items = scalars(&input);
+    let found: Vec<IxDyn> = items.indexed_iter().filter(|(_, item)| **item != 0.0).map(|(place, _)| place).collect();
+    let rank = items.ndim();
+    let columns = (0..rank).flat_map(|axis| found.iter().map(move |place| place[axis] as i64)).collect();
+    Ok(vec![Tensor::integers(&[rank, found.len()], columns)?])
+}
+
+/// Whether an argument is given and not `false`, which stands for none.
+pub(super) fn is_given(call: &Call, name: &str) -> bool {
+    call.value(name).is_some_and(|value| value != Value::Logical(false))
+}
+
+/// Whether a tensor holds logicals.
+pub(super) fn logical(tensor: &Tensor) -> bool {
+    view::<bool>(tensor).is_some()
+}

@@ -1,0 +1,166 @@
+//! Items by themselves, or along axes.
+
+use crate::eval::array::scalars;
+use crate::eval::broadcast::repeated;
+use crate::eval::call::{Call, KernelResult};
+use crate::eval::elementwise::convert;
+use crate::eval::error::EvalError;
+use crate::eval::reduce;
+use crate::graph::{Primitive, Value};
+use crate::tensor::{DType, Tensor};
+
+use super::{natural, number_or, one};
+
+/// Converts to the type that is named; without a name the items stay: the type is one of quantized numbers.
+pub(super) fn cast(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let wanted = match call.attribute("to") {
+        Some(Value::String(name)) if !name.is_empty() => Primitive::of_datum_type(name),
+        _ => return Ok(vec![Tensor::clone(&input)]),
+    };
+    let wanted = match wanted {
+        Some(Primitive::Integer) => DType::Int64,
+        Some(Primitive::Logical) => DType::Bool,
+        Some(Primitive::Scalar) => DType::Float64,
+        _ => return Err(EvalError::argument("it is not known what type to cast to")),
+    };
+    Ok(vec![convert(call, &input, wanted)?])
+}
+
+fn each(call: &Call, name: &str, f: impl Fn(f64) -> f64) -> KernelResult {
+    Ok(vec![call.mapped(&*call.numbers(name)?, f)?])
+}
+
+pub(super) fn round_even(call: &Call) -> KernelResult {
+    each(call, "x", f64::round_ties_even)
+}
+
+pub(super) fn hard_swish(call: &Call) -> KernelResult {
+    each(call, "x", |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0))
+}
+
+pub(super) fn silu(call: &Call) -> KernelResult {
+    each(call, "x", |x| x / (1.0 + (-x).exp()))
+}
+
+/// The approximation of `gelu` by `tanh`; the fast one has a square where the other has a cube.
+pub(super) fn gelu_approx(call: &Call) -> KernelResult {
+    let power = if call.flag("fast_impl")? { 2 } else { 3 };
+    let factor = (2.0 / std::f64::consts::PI).sqrt();
+    each(call, "input", |x| 0.5 * x * (1.0 + (factor * (x + 0.044715 * x.powi(power))).tanh()))
+}
+
+pub(super) fn pow_const(call: &Call) -> KernelResult {
+    let exponent = call.number("exponent")?;
+    each(call, "input", |x| x.powf(exponent))
+}
+
+fn tested(call: &Call, name: &str, f: impl Fn(f64) -> bool) -> KernelResult {
+    let x = call.numbers(name)?;
+    call.budget().room(x.shape())?;
+    let items = x.items().unwrap_or_default().iter().map(|item: &f64| f(*item)).collect();
+    Ok(vec![Tensor::logicals(x.shape(), items)?])
+}
+
+pub(super) fn is_nan(call: &Call) -> KernelResult {
+    tested(call, "x", f64::is_nan)
+}
+
+pub(super) fn is_inf(call: &Call) -> KernelResult {
+    let (positive, negative) = (call.flag("detect_positive")?, call.flag("detect_negative")?);
+    tested(call, "input", |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
+}
+
+/// Whether exactly one of two logicals is true.
+pub(super) fn xor(call: &Call) -> KernelResult {
+    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
+    let logical = |tensor: &Tensor| {
+        Tensor::logicals(tensor.shape(), tensor.to_scalars().into_iter().map(|item| item != 0.0).collect())
+    };
+    Ok(vec![repeated(call, &logical(&x)?, &logical(&y)?, |x: bool, y: bool| Ok(x != y))?])
+}
+
+/// A function of the bits of two integers.
+pub(super) fn bits(call: &Call, f: impl Fn(i64, i64) -> Option<i64>) -> KernelResult {
+    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
+    let wide = |tensor: &Tensor| tensor.clone().into_type(DType::Int64).map_err(|error| EvalError::value(error.0));
+    let out_of_range = || EvalError::value(format!("`{}` is not defined for these integers", call.name()));
+    let result = repeated(call, &wide(&x)?, &wide(&y)?, |x: i64, y: i64| f(x, y).ok_or_else(out_of_range))?;
+    if x.dtype() != DType::Bool {
+        return Ok(vec![result]);
+    }
+    Ok(vec![result.into_type(DType::Bool).map_err(|error| EvalError::value(error.0))?])
+}
+
+pub(super) fn bitnot(call: &Call) -> KernelResult {
+    let x = call.tensor("x")?;
+    if let Some(items) = x.items::<bool>() {
+        return Ok(vec![Tensor::logicals(x.shape(), items.iter().map(|item| !item).collect())?]);
+    }
+    let x = call.integers("x")?;
+    Ok(vec![Tensor::integers(x.shape(), x.iter().map(|item| !item).collect())?])
+}
+
+/// The index of the last one of the best items along an axis.
+pub(super) fn last_extreme(call: &Call, as_good: fn(f64, f64) -> bool) -> KernelResult {
+    let input = call.numbers("input")?;
+    let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    let best =
+        |items: &[f64]| {
+            let mut items = items.iter().enumerate();
+            let (_, first) = items.next().ok_or_else(|| EvalError::value("there is no best of no items"))?;
+            Ok(items
+                .fold((0, *first), |(at, best), (i, item)| if as_good(*item, best) { (i, *item) } else { (at, best) })
+                .0 as i64)
+        };
+    Ok(vec![reduce::reduce(call, &input, &axes, best)?])
+}
+
+pub(super) fn product_reduce(call: &Call) -> KernelResult {
+    let input = call.tensor("input")?;
+    let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    if input.dtype() == DType::Int64 {
+        let product = |items: &[i64]| {
+            let product = items.iter().try_fold(1i64, |product, item| product.checked_mul(*item));
+            product.ok_or_else(|| EvalError::value("a product of integers leaves the range of 64 bits"))
+        };
+        return Ok(vec![reduce::reduce(call, &input, &axes, product)?]);
+    }
+    let input = call.numbers("input")?;
+    Ok(vec![reduce::reduce(call, &input, &axes, |items: &[f64]| Ok(items.iter().product::<f64>()))?])
+}
+
+/// Divided by the square root of the mean of the squares along an axis.
+pub(super) fn rms_norm(call: &Call) -> KernelResult {
+    let input = call.numbers("input")?;
+    let axis = call.axis("axis", input.rank())?;
+    let eps = number_or(call, "eps", 1e-6)?;
+    let squares = |items: &[f64]| Ok(items.iter().map(|item| item * item).sum::<f64>() / items.len().max(1) as f64);
+    let squares = reduce::reduce(call, &input, &[axis], squares)?;
+    Ok(vec![repeated(call, &input, &squares, |x: f64, mean: f64| Ok(x / (mean + eps).sqrt()))?])
+}
+
+/// The normalization of channels by those beside them.
+pub(super) fn lrn(call: &Call) -> KernelResult {
+    let input = scalars(&*call.numbers("input")?);
+    if input.ndim() < 2 {
+        return Err(super::unfit(call, &[input.shape()]));
+    }
+    let (size, channels) = (natural(call, "size")?.max(1), input.shape()[1]);
+    let (alpha, beta) = (number_or(call, "alpha", 0.0001)?, number_or(call, "beta", 0.75)?);
+    let bias = number_or(call, "bias", 1.0)?;
+    call.budget().product(input.len(), size.min(channels))?;
+    let output = ndarray::ArrayD::from_shape_fn(input.shape(), |mut at| {
+        let (item, channel) = (input[&at], at[1]);
+        let last = (channel + (size - 1).div_ceil(2)).min(channels - 1);
+        let mut squares = 0.0;
+        for other in channel.saturating_sub((size - 1) / 2)..=last {
+            at[1] = other;
+            squares += input[&at] * input[&at];
+        }
+        item / (bias + alpha / size as f64 * squares).powf(beta)
+    });
+    one(output)
+}

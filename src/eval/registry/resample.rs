@@ -1,0 +1,271 @@
+//! Resampling: along each axis by itself, or at the places of a grid. Places are computed in single precision,
+//! which decides between neighbours.
+
+use ndarray::{ArrayD, Axis, Dimension, IxDyn, indices};
+
+use crate::eval::array::scalars;
+use crate::eval::call::{Call, KernelResult};
+use crate::eval::error::EvalError;
+
+use super::arrange::is_given;
+use super::{like, number_or, one, unfit};
+
+/// The place in the input that an index of the result stands for.
+fn source(transformer: &str, index: usize, scale: f32, from: usize, to: usize) -> Option<f32> {
+    let (index, from, to) = (index as f32, from as f32, to as f32);
+    let half_pixel = (index + 0.5) / scale - 0.5;
+    Some(match transformer {
+        "half_pixel" => half_pixel,
+        "align_corners" if scale * from == 1.0 => 0.0,
+        "align_corners" => index * (from - 1.0) / (scale * from - 1.0),
+        "asymmetric" => index / scale,
+        "pytorch_half_pixel" => {
+            if to > 1.0 {
+                half_pixel
+            } else {
+                -0.5
+            }
+        }
+        "half_pixel_symmetric" => from / 2.0 * (1.0 - to / (scale * from)) + half_pixel,
+        "tf_half_pixel_for_nn" => (index + 0.5) / scale,
+        _ => return None,
+    })
+}
+
+/// A cubic kernel.
+fn cubic(x: f32, a: f32) -> f32 {
+    let x = x.abs();
+    match x {
+        x if x <= 1.0 => (a + 2.0) * x * x * x - (a + 3.0) * x * x + 1.0,
+        x if x <= 2.0 => a * x * x * x - 5.0 * a * x * x + 8.0 * a * x - 4.0 * a,
+        _ => 0.0,
+    }
+}
+
+/// How values between items are found.
+struct Method<'a> {
+    transformer: &'a str,
+    interpolator: &'a str,
+    nearest: &'a str,
+    a: f32,
+}
+
+impl Method<'_> {
+    /// The items that a place is made of, relative to the one before it, with their weights. The place lies
+    /// within `(0, 1]` behind that one.
+    fn taps(&self, ratio: f32) -> Option<Vec<(i64, f32)>> {
+        Some(match self.interpolator {
+            "linear" => vec![(0, 1.0 - ratio), (1, ratio)],
+            "cubic" => (-1..3).map(|i| (i, cubic(i as f32 - ratio, self.a))).collect(),
+            "nearest" => {
+                let right = ratio == 1.0
+                    || match self.nearest {
+                        "floor" => false,
+                        "ceil" => true,
+                        "round_prefer_floor" => ratio > 0.5,
+                        "round_prefer_ceil" => ratio >= 0.5,
+                        _ => return None,
+                    };
+                vec![(i64::from(right), 1.0)]
+            }
+            _ => return None,
+        })
+    }
+
+    /// The input resampled along an axis.
+    fn along(&self, input: &ArrayD<f64>, axis: usize, scale: f32, count: usize) -> Option<ArrayD<f64>> {
+        let extent = input.shape()[axis];
+        let mut shape = input.shape().to_vec();
+        shape[axis] = count;
+        let mut output = ArrayD::zeros(IxDyn(&shape));
+        for (i, mut slice) in output.axis_iter_mut(Axis(axis)).enumerate() {
+            let place = source(self.transformer, i, scale, extent, count)?;
+            let cell = place.ceil() - 1.0;
+            for (offset, weight) in self.taps(place - cell)? {
+                let from = (cell as i64 + offset).clamp(0, extent as i64 - 1) as usize;
+                slice.scaled_add(f64::from(weight), &input.index_axis(Axis(axis), from));
+            }
+        }
+        Some(output)
+    }
+}
+
+pub(super) fn resize(call: &Call) -> KernelResult {
+    let tensor = call.numbers("input")?;
+    let mut output = scalars(&tensor);
+    let unknown = || EvalError::argument(format!("`{}` has no such method", call.name()));
+    for flag in ["exclude_outside", "antialias"] {
+        if call.value(flag).is_some() && call.flag(flag)? {
+            return Err(EvalError::argument(format!("`{flag}` of `{}` is not computed", call.name())));
+        }
+    }
+    let method = Method {
+        transformer: call.string("coord_transformer")?,
+        interpolator: call.string("interpolator")?,
+        nearest: call.string("nearest_mode")?,
+        a: number_or(call, "cubic_coeff_a", -0.75)? as f32,
+    };
+    let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
+    let numbers = call.numbers(given)?.to_scalars();
+    if numbers.len() != output.ndim() {
+        return Err(EvalError::shapes(format!(
+            "`{given}` has {} items, the input rank {}",
+            numbers.len(),
+            output.ndim()
+        )));
+    }
+    for (axis, number) in numbers.into_iter().enumerate() {
+        let extent = output.shape()[axis];
+        let (scale, count) = match given {
+            "sizes" => (number as f32 / extent as f32, number as usize),
+            _ if number.fract() == 0.0 => (number as f32, extent * number as usize),
+            _ => (number as f32, (extent as f32 * number as f32) as usize),
+        };
+        if scale == 1.0 && count == extent {
+            continue;
+        }
+        if extent == 0 {
+            return Err(unfit(call, &[output.shape()]));
+        }
+        let mut shape = output.shape().to_vec();
+        shape[axis] = count;
+        call.budget().room(&shape)?;
+        output = method.along(&output, axis, scale, count).ok_or_else(unknown)?;
+    }
+    Ok(vec![like(output, tensor.dtype())?])
+}
+
+/// A place reflected at bounds until it lies between them.
+fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
+    let range = high - low;
+    if range == 0.0 {
+        return low;
+    }
+    let beyond = if x < low {
+        low - x
+    } else if x > high {
+        x - high
+    } else {
+        return x;
+    };
+    let (turns, rest) = ((beyond / range) as i32, beyond - (beyond / range).trunc() * range);
+    match (x < low, turns % 2 == 0) {
+        (true, true) | (false, false) => low + rest,
+        (true, false) | (false, true) => high - rest,
+    }
+}
+
+/// Sampling at the places of a grid.
+struct Grid<'a> {
+    input: &'a ArrayD<f64>,
+    padding: &'a str,
+    aligned: bool,
+}
+
+impl Grid<'_> {
+    fn bounds(&self, size: usize) -> (f32, f32) {
+        if self.aligned { (0.0, size as f32 - 1.0) } else { (-0.5, size as f32 - 0.5) }
+    }
+
+    /// The place along an axis that a coordinate from -1 to 1 means.
+    fn place(&self, coordinate: f64, size: usize) -> f32 {
+        let (coordinate, size) = (coordinate as f32, size as f32);
+        if self.aligned { (coordinate + 1.0) / 2.0 * (size - 1.0) } else { ((coordinate + 1.0) * size - 1.0) / 2.0 }
+    }
+
+    /// Places of which one is out of bounds, moved into them.
+    fn padded(&self, places: &mut [f32], sizes: &[usize]) {
+        let out = places.iter().zip(sizes).any(|(place, size)| {
+            let (low, high) = self.bounds(*size);
+            *place < low || *place > high
+        });
+        for (place, size) in places.iter_mut().zip(sizes).filter(|_| out) {
+            let (low, high) = self.bounds(*size);
+            *place = match self.padding {
+                "border" => place.clamp(0.0, (high + low).max(0.0)),
+                "reflection" => reflected(*place, (low, high)),
+                _ => *place,
+            };
+        }
+    }
+
+    /// The item at whole places.
+    fn item(&self, (batch, channel): (usize, usize), places: &[i64], sizes: &[usize]) -> f64 {
+        let mut at = vec![batch, channel];
+        for (place, size) in places.iter().zip(sizes) {
+            let last = *size as i64 - 1;
+            at.push(match self.padding {
+                "border" => (*place).clamp(0, last) as usize,
+                "reflection" => (reflected(*place as f32, self.bounds(*size)) as i64).clamp(0, last) as usize,
+                _ if (0..=last).contains(place) => *place as usize,
+                _ => return 0.0,
+            });
+        }
+        self.input[IxDyn(&at)]
+    }
+
+    /// The sum of items beside places with their weights along each axis.
+    fn weighted(&self, of: (usize, usize), taps: &[Vec<(i64, f32)>], sizes: &[usize]) -> f64 {
+        let counts: Vec<usize> = taps.iter().map(Vec::len).collect();
+        let term = |at: &[usize]| {
+            let chosen: Vec<(i64, f32)> = taps.iter().zip(at).map(|(taps, at)| taps[*at]).collect();
+            let weight: f32 = chosen.iter().map(|(_, weight)| weight).product();
+            let places: Vec<i64> = chosen.iter().map(|(place, _)| *place).collect();
+            f64::from(weight) * self.item(of, &places, sizes)
+        };
+        indices(IxDyn(&counts)).into_iter().map(|at| term(at.slice())).sum()
+    }
+
+    fn sample(&self, mode: &str, of: (usize, usize), mut places: Vec<f32>, sizes: &[usize]) -> Option<f64> {
+        match mode {
+            "nearest" => {
+                places.iter_mut().for_each(|place| *place = place.round_ties_even());
+                self.padded(&mut places, sizes);
+                let places: Vec<i64> = places.iter().map(|place| *place as i64).collect();
+                Some(self.item(of, &places, sizes))
+            }
+            "bilinear" | "bicubic" => {
+                self.padded(&mut places, sizes);
+                let taps = |place: &f32| {
+                    let (cell, ratio) = (place.floor() as i64, place - place.floor());
+                    match mode {
+                        "bilinear" => vec![(cell, 1.0 - ratio), (cell + 1, ratio)],
+                        _ => (-1..3).map(|i| (cell + i, cubic(i as f32 - ratio, -0.75))).collect(),
+                    }
+                };
+                Some(self.weighted(of, &places.iter().map(taps).collect::<Vec<_>>(), sizes))
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn grid_sample(call: &Call) -> KernelResult {
+    let (tensor, places) = (call.numbers("input")?, call.scalars("grid")?);
+    let input = scalars(&tensor);
+    let wrong = || unfit(call, &[input.shape(), places.shape()]);
+    let spatial = input.ndim().checked_sub(2).filter(|spatial| *spatial > 0).ok_or_else(wrong)?;
+    let fits = places.ndim() == input.ndim() && places.shape().last() == Some(&spatial);
+    if !fits || places.shape()[0] != input.shape()[0] || input.shape()[2..].contains(&0) {
+        return Err(wrong());
+    }
+    let mode = call.string("mode")?;
+    let (padding, aligned) = (call.string("padding_mode")?, call.flag("align_corners")?);
+    let grid = Grid { input: &input, padding, aligned };
+    let outer = [&input.shape()[..2], &places.shape()[1..=spatial]].concat();
+    let count = call.budget().room(&outer)?;
+    call.budget().product(count, 1 << (2 * spatial.min(8)))?;
+    let sizes = &input.shape()[2..];
+    let mut output = ArrayD::zeros(IxDyn(&outer));
+    for (at, item) in output.indexed_iter_mut() {
+        let from = [&[at[0]], &at.slice()[2..]].concat();
+        // The last coordinate is that of the first axis.
+        let place = |axis: usize| {
+            let coordinate = places[IxDyn(&[&from[..], &[spatial - 1 - axis]].concat())];
+            grid.place(coordinate, sizes[axis])
+        };
+        let found = grid.sample(mode, (at[0], at[1]), (0..spatial).map(place).collect(), sizes);
+        *item = found.ok_or_else(|| EvalError::argument(format!("there is no mode '{mode}'")))?;
+    }
+    one(output)
+}

@@ -1,0 +1,100 @@
+//! Tests of expressions on symbols.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::Dim;
+
+fn dim(text: &str) -> Dim {
+    Dim::of_text(text)
+}
+
+#[test]
+fn equal_expressions_are_equal() {
+    for (a, b) in [
+        ("S + S", "2*S"),
+        ("(S+1)*(S-1)", "S*S-1"),
+        ("(2*S+3)/2", "S+1"),
+        ("(4*S+6)/4", "(2*S+3)/2 + 0*T"),
+        ("(S/2)/3", "S/6"),
+        ("S*T/T", "S"),
+        ("(2*S*T+4*T)/(S+2)", "2*T"),
+        ("min(S, S+1)", "S"),
+        ("max(min(T,4), 0)", "min(4,T)"),
+        ("min(S, min(T, 4))", "min(min(4, S), T)"),
+        ("min(1, min(2, S))", "min(S, 1)"),
+        ("max(S, max(S+T, 3))", "max(3, S+T)"),
+        ("(S+3)/4*4-(S+3)/4*4", "0"),
+        ("broadcast(S, 1)", "S"),
+        ("broadcast(S, 4)", "4"),
+        ("(S-1)/2+1", "(S+1)/2"),
+    ] {
+        assert_eq!(dim(a), dim(b), "{a} and {b}");
+        assert_ne!(dim(a), Dim::Unknown, "{a}");
+    }
+    assert_ne!(dim("S"), dim("T"));
+    assert_eq!(dim("S +"), Dim::Unknown);
+    assert_eq!(dim("S/0"), Dim::Unknown);
+}
+
+#[test]
+fn texts_are_read_back() {
+    for text in
+        ["S", "2*S+1", "(S+3)/4", "S*T+S", "2*(S/2)", "min(4,S)", "S-1", "10-S", "(S+T)/(T+1)", "broadcast(S,T)"]
+    {
+        assert_eq!(dim(text).text(), text);
+    }
+    assert_eq!((dim("3").text(), Dim::Unknown.text()), ("3".to_string(), "?".to_string()));
+    assert!(dim("(S+3)/4").is_plain() && !dim("1+min(S,4)").is_plain());
+}
+
+#[test]
+fn what_holds_for_all_values_is_known() {
+    assert_eq!(dim("S+1").compare(dim("S")), Some(Ordering::Greater));
+    assert_eq!(dim("S").compare(dim("S+T+1")), Some(Ordering::Less));
+    assert_eq!(dim("S").compare(dim("T")), None);
+    assert_eq!(dim("S").unify(dim("S+1")), None);
+    assert_eq!(dim("S").unify(dim("4")), Some(Dim::Int(4)));
+    assert_eq!(dim("S*4").exactly_over(dim("4")), dim("S"));
+    assert_eq!(dim("S").exactly_over(dim("4")), Dim::Unknown);
+    assert_eq!(dim("S").over_up(Dim::Int(2)), dim("(S+1)/2"));
+}
+
+/// An expression as a text.
+fn texts() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![Just("S".to_string()), Just("T".to_string()), (0i64..9).prop_map(|i| i.to_string())];
+    leaf.prop_recursive(4, 24, 2, |inner| {
+        let pair = (inner.clone(), inner.clone());
+        prop_oneof![
+            pair.clone().prop_map(|(a, b)| format!("({a}+{b})")),
+            pair.clone().prop_map(|(a, b)| format!("({a}*{b})")),
+            pair.clone().prop_map(|(a, b)| format!("min({a},{b})")),
+            pair.prop_map(|(a, b)| format!("max({a},{b})")),
+            (inner, 1i64..6).prop_map(|(a, by)| format!("({a}/{by})")),
+        ]
+    })
+}
+
+/// The value of an expression for values of the symbols.
+fn value(text: &str, s: i64, t: i64) -> i64 {
+    dim(&text.replace('S', &s.to_string()).replace('T', &t.to_string())).known().unwrap_or(i64::MIN)
+}
+
+proptest! {
+    #[test]
+    fn the_normal_form_means_the_same(text in texts(), s in 0i64..20, t in 0i64..20) {
+        let of = dim(&text);
+        prop_assume!(of != Dim::Unknown);
+        prop_assert_eq!(value(&of.text(), s, t), value(&text, s, t), "{} as {}", text, of.text());
+        prop_assert_eq!(of.value(&|name| Some(if name == "S" { s } else { t })), Some(value(&text, s, t)));
+    }
+}
+
+#[test]
+fn values_of_symbols_follow_from_those_of_expressions() {
+    let solved = |text: &str, value| dim(text).solved(value).map(|(symbol, value)| (symbol.to_string(), value));
+    assert_eq!(solved("2*S+1", 7), Some(("S".to_string(), 3)));
+    assert_eq!((solved("2*S", 7), solved("S+T", 7), solved("S/2", 3)), (None, None, None));
+    assert_eq!(dim("min(S,T)+S*T").value(&|name| Some(if name == "S" { 2 } else { 5 })), Some(12));
+}

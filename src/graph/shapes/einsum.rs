@@ -1,0 +1,94 @@
+//! Sums of products along axes that letters name.
+
+use super::call::{Call, Extents};
+use super::shape::Extent;
+use super::{RuleResult, UNKNOWN, known, refuse};
+use crate::diagnostics::Code;
+use crate::graph::{Operand, Value};
+
+const CODE: Code = Code::MatmulShapes;
+
+/// An expression such as `ik,kj->ij`: the letters of the axes of each operand, and of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Einsum {
+    /// Those of the operands.
+    pub(crate) operands: Vec<Vec<char>>,
+    /// Those of the result.
+    pub(crate) result: Vec<char>,
+}
+
+impl Einsum {
+    /// Reads an expression. Without an arrow, the result has the letters that occur once, sorted.
+    pub(crate) fn read(text: &str) -> Option<Einsum> {
+        let letters = |part: &str| part.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
+        let (operands, result) = match text.split_once("->") {
+            Some((operands, result)) => (operands, Some(letters(result))),
+            None => (text, None),
+        };
+        let operands: Vec<Vec<char>> = operands.split(',').map(letters).collect();
+        let result = result.unwrap_or_else(|| {
+            let all: Vec<char> = operands.concat();
+            let mut once: Vec<char> =
+                all.iter().copied().filter(|c| all.iter().filter(|other| *other == c).count() == 1).collect();
+            once.sort_unstable();
+            once
+        });
+        let mut all = operands.iter().flatten().chain(&result);
+        all.all(|c| c.is_alphabetic()).then_some(Einsum { operands, result })
+    }
+}
+
+/// The axes that an expression names.
+pub(super) fn einsum(call: &Call) -> RuleResult {
+    let Some(einsum) = call.text("expr").and_then(Einsum::read) else { return UNKNOWN };
+    let Some(shapes) = call.list(0) else { return UNKNOWN };
+    if einsum.operands.len() < shapes.len() {
+        let (named, given) = (einsum.operands.len(), shapes.len());
+        return refuse(CODE, format!("`expr` has axes for {named} operands, {given} are given"));
+    }
+    let mut sizes: Vec<(char, Extent)> = Vec::new();
+    for (shape, letters) in shapes.iter().zip(&einsum.operands) {
+        let Some(shape) = shape else { continue };
+        if shape.len() != letters.len() {
+            let axes: String = letters.iter().collect();
+            return refuse(CODE, format!("`expr` names axes `{axes}` of an operand of shape {shape:?}"));
+        }
+        for (letter, extent) in letters.iter().zip(*shape) {
+            match sizes.iter_mut().find(|(known, _)| known == letter) {
+                None => sizes.push((*letter, *extent)),
+                Some((_, size)) => match size.broadcast(*extent) {
+                    Some(both) => *size = both,
+                    None => return refuse(CODE, format!("axis `{letter}` has extents {size:?} and {extent:?}")),
+                },
+            }
+        }
+    }
+    let extent = |letter: &char| sizes.iter().find(|(known, _)| known == letter).map(|(_, size)| *size);
+    known(&einsum.result.iter().map(|letter| extent(letter).unwrap_or(Extent::UNKNOWN)).collect::<Extents>())
+}
+
+/// A product of matrices along axes that are given by number: of rows and sums of the first operand, of sums
+/// and columns of the second one, of rows and columns of the result.
+pub(super) fn product(call: &Call) -> RuleResult {
+    let (Some(a), Some(b)) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
+    let axes: Option<Vec<usize>> = match call.named("axes") {
+        Some(Operand::Value(Value::Integers(items))) => {
+            items.iter().map(|item| usize::try_from(*item).ok().filter(|axis| *axis < a.len())).collect()
+        }
+        _ => None,
+    };
+    let Some([rows, _, _, columns, to_rows, to_columns]) = axes.as_deref() else { return UNKNOWN };
+    if a.len() != b.len() {
+        return refuse(CODE, format!("both operands need the same rank, these have shapes {a:?} and {b:?}"));
+    }
+    let mut extents = Extents::new();
+    let mut batch = (0..a.len()).filter(|axis| !axes.iter().flatten().take(2).any(|own| own == axis));
+    for axis in 0..a.len() {
+        extents.push(match axis {
+            axis if axis == *to_rows => a[*rows],
+            axis if axis == *to_columns => b[*columns],
+            _ => batch.next().map_or(Extent::UNKNOWN, |from| a[from].broadcast(b[from]).unwrap_or(Extent::UNKNOWN)),
+        });
+    }
+    known(&extents)
+}

@@ -1,0 +1,306 @@
+//! Shapes of the operations of registries.
+
+use smallvec::smallvec;
+
+use super::call::{Call, Dims, Extents, Role};
+use super::einsum;
+use super::shape::{Extent, Shape};
+use super::{Inferred, Rule, RuleResult, UNKNOWN, convolution, elementwise, known, reduction, refuse, selection};
+use crate::diagnostics::Code;
+use crate::graph::dims::Dim;
+use crate::graph::scan::{Collected, Scan};
+use crate::graph::{Operand, Value};
+
+/// Operations that compute item by item.
+const BY_ITEM: &str = "tract_core_round_even tract_core_erf tract_core_hard_swish tract_core_silu \
+    tract_transformers_silu tract_core_is_nan tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor \
+    tract_core_bitnot tract_shl tract_shr";
+
+/// Operations whose results have the shape of the first operand.
+const LIKE_FIRST: &str = "tract_core_cast tract_core_gelu_approx tract_transformers_gelu_approx \
+    tract_core_pow_const tract_core_is_inf tract_core_softmax tract_core_log_softmax tract_core_rms_norm \
+    tract_transformers_rms_norm tract_core_scatter_elements tract_core_scatter_nd tract_core_trilu tract_core_fft \
+    tract_transformers_apply_rope tract_transformers_scaled_masked_softmax tract_onnx_lrn \
+    tract_onnx_ml_direct_lookup tract_onnx_ml_reverse_lookup tract_extra_exp_unit_norm tract_extra_exp_mean_norm \
+    tract_pulse_mask tract_pulse_pulse_pad";
+
+/// The rules, each with the operations it is for.
+pub(super) const RULES: &[(Rule, &str)] = &[
+    (stated, "tract_core_external tract_onnx_random"),
+    (elementwise::elementwise, BY_ITEM),
+    (like_first, LIKE_FIRST),
+    (|call| vector(call.rank(0)), "tract_core_shape_of"),
+    (range, "tract_core_range"),
+    (broadcast_to, "tract_core_broadcast"),
+    (downsample, "tract_core_downsample"),
+    (dyn_slice, "tract_core_dyn_slice"),
+    (selection::gather, "tract_core_gather"),
+    (|call| Ok(Inferred::Same(call.shape(1).cloned())), "tract_core_gather_elements"),
+    (gather_nd, "tract_core_gather_nd"),
+    (one_hot, "tract_core_one_hot"),
+    (|call| along(call, |call, _| call.number("k")), "tract_core_topk"),
+    (reduction::reduce, "tract_core_argmax_reduce_last tract_core_argmin_reduce_last tract_core_product_reduce"),
+    (einsum::einsum, "tract_core_einsum tract_core_einsum_q"),
+    (einsum::product, "tract_core_matmul tract_core_qmatmul"),
+    (|call| convolution::convolve(call, false, false), "tract_core_qconv"),
+    (stft, "tract_core_stft"),
+    (resize, "tract_core_resize tract_onnx_resize"),
+    (grid_sample, "tract_core_grid_sample tract_onnx_grid_sample"),
+    (|call| Ok(Inferred::Same(call.shape(2).cloned())), "tract_core_gru_epilogue"),
+    (|call| Ok(Inferred::Same(call.shape(1).cloned())), "tract_core_lstm_epilogue"),
+    (attention, "tract_transformers_sdpa tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa"),
+    (cache, "tract_transformers_dyn_kv_cache tract_transformers_quantized_dyn_kv_cache"),
+    (with_state, "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update"),
+    (with_state, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
+    (non_zero, "tract_onnx_non_zero"),
+    (multinomial, "tract_onnx_multinomial"),
+    (|_| known(&[Extent::UNKNOWN, Extent::new(3)]), "tract_onnx_non_max_suppression"),
+    (classes, "tract_onnx_ml_tree_ensemble_classifier"),
+    (|call| along(call, |call, extent| extent.plus(call.number("overlap"))), "tract_pulse_delay"),
+    (|call| inner(call, true), "tract_core_inner_dim_to_complex"),
+    (|call| inner(call, false), "tract_core_complex_to_inner_dim"),
+    (scan, "tract_core_scan"),
+    (|_| UNKNOWN, "tract_core_submodel tract_resource_get"),
+];
+
+/// The shape of the first operand.
+pub(super) fn like_first(call: &Call) -> RuleResult {
+    let number = || call.extents(0).map(Shape::new);
+    let of_tensor = |tensor| call.graph.shape(tensor).cloned();
+    Ok(Inferred::Same(call.first_tensor().map_or_else(number, of_tensor)))
+}
+
+/// A tensor whose shape is an attribute.
+pub(super) fn stated(call: &Call) -> RuleResult {
+    let Some(dims) = call.dims(Role::Shape) else { return UNKNOWN };
+    known(&dims.iter().map(|dim| Extent::from(*dim)).collect::<Extents>())
+}
+
+fn vector(count: Option<usize>) -> RuleResult {
+    known(&[Extent::from(count.and_then(|count| i64::try_from(count).ok()))])
+}
+
+/// The numbers from a first one up to, or down to, a last one.
+fn range(call: &Call) -> RuleResult {
+    let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
+    let span = match step {
+        Dim::Int(..=-1) => start.minus(end),
+        _ => end.minus(start),
+    };
+    let Some(step) = step.known().and_then(i64::checked_abs).filter(|step| *step > 0) else {
+        return known(&[real_range(call)]);
+    };
+    known(&[Extent::from(span.over_up(Dim::Int(step)))])
+}
+
+/// How many numbers a range of scalars has.
+fn real_range(call: &Call) -> Extent {
+    let number = |name: &str| match call.named(name)?.value()? {
+        Value::Scalar(value) => Some(*value),
+        Value::Int(value) => Some(*value as f64),
+        _ => None,
+    };
+    let count = || Some(((number("end")? - number("start")?) / number("step")?).ceil());
+    Extent::from(count().filter(|count| (0.0..9e15).contains(count)).map(|count| count as i64))
+}
+
+/// Repeated to a shape, whose last axes correspond to those of the input.
+fn broadcast_to(call: &Call) -> RuleResult {
+    let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
+    let mut extents: Extents = shape.iter().map(|dim| Extent::from(*dim)).collect();
+    let Some(input) = call.extents(0) else { return known(&extents) };
+    let Some(first) = extents.len().checked_sub(input.len()) else {
+        let (given, rank) = (extents.len(), input.len());
+        return refuse(Code::BroadcastShapes, format!("`shape` has {given} extents, the input has rank {rank}"));
+    };
+    for (extent, own) in extents[first..].iter_mut().zip(input) {
+        let Some(both) = extent.broadcast(*own) else {
+            let shapes = format!("an input of shape {input:?} cannot be repeated to {:?}", Shape::new(&extents));
+            return refuse(Code::BroadcastShapes, shapes);
+        };
+        *extent = both;
+    }
+    known(&extents)
+}
+
+/// The input with another extent along `axis`.
+fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    let Some(axis) = call.axis(extents.len(), Code::SliceRange)? else { return call.any_axes(extents.len()) };
+    extents[axis] = Extent::from(extent(call, extents[axis].dim()));
+    known(&extents)
+}
+
+/// Every item of so many along an axis, from one on.
+fn downsample(call: &Call) -> RuleResult {
+    along(call, |call, extent| {
+        let stride = call.number("stride").known().and_then(i64::checked_abs).filter(|stride| *stride > 0);
+        stride.map_or(Dim::Unknown, |stride| extent.minus(call.number("modulo")).over_up(Dim::Int(stride)))
+    })
+}
+
+fn dyn_slice(call: &Call) -> RuleResult {
+    along(call, |call, _| match call.number("len") {
+        Dim::Unknown => call.number("end").minus(call.number("start")),
+        len => len,
+    })
+}
+
+/// Parts at the places that the last axis of the indices holds.
+fn gather_nd(call: &Call) -> RuleResult {
+    let (Some(input), Some([outer @ .., depth])) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
+    let batch = call.number("batch_dims").known().and_then(|batch| usize::try_from(batch).ok());
+    let depth = depth.known().and_then(|depth| usize::try_from(depth).ok());
+    let Some(first) = batch.zip(depth).and_then(|(batch, depth)| batch.checked_add(depth)) else { return UNKNOWN };
+    let Some(inner) = input.get(first..) else {
+        return refuse(Code::GatherAxis, format!("the indices have {first} items, the input has shape {input:?}"));
+    };
+    known(&[outer, inner].concat())
+}
+
+fn one_hot(call: &Call) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    let Some(axis) = call.axis(extents.len() + 1, Code::AxisInsertion)? else {
+        return call.any_axes(extents.len() + 1);
+    };
+    extents.insert(axis.min(extents.len()), Extent::from(call.number("dim")));
+    known(&extents)
+}
+
+/// Windows along an axis, and the items of each along a new axis behind it.
+fn stft(call: &Call) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    let Some(axis) = call.axis(extents.len(), Code::PoolingShapes)? else { return call.any_axes(extents.len() + 1) };
+    let (frame, stride) = (call.number("frame"), call.number("stride"));
+    let frames = extents[axis].dim().minus(frame).over(stride).plus(Dim::Int(1));
+    extents[axis] = Extent::from(frames);
+    extents.insert(axis + 1, Extent::from(frame));
+    known(&extents)
+}
+
+/// The sizes that are given, or the extents times scales, rounded.
+fn resize(call: &Call) -> RuleResult {
+    let Some(input) = call.extents(0) else { return UNKNOWN };
+    let given = |name: &str| call.named(name).filter(|operand| operand.value() != Some(&Value::Logical(false)));
+    if let Some(sizes) = given("sizes") {
+        let dims = call.dims_of(sizes).filter(|dims| dims.len() == input.len());
+        let dims = dims.unwrap_or_else(|| smallvec![Dim::Unknown; input.len()]);
+        return known(&dims.iter().map(|dim| Extent::from(*dim)).collect::<Extents>());
+    }
+    let scales = given("scales").and_then(|operand| scalars(call, operand));
+    let scaled = |(i, extent): (usize, &Extent)| match scales.as_ref().and_then(|scales| scales.get(i).copied()) {
+        None => Extent::UNKNOWN,
+        Some(scale) if scale.fract() == 0.0 && (0.0..1e9).contains(&scale) => {
+            Extent::from(extent.dim().times(Dim::Int(scale as i64)))
+        }
+        // As the product of single precision is rounded down.
+        Some(scale) => extent.map(|extent| Some((extent as f32 * scale as f32) as i64)),
+    };
+    known(&input.iter().enumerate().map(scaled).collect::<Extents>())
+}
+
+/// The scalars of an argument.
+fn scalars(call: &Call, operand: Operand) -> Option<Vec<f64>> {
+    match operand {
+        Operand::Value(Value::Scalars(items)) => Some(items.to_vec()),
+        Operand::Value(Value::Integers(items)) => Some(items.iter().map(|item| *item as f64).collect()),
+        Operand::Value(Value::Array(items)) => {
+            let number = |item: &Value| match item {
+                Value::Int(value) => Some(*value as f64),
+                Value::Scalar(value) => Some(*value),
+                _ => None,
+            };
+            items.iter().map(number).collect()
+        }
+        Operand::Tensor(tensor) => {
+            let items = call.graph.values.get(&tensor)?;
+            items.items.iter().map(|item| item.scalar()).collect()
+        }
+        _ => None,
+    }
+}
+
+/// Samples at the places of a grid.
+fn grid_sample(call: &Call) -> RuleResult {
+    let (Some([batch, channels, ..]), Some([_, spatial @ .., _])) = (call.extents(0), call.extents(1)) else {
+        return UNKNOWN;
+    };
+    known(&[&[*batch, *channels], spatial].concat())
+}
+
+/// A row of values for each query.
+fn attention(call: &Call) -> RuleResult {
+    let (Some(query), Some([.., width])) = (call.extents(0), call.extents(2)) else { return UNKNOWN };
+    let mut extents: Extents = query.into();
+    if let Some(last) = extents.last_mut() {
+        *last = *width;
+    }
+    known(&extents)
+}
+
+/// What came before, and the input behind it.
+fn cache(call: &Call) -> RuleResult {
+    along(call, |call, extent| {
+        let axis = call.number("axis").known().and_then(|axis| usize::try_from(axis).ok());
+        let shape = |name: &str| call.named(name).and_then(|operand| call.dims_of(operand));
+        let at = |dims: Option<Dims>| Some(*dims?.get(axis?)?);
+        let before = at(shape("past_sequence_shape")).unwrap_or(Dim::Unknown);
+        before.plus(at(shape("input_sequence_shape")).unwrap_or(extent))
+    })
+}
+
+/// A result like the first operand, and the new state.
+fn with_state(call: &Call) -> RuleResult {
+    let state = call.shape_named("initial_state").map(Shape::new);
+    Ok(Inferred::Each(vec![call.shape(0).cloned(), state]))
+}
+
+/// The places of what is not zero: the symbol tells how many there are.
+fn non_zero(call: &Call) -> RuleResult {
+    let rank = Extent::from(call.rank(0).map(|rank| rank as i64));
+    let count = call.text("count_symbol").filter(|symbol| !symbol.is_empty());
+    known(&[rank, count.map_or(Extent::UNKNOWN, |symbol| Extent::from(Dim::symbol(symbol)))])
+}
+
+fn multinomial(call: &Call) -> RuleResult {
+    let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
+    known(&[*batch, Extent::from(call.number("sample_size"))])
+}
+
+fn classes(call: &Call) -> RuleResult {
+    let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
+    known(&[*batch, Extent::from(call.number("n_classes"))])
+}
+
+/// Pairs along the last axis become complex numbers, or the other way round.
+fn inner(call: &Call, joins: bool) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    if joins {
+        extents.pop();
+    } else {
+        extents.push(Extent::new(2));
+    }
+    known(&extents)
+}
+
+/// Results of the steps of a scan. One that is carried from step to step has the shape of its first value;
+/// what others have, only the body knows.
+fn scan(call: &Call) -> RuleResult {
+    let Ok(scan) = Scan::read(|_, name| call.named(name).map(Operand::to_value)) else { return UNKNOWN };
+    let extents = |value: &Value| call.extents_of(Operand::from(value));
+    let steps = scan.scanned.iter().find_map(|scanned| {
+        let extent = extents(&scanned.tensor)?.get(scanned.axis)?;
+        Some(extent.dim().over_up(Dim::Int(scanned.chunk.checked_abs()?)))
+    });
+    let steps = steps.unwrap_or(Dim::Unknown).minus(Dim::Int(scan.skip));
+    let output = |output: &Collected| {
+        let state = scan.states.iter().find(|state| state.result == output.result)?;
+        let mut extents: Extents = extents(&state.initial)?.into();
+        if !output.last {
+            let extent = extents.get_mut(output.axis)?;
+            *extent = Extent::from(extent.dim().times(steps));
+        }
+        Some(Shape::new(&extents))
+    };
+    Ok(Inferred::Each(scan.outputs.iter().map(output).collect()))
+}

@@ -1,0 +1,377 @@
+//! Items of small tensors that are known while expanding: extents that are computed with.
+//!
+//! Documents of registries compute shapes by operations on tensors: `shape_of`, parts of it, arithmetic,
+//! and put the results together. These items are followed, integers as expressions on symbols.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::call::{Call, Role};
+use crate::graph::dims::Dim;
+use crate::graph::{Operand, TensorId, Value};
+
+/// The most items of a tensor that are followed.
+const MAX_ITEMS: usize = 256;
+
+/// An item that is known while expanding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// An integer or a logical; or a scalar that is this integer for all values of the symbols.
+    Dim(Dim),
+    /// A scalar that is no integer.
+    Scalar(f64),
+}
+
+impl Item {
+    /// The item as an integer.
+    pub(crate) fn dim(self) -> Dim {
+        match self {
+            Item::Dim(dim) => dim,
+            Item::Scalar(_) => Dim::Unknown,
+        }
+    }
+
+    fn of_scalar(value: f64) -> Item {
+        if value.fract() == 0.0 && value.abs() < 9e15 { Item::Dim(Dim::Int(value as i64)) } else { Item::Scalar(value) }
+    }
+
+    /// The item as a scalar.
+    pub(super) fn scalar(self) -> Option<f64> {
+        match self {
+            Item::Dim(dim) => dim.known().map(|value| value as f64),
+            Item::Scalar(value) => Some(value),
+        }
+    }
+}
+
+/// The items of a tensor, in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Items {
+    /// The items.
+    pub(crate) items: Vec<Item>,
+    /// Whether they are scalars, so that a quotient is not rounded.
+    pub(crate) scalars: bool,
+    /// The first number of a range and its step, where there are more items than are kept, or not known how
+    /// many.
+    progression: Option<(Dim, i64)>,
+}
+
+impl Items {
+    /// Whether all items are there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.progression.is_none()
+    }
+
+    fn new(items: Vec<Item>, scalars: bool) -> Option<Items> {
+        (items.len() <= MAX_ITEMS).then_some(Items { items, scalars, progression: None })
+    }
+
+    fn dims(dims: impl IntoIterator<Item = Dim>) -> Option<Items> {
+        Items::new(dims.into_iter().map(Item::Dim).collect(), false)
+    }
+}
+
+/// A rule for the items of the one result of an operation.
+pub(super) type ValueRule = fn(&Call) -> Option<Items>;
+
+/// The rules, each with the operations it is for.
+pub(super) const STANDARD: &[(ValueRule, &str)] = &[
+    (constant, "constant"),
+    (same, "copy squeeze unsqueeze reshape"),
+    (slice, "slice"),
+    (concat, "concat stack"),
+    (gather, "gather"),
+    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(Dim::Int(-1))))), "neg"),
+    (|call| rounded(call, f64::floor), "floor"),
+    (|call| rounded(call, f64::ceil), "ceil"),
+    (|call| rounded(call, f64::round), "round"),
+    (|call| unary(call, |item| item.dim().is_at_least(0).then_some(item)), "abs relu"),
+    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))), "sqr"),
+    (|call| unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))), "sqrt"),
+    (|call| binary(call, Dim::plus, |a, b| a + b), "add"),
+    (|call| binary(call, Dim::minus, |a, b| a - b), "sub"),
+    (|call| binary(call, Dim::times, |a, b| a * b), "mul"),
+    (|call| binary(call, Dim::min, f64::min), "min"),
+    (|call| binary(call, Dim::max, f64::max), "max"),
+    (quotient, "div"),
+    (|call| comparison(call, |ordering| ordering == Ordering::Less), "lt"),
+    (|call| comparison(call, |ordering| ordering != Ordering::Greater), "le"),
+    (|call| comparison(call, |ordering| ordering == Ordering::Greater), "gt"),
+    (|call| comparison(call, |ordering| ordering != Ordering::Less), "ge"),
+    (|call| comparison(call, |ordering| ordering == Ordering::Equal), "eq"),
+    (|call| comparison(call, |ordering| ordering != Ordering::Equal), "ne"),
+    (select, "select"),
+    (|call| fold(call, Dim::plus, Dim::Int(0)), "sum_reduce"),
+    (|call| extremes(call, Dim::max), "max_reduce"),
+    (|call| extremes(call, Dim::min), "min_reduce"),
+];
+
+/// The rules for operations of registries.
+pub(super) const REGISTERED: &[(ValueRule, &str)] = &[
+    (shape_of, "tract_core_shape_of"),
+    (cast, "tract_core_cast"),
+    (range, "tract_core_range"),
+    (gather, "tract_core_gather"),
+    (|call| rounded(call, f64::round_ties_even), "tract_core_round_even"),
+    (|call| fold(call, Dim::times, Dim::Int(1)), "tract_core_product_reduce"),
+];
+
+/// An item as an integer of which something is known.
+fn whole(item: Item) -> Option<Dim> {
+    Some(item.dim()).filter(|dim| *dim != Dim::Unknown)
+}
+
+/// Rounding, which does not change integers.
+fn rounded(call: &Call, round: fn(f64) -> f64) -> Option<Items> {
+    unary(call, |item| match item {
+        Item::Dim(_) => whole(item).map(Item::Dim),
+        Item::Scalar(value) => Some(Item::of_scalar(round(value))),
+    })
+}
+
+/// The items of an argument.
+fn items(call: &Call, operand: Operand) -> Option<Arc<Items>> {
+    match operand {
+        Operand::Tensor(tensor) => call.graph.values.get(&tensor).cloned(),
+        Operand::Value(value @ (Value::Scalar(_) | Value::Scalars(_))) => {
+            let scalars: &[f64] = match value {
+                Value::Scalars(items) => items,
+                Value::Scalar(item) => std::slice::from_ref(item),
+                _ => &[],
+            };
+            Items::new(scalars.iter().map(|item| Item::of_scalar(*item)).collect(), true).map(Arc::new)
+        }
+        Operand::Value(Value::Logical(item)) => Items::dims([Dim::Int(i64::from(*item))]).map(Arc::new),
+        Operand::Value(Value::Tuple(_) | Value::String(_) | Value::Tensor(_)) => None,
+        operand => Items::dims(call.dims_of(operand)?).map(Arc::new),
+    }
+}
+
+/// The items of the `i`th argument, and its rank.
+fn argument(call: &Call, i: u32) -> Option<(Arc<Items>, usize)> {
+    let items = items(call, call.argument(i)?).filter(|items| items.progression.is_none())?;
+    Some((items, call.rank(i)?))
+}
+
+/// The items of the first argument, in another arrangement.
+fn same(call: &Call) -> Option<Items> {
+    argument(call, 0).map(|(items, _)| Items::clone(&items))
+}
+
+/// The values of a constant; a single one is that of all items.
+fn constant(call: &Call) -> Option<Items> {
+    let operand = call.named("value")?;
+    let given = items(call, operand)?;
+    let volume = call.ints(Role::Shape)?.iter().try_fold(1i64, |volume, extent| volume.checked_mul((*extent)?))?;
+    let count = usize::try_from(volume).ok().filter(|count| *count <= MAX_ITEMS)?;
+    match given.items[..] {
+        [item] => Items::new(vec![item; count], given.scalars),
+        _ => Some(Items::clone(&given)),
+    }
+}
+
+fn shape_of(call: &Call) -> Option<Items> {
+    Items::dims(call.extents(0)?.iter().map(|extent| extent.dim()))
+}
+
+/// Integers become scalars and the other way round.
+fn cast(call: &Call) -> Option<Items> {
+    let (items, _) = argument(call, 0)?;
+    let to = call.text("to")?.to_ascii_lowercase();
+    let scalars = to.starts_with('f') || to.starts_with("bf");
+    let convert = |item: &Item| match item {
+        Item::Dim(dim) if to == "bool" => match dim {
+            Dim::Int(value) => Item::Dim(Dim::Int(i64::from(*value != 0))),
+            dim if dim.is_at_least(1) => Item::Dim(Dim::Int(1)),
+            _ => Item::Dim(Dim::Unknown),
+        },
+        Item::Scalar(value) if !scalars => Item::of_scalar(value.trunc()),
+        item => *item,
+    };
+    Items::new(items.items.iter().map(convert).collect(), scalars)
+}
+
+fn range(call: &Call) -> Option<Items> {
+    let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
+    let step = step.known().filter(|step| *step != 0)?;
+    let (Dim::Int(start), Dim::Int(end)) = (start, end) else {
+        let progression = Some((start, step)).filter(|_| start != Dim::Unknown);
+        return Some(Items { items: Vec::new(), scalars: false, progression });
+    };
+    let count = (i128::from(end) - i128::from(start)).unsigned_abs().div_ceil(u128::from(step.unsigned_abs()));
+    let count = i64::try_from(count).ok().filter(|count| *count <= MAX_ITEMS as i64)?;
+    Items::dims((0..count).map(|i| Dim::from(step.checked_mul(i).and_then(|offset| start.checked_add(offset)))))
+}
+
+/// A section of a tensor with one axis.
+fn slice(call: &Call) -> Option<Items> {
+    let items = items(call, call.argument(0)?)?;
+    let rank = call.rank(0)?;
+    let one = |role: Role, absent: i64| match call.ints(role)?[..] {
+        [] => Some(absent),
+        [item] => item,
+        _ => None,
+    };
+    let (axis, begin, end, stride) =
+        (one(Role::Axes, -1)?, one(Role::Begin, 0)?, one(Role::End, 0)?, one(Role::Stride, 1)?);
+    if let (Some((start, step)), 0, 0.., 1, true) = (items.progression, axis, begin, stride, begin < end) {
+        let part = (begin..end).take(MAX_ITEMS);
+        return Items::dims(part.map(|i| start.plus(Dim::Int(step).times(Dim::Int(i)))));
+    }
+    let count = i64::try_from(items.items.len()).ok()?;
+    let place = |at: i64| if at < 0 { at + count } else { at }.clamp(0, count);
+    let end = if end == 0 { count } else { place(end) };
+    if axis != 0 || rank != 1 || stride < 1 {
+        return None;
+    }
+    let part = items.items.get(place(begin) as usize..end as usize)?;
+    Items::new(part.iter().step_by(stride as usize).copied().collect(), items.scalars)
+}
+
+/// Tensors with at most one axis behind each other.
+fn concat(call: &Call) -> Option<Items> {
+    let operand = call.argument(0)?;
+    if call.int(Role::Axis)? != 0 || call.list(0)?.iter().any(|shape| shape.is_none_or(|shape| shape.len() > 1)) {
+        return None;
+    }
+    if let Operand::Tensors(tensors) = operand {
+        let parts = tensors.iter().map(|tensor| call.graph.values.get(tensor));
+        let parts = parts.collect::<Option<Vec<_>>>()?;
+        let scalars = parts.iter().any(|part| part.scalars);
+        return Items::new(parts.iter().flat_map(|part| part.items.iter().copied()).collect(), scalars);
+    }
+    Items::dims(call.dims_of(operand)?)
+}
+
+/// The items at indices of a tensor with one axis.
+fn gather(call: &Call) -> Option<Items> {
+    let (items, _) = argument(call, 0).filter(|(_, rank)| *rank == 1)?;
+    let (indices, _) = argument(call, 1)?;
+    let count = items.items.len() as i64;
+    let at = |index: &Item| {
+        let index = index.dim().known()?;
+        items.items.get(usize::try_from(if index < 0 { index + count } else { index }).ok()?).copied()
+    };
+    Items::new(indices.items.iter().map(at).collect::<Option<_>>()?, items.scalars)
+}
+
+/// Each item of the first argument by itself.
+fn unary(call: &Call, f: impl Fn(Item) -> Option<Item>) -> Option<Items> {
+    let (items, _) = argument(call, 0)?;
+    let unknown = Item::Dim(Dim::Unknown);
+    let item = |item: &Item| f(*item).unwrap_or(unknown);
+    Items::new(items.items.iter().map(item).collect(), items.scalars)
+}
+
+/// Pairs of items of two arguments, of which one may have a single item.
+fn pairs(call: &Call) -> Option<(Vec<(Item, Item)>, bool)> {
+    let ((a, a_rank), (b, b_rank)) = (argument(call, 0)?, argument(call, 1)?);
+    let count = match (a.items.len(), b.items.len()) {
+        (1, count) if a_rank <= 1 => count,
+        (count, 1) if b_rank <= 1 => count,
+        (count, other) if count == other && a_rank == b_rank => count,
+        _ => return None,
+    };
+    let at = |items: &[Item], i: usize| if items.len() == 1 { items[0] } else { items[i] };
+    // A number beside a tensor has the type of the tensor.
+    let tensor = |i: u32| matches!(call.argument(i), Some(Operand::Tensor(_)));
+    let scalars = match (tensor(0), tensor(1)) {
+        (true, false) => a.scalars,
+        (false, true) => b.scalars,
+        _ => a.scalars || b.scalars,
+    };
+    Some(((0..count).map(|i| (at(&a.items, i), at(&b.items, i))).collect(), scalars))
+}
+
+fn binary(call: &Call, on_dims: impl Fn(Dim, Dim) -> Dim, on_scalars: impl Fn(f64, f64) -> f64) -> Option<Items> {
+    let (pairs, scalars) = pairs(call)?;
+    let item = |(a, b): (Item, Item)| match (a, b) {
+        (Item::Dim(a), Item::Dim(b)) => Item::Dim(on_dims(a, b)),
+        (a, b) => match a.scalar().zip(b.scalar()) {
+            Some((a, b)) if scalars => Item::of_scalar(on_scalars(a, b)),
+            _ => Item::Dim(Dim::Unknown),
+        },
+    };
+    Items::new(pairs.into_iter().map(item).collect(), scalars)
+}
+
+/// A quotient of integers is rounded to 0, one of scalars is exact.
+fn quotient(call: &Call) -> Option<Items> {
+    let (pairs, scalars) = pairs(call)?;
+    let item = |(a, b): (Item, Item)| match (a, b) {
+        (Item::Dim(Dim::Int(a)), Item::Dim(Dim::Int(b))) if !scalars => Item::Dim(a.checked_div(b).into()),
+        (Item::Dim(a), Item::Dim(b)) if !scalars && a.is_at_least(0) => Item::Dim(a.over(b)),
+        (a, b) if scalars => match a.scalar().zip(b.scalar()) {
+            Some((a, b)) => Item::of_scalar(a / b),
+            None => Item::Dim(a.dim().exactly_over(b.dim())),
+        },
+        _ => Item::Dim(Dim::Unknown),
+    };
+    Items::new(pairs.into_iter().map(item).collect(), scalars)
+}
+
+fn comparison(call: &Call, holds: impl Fn(Ordering) -> bool) -> Option<Items> {
+    let (pairs, _) = pairs(call)?;
+    let item = |(a, b): (Item, Item)| {
+        let ordering = match (a, b) {
+            (Item::Dim(a), Item::Dim(b)) => a.compare(b),
+            (a, b) => a.scalar()?.partial_cmp(&b.scalar()?),
+        };
+        Some(Dim::Int(i64::from(holds(ordering?))))
+    };
+    Items::dims(pairs.into_iter().map(|pair| item(pair).unwrap_or(Dim::Unknown)))
+}
+
+/// What a condition chooses, and what both sides are without it.
+fn select(call: &Call) -> Option<Items> {
+    let ((yes, _), (no, _)) = (argument(call, 1)?, argument(call, 2)?);
+    let condition = argument(call, 0).map(|(items, _)| items);
+    let count = yes.items.len().max(no.items.len()).max(condition.as_ref().map_or(0, |items| items.items.len()));
+    let at = |items: &[Item], i: usize| if items.len() == 1 { items.first() } else { items.get(i) }.copied();
+    let item = |i: usize| {
+        let (yes, no) = (at(&yes.items, i)?, at(&no.items, i)?);
+        Some(match condition.as_ref().and_then(|items| at(&items.items, i)) {
+            Some(Item::Dim(Dim::Int(0))) => no,
+            Some(Item::Dim(Dim::Int(_))) => yes,
+            _ if yes == no => yes,
+            _ => Item::Dim(Dim::Unknown),
+        })
+    };
+    Items::new((0..count).map(item).collect::<Option<_>>()?, yes.scalars || no.scalars)
+}
+
+/// All items of a tensor with one axis in one.
+fn fold(call: &Call, f: impl Fn(Dim, Dim) -> Dim, first: Dim) -> Option<Items> {
+    let (items, _) = argument(call, 0).filter(|(items, rank)| *rank == 1 && !items.scalars)?;
+    if call.ints(Role::Axes)?[..] != [Some(0)] || call.is_set("normalize") {
+        return None;
+    }
+    Items::dims([items.items.iter().fold(first, |sum, item| f(sum, item.dim()))])
+}
+
+fn extremes(call: &Call, f: impl Fn(Dim, Dim) -> Dim) -> Option<Items> {
+    let (items, _) = argument(call, 0)?;
+    fold(call, f, items.items.first()?.dim())
+}
+
+impl Call<'_> {
+    /// Whether a logical attribute of a name is set, or not known.
+    fn is_set(&self, name: &str) -> bool {
+        self.named(name).is_some_and(|operand| operand.value() != Some(&Value::Logical(false)))
+    }
+
+    /// The items of the result of an operation, where they are known and as many as its shape has.
+    pub(super) fn value(&self, rule: ValueRule, result: TensorId) -> Option<Items> {
+        let shape = self.graph.shape(result)?;
+        let volume = shape.extents().iter().try_fold(1i64, |volume, extent| volume.checked_mul(extent.known()?));
+        let items = rule(self)?;
+        if items.progression.is_some() {
+            return Some(items);
+        }
+        let volume = volume?;
+        Some(items).filter(|items| {
+            let useful = items.items.iter().any(|item| *item != Item::Dim(Dim::Unknown));
+            useful && i64::try_from(items.items.len()) == Ok(volume)
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The operations of registries that exporters name: declarations that come with this program.
+//!
+//! A document names registries with `extension tract_registry NAME;`, and `--fragments NAME` declares
+//! the same operations without it.
+
+use super::dialect::skip_trivia;
+
+/// The extension that names a registry.
+pub(crate) const REGISTRY_EXTENSION: &str = "tract_registry";
+
+/// Extensions beside it that come with registries; `tract_assert` has free text.
+const KNOWN_EXTENSIONS: &[&str] = &[
+    "tract_symbol",
+    "tract_assert",
+    "tract_pulse_streaming_symbol",
+    "tract_nnef_ser_version",
+    "tract_nnef_format_version",
+];
+
+/// Whether a directive is one of those that come with registries, by its first word.
+pub(crate) fn is_extension(word: &str) -> bool {
+    word == REGISTRY_EXTENSION || KNOWN_EXTENSIONS.contains(&word)
+}
+
+/// A registry: declarations of operations.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Another name for it.
+    alias: Option<&'static str>,
+    /// The name of its text in messages.
+    pub(crate) file: &'static str,
+    /// The declarations.
+    pub(crate) text: &'static str,
+}
+
+macro_rules! registries {
+    ($($name:literal $alias:expr;)*) => {
+        /// All of them.
+        pub(crate) const ALL: &[Registry] = &[
+            $(Registry {
+                name: $name,
+                alias: $alias,
+                file: concat!("<", $name, ">"),
+                text: include_str!(concat!("std/registries/", $name, ".nnef")),
+            }),*
+        ];
+    };
+}
+
+registries! {
+    "tract_core" None;
+    "tract_transformers" None;
+    "tract_onnx" None;
+    "tract_extra" None;
+    "tract_pulse" Some("pulse");
+    "tract_resource" None;
+}
+
+/// Registries whose operations are those of the standard.
+const BUILT_IN: &[&str] = &["tract_nnef"];
+
+/// The registry of a name.
+pub(crate) fn find(name: &str) -> Option<&'static Registry> {
+    ALL.iter().find(|registry| registry.name == name || registry.alias == Some(name))
+}
+
+/// Whether a name is that of a registry.
+pub(crate) fn is_known(name: &str) -> bool {
+    find(name).is_some() || BUILT_IN.contains(&name)
+}
+
+/// The names of the operations of all registries, each with its registry.
+pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Registry)> {
+    let declared = |line: &'static str| line.strip_prefix("fragment ")?.split(['(', '<']).next();
+    ALL.iter().flat_map(move |registry| registry.text.lines().filter_map(declared).map(move |name| (name, registry)))
+}
+
+/// The registries that the head of a text names, each once.
+pub(crate) fn named(text: &str) -> Vec<&'static Registry> {
+    let mut found: Vec<&'static Registry> = Vec::new();
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let Some(rest) = skip_trivia(text).strip_prefix("version") else { return found };
+    let Some((_, mut rest)) = rest.split_once(';') else { return found };
+    while let Some(directive) = skip_trivia(rest).strip_prefix("extension")
+        && let Some((words, after)) = directive.split_once(';')
+    {
+        let mut words = words.split_ascii_whitespace();
+        if words.next() == Some(REGISTRY_EXTENSION) {
+            let registry = words.next().and_then(find);
+            found.extend(registry.filter(|registry| !found.iter().any(|known| known.name == registry.name)));
+        }
+        rest = after;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_names_registries() {
+        let text = "# a\nversion 1.0;\nextension tract_symbol S;\nextension tract_assert S >= 1;\n# b\n\
+            extension tract_registry tract_core;extension  tract_registry\npulse ;\n\
+            extension tract_registry tract_core;\nextension tract_registry other;\ngraph G( x ) -> ( y ) { }";
+        let names: Vec<&str> = named(text).iter().map(|registry| registry.name).collect();
+        assert_eq!(names, ["tract_core", "tract_pulse"]);
+        assert!(named("graph G").is_empty() && named("version 1.0").is_empty());
+    }
+
+    #[test]
+    fn operations_are_declared_once() {
+        let mut names: Vec<&str> = operations().map(|(name, _)| name).collect();
+        assert!(names.len() > 80 && names.contains(&"tract_core_einsum"), "{names:?}");
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
