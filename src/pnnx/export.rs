@@ -48,16 +48,17 @@ impl Model {
     }
 }
 
-/// The data of the attributes of the model of a graph; none without such. Variables whose data are not there are
-/// left out, and told with their places.
+/// The data of a graph's variables and constants; none where there are no such.
+type Stored = Option<Archive>;
+/// The variables without data, with their places.
+type Missing = Vec<(String, Location)>;
+
+/// The data of the attributes of the model of a graph.
 ///
 /// # Errors
 ///
 /// Data that cannot be read.
-pub(crate) fn data(
-    graph: &Graph,
-    variables: &dyn Variables,
-) -> Result<(Option<Archive>, Vec<(String, Location)>), TensorError> {
+pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
     let (mut members, mut missing) = (Vec::new(), Vec::new());
     for operation in graph.operations() {
         if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {

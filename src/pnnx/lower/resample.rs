@@ -13,7 +13,8 @@ fn inner(extents: &[i64]) -> Option<&[i64]> {
 fn padded(line: &mut Line, amounts: &[i64], border: &str, value: f64) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let rank = line.rank(x)? as usize;
-    let fits = amounts.len() % 2 == 0 && amounts.len() / 2 <= rank && amounts.iter().all(|amount| *amount >= 0);
+    let fits =
+        amounts.len().is_multiple_of(2) && amounts.len() / 2 <= rank && amounts.iter().all(|amount| *amount >= 0);
     fits.then_some(())?;
     let mut padding: Vec<(i64, i64)> = amounts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     padding.resize(rank, (0, 0));
