@@ -150,7 +150,7 @@ impl Header {
         if fits && self.array.element_bytes() == Ok(length) {
             return Ok(());
         }
-        fail(format!("the {length} bytes of the array are not those of {}", self.array))
+        fail(format!("{} does not fit the {length} bytes of the array", self.array))
     }
 
     /// The items in the order of the file.

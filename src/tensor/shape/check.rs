@@ -125,7 +125,7 @@ impl Checker {
             }
             Raw::Array(raw) => self.array(raw).map(Shape::Array),
             Raw::Tuple(items) => {
-                let items: Vec<Option<Shape>> = items.iter().map(|item| self.shape(item)).collect();
+                let items: Vec<Option<Shape>> = items.iter().map(|item| self.part(item)).collect();
                 items.into_iter().collect::<Option<Vec<Shape>>>().map(Shape::Tuple)
             }
             Raw::Buffer(of, at) => match self.shape(of)? {
@@ -135,6 +135,23 @@ impl Checker {
                 }
             },
         }
+    }
+
+    /// A part of a tuple, which has a size: one that is not known counts as 1, as in XLA.
+    fn part(&mut self, raw: &Raw) -> Option<Shape> {
+        let shape = self.shape(raw)?;
+        let array = match &shape {
+            Shape::Array(array) => Some(array),
+            Shape::Buffer(of) => of.array(),
+            _ => None,
+        };
+        if let Some(array) = array
+            && !array.fits()
+        {
+            let at = raw.at().unwrap_or_default();
+            return self.refuse(Code::ShapeNumber, at, "the bytes of an array in a tuple do not fit into 63 bits");
+        }
+        Some(shape)
     }
 
     fn array(&mut self, raw: &RawArray) -> Option<ArrayShape> {

@@ -27,6 +27,17 @@ pub(super) enum Raw<'t> {
     Buffer(Box<Raw<'t>>, Span),
 }
 
+impl Raw<'_> {
+    /// The place of an array or a buffer.
+    pub(super) fn at(&self) -> Option<Span> {
+        match self {
+            Raw::Array(array) => Some(array.at),
+            Raw::Buffer(_, at) => Some(*at),
+            Raw::Tuple(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct RawArray<'t> {
     pub(super) element: Word<'t>,

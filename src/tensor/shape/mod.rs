@@ -301,6 +301,13 @@ impl ArrayShape {
         self.bytes(self.places()?)
     }
 
+    /// Whether the bytes of the elements fit into 63 bits, with sizes that are not known taken as 1.
+    fn fits(&self) -> bool {
+        let sizes: Vec<u64> = self.dims.iter().map(|dimension| dimension.size().unwrap_or(1)).collect();
+        let bytes = u128::from(self.element.stored_bits() / 8);
+        product(&sizes).is_ok_and(|elements| limited(u128::from(elements) * bytes).is_ok())
+    }
+
     /// The bytes of a number of elements.
     fn bytes(&self, elements: u64) -> Result<u64, TensorError> {
         let bits = u128::from(elements) * u128::from(self.element_bits());
