@@ -44,6 +44,7 @@ pub(crate) fn find(name: &str) -> Option<Kernel> {
 /// Evaluates an operation of [`find`].
 pub(crate) fn elementwise(call: &Call) -> KernelResult {
     match find(call.name()) {
+        Some(Kernel::Float(..)) if keeps_integers(call) => copy(call),
         Some(Kernel::Float(_, f)) => apply(call, f),
         Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
         Some(Kernel::Arithmetic(op)) => arithmetic(call, op),
@@ -60,6 +61,12 @@ pub(crate) fn elementwise(call: &Call) -> KernelResult {
         Some(kernel @ Kernel::Not) => computed(call, kernel, &[&*call.logicals("x")?]),
         None => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
     }
+}
+
+/// Whether readers of registries leave the items of the operand as they are: integers are not rounded.
+fn keeps_integers(call: &Call) -> bool {
+    let rounds = ["floor", "ceil", "round"].contains(&call.name());
+    rounds && call.graph().follows && call.tensor("x").is_ok_and(|x| x.dtype() == DType::Int64)
 }
 
 /// Evaluates an operation by the shared kernel.

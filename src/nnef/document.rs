@@ -73,6 +73,17 @@ static STANDARD: [Standard; 2] = [
     Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
 ];
 
+/// The registries that a text or the options name, each once.
+fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
+    let mut found = registries::named(text);
+    for registry in options.libraries.iter().filter_map(registry_of) {
+        if !found.iter().any(|known| known.name == registry.name) {
+            found.push(registry);
+        }
+    }
+    found
+}
+
 /// The registry that stands among libraries: its name without a text.
 fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
     if text.is_empty() { registries::find(name) } else { None }
@@ -107,28 +118,28 @@ impl Document {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
-        if dialect == Dialect::V1 {
-            document.read_registries(&text, options, &mut diagnostics);
-        }
+        let registries = if dialect == Dialect::V1 { registries_of(&text, options) } else { Vec::new() };
         for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
         document.read(name, text, kind, options.max_text, &mut diagnostics);
+        if !registries.is_empty() {
+            // They stand before what may replace them, but what was read tells which declarations are needed.
+            let others = document.modules.split_off(1);
+            document.read_registries(registries, &mut diagnostics);
+            document.modules.extend(others);
+        }
         document.broken = diagnostics.has_errors().then(|| Arc::new(diagnostics.clone()));
         Parsed { document, diagnostics }
     }
 
-    /// Reads the registries that a text or the options name.
-    fn read_registries(&mut self, text: &str, options: &Options, diagnostics: &mut Diagnostics) {
-        self.registries = registries::named(text);
-        for registry in options.libraries.iter().filter_map(registry_of) {
-            if !self.registries.iter().any(|known| known.name == registry.name) {
-                self.registries.push(registry);
-            }
+    /// Reads what the document uses of registries.
+    fn read_registries(&mut self, registries: Vec<&'static Registry>, diagnostics: &mut Diagnostics) {
+        for registry in &registries {
+            let text = registry.used(|name| self.names.get(name).is_some());
+            self.read(registry.file, text, ModuleKind::Library, u64::MAX, diagnostics);
         }
-        for registry in self.registries.clone() {
-            self.read(registry.file, registry.text, ModuleKind::Library, u64::MAX, diagnostics);
-        }
+        self.registries = registries;
     }
 
     /// Whether registries are declared: then the document is one of practice, whose readers know types

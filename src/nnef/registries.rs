@@ -35,6 +35,26 @@ pub(crate) struct Registry {
     pub(crate) text: &'static str,
 }
 
+impl Registry {
+    /// The declarations, each with the name of its operation.
+    fn declarations(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let parts = self.text.split("\nfragment ").skip(1);
+        // No declaration has a semicolon but at its end.
+        parts.filter_map(|part| Some((part.split(['(', '<']).next()?, part.split_inclusive(';').next()?)))
+    }
+
+    /// The declarations of the operations that are used: a document uses few of them.
+    pub(crate) fn used(&self, is_used: impl Fn(&str) -> bool) -> String {
+        let mut text = String::new();
+        for (_, declaration) in self.declarations().filter(|(name, _)| is_used(name)) {
+            text.push_str("fragment ");
+            text.push_str(declaration);
+            text.push('\n');
+        }
+        text
+    }
+}
+
 macro_rules! registries {
     ($($name:literal $alias:expr;)*) => {
         /// All of them.
@@ -73,8 +93,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The names of the operations of all registries, each with its registry.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Registry)> {
-    let declared = |line: &'static str| line.strip_prefix("fragment ")?.split(['(', '<']).next();
-    ALL.iter().flat_map(move |registry| registry.text.lines().filter_map(declared).map(move |name| (name, registry)))
+    ALL.iter().flat_map(|registry| registry.declarations().map(move |(name, _)| (name, registry)))
 }
 
 /// The registries that the head of a text names, each once.
@@ -118,5 +137,15 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn only_what_is_used_is_declared() {
+        let core = find("tract_core").unwrap();
+        let text = core.used(|name| ["tract_core_erf", "tract_core_einsum"].contains(&name));
+        assert_eq!(text.matches("fragment").count(), 2, "{text}");
+        assert!(text.contains("-> ( result: tensor<> );\n"), "{text}");
+        let all: String = ALL.iter().map(|registry| registry.used(|_| true)).collect();
+        assert_eq!(all.matches("fragment ").count(), operations().count());
     }
 }

@@ -5,23 +5,26 @@
 //! row of groups instead of nested ones. Calls nested deeper than [`MAX_DEPTH`] belong to the group
 //! around them.
 
+use super::paths;
 use crate::graph::{Graph, OriginId};
 
 /// The deepest nesting of groups.
 pub(crate) const MAX_DEPTH: u32 = 12;
 /// Calls with fewer operations are not drawn as groups.
-const MIN_OPERATIONS: u32 = 2;
+pub(super) const MIN_OPERATIONS: u32 = 2;
 
 /// The graph itself, which is around all groups.
 pub(crate) const ROOT: u32 = 0;
 
 /// A group, without its contents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The group around it.
     pub(crate) parent: u32,
-    /// The call.
+    /// The call; none of a group that names make.
     pub(crate) origin: OriginId,
+    /// What names have in common, where they make the group.
+    pub(crate) path: Option<String>,
 }
 
 /// The groups of a graph; number 0 is the graph itself.
@@ -30,16 +33,27 @@ pub(crate) struct Groups {
     /// The groups, each after the one around it.
     pub(crate) calls: Vec<Call>,
     of: Vec<u32>,
+    /// The groups of operations, where names make them.
+    by_name: Vec<u32>,
 }
 
 impl Groups {
-    /// The group of operations that come from a call.
-    pub(crate) fn of(&self, origin: OriginId) -> u32 {
-        self.of.get(origin.index()).copied().unwrap_or(ROOT)
+    /// The group of an operation, which comes from a call.
+    pub(crate) fn of(&self, operation: usize, origin: OriginId) -> u32 {
+        let by_name = self.by_name.get(operation).copied();
+        by_name.unwrap_or_else(|| self.of.get(origin.index()).copied().unwrap_or(ROOT))
     }
 
     /// Finds the groups for the operations that are drawn.
     pub(crate) fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
+        let drawn: Vec<usize> = drawn.collect();
+        match paths::grouped(graph, &drawn) {
+            Some((calls, by_name)) => Groups { calls, of: Vec::new(), by_name },
+            None => Groups::of_calls(graph, drawn.into_iter()),
+        }
+    }
+
+    fn of_calls(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
         let spans = Spans::new(graph, drawn);
         let count = spans.parent.len();
         // For each call, the one that it is drawn in, and its group.
@@ -54,7 +68,7 @@ impl Groups {
         for call in (0..count).rev().filter(|call| within[*call] != NONE) {
             total[within[call] as usize] += total[call];
         }
-        let mut calls = vec![Call { parent: ROOT, origin: OriginId::NONE }];
+        let mut calls = vec![Call { parent: ROOT, origin: OriginId::NONE, path: None }];
         let mut depths = vec![0];
         let mut of = vec![ROOT; count];
         for call in 0..count {
@@ -62,11 +76,11 @@ impl Groups {
             of[call] = around;
             if total[call] >= MIN_OPERATIONS && depths[around as usize] < MAX_DEPTH {
                 of[call] = calls.len() as u32;
-                calls.push(Call { parent: around, origin: OriginId(call as u32) });
+                calls.push(Call { parent: around, origin: OriginId(call as u32), path: None });
                 depths.push(depths[around as usize] + 1);
             }
         }
-        Groups { calls, of }
+        Groups { calls, of, by_name: Vec::new() }
     }
 }
 

@@ -21,6 +21,7 @@ mod groups;
 mod html;
 mod label;
 mod layout;
+mod paths;
 mod scene;
 mod sheet;
 mod svg;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::category::{self, Category};
-use super::groups::{Groups, ROOT};
+use super::groups::{Call, Groups, ROOT};
 use super::label;
 use super::layout::ranks::{Level, Net};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
@@ -93,7 +93,7 @@ impl<'g> Scene<'g> {
         let mut scene = Scene {
             graph,
             nodes: Vec::new(),
-            groups: groups.calls.iter().map(|call| group(graph, call.parent, call.origin)).collect(),
+            groups: groups.calls.iter().map(|call| group(graph, call)).collect(),
             node_of: vec![None; graph.operations.len()],
             items: Vec::new(),
         };
@@ -102,7 +102,7 @@ impl<'g> Scene<'g> {
         }
         scene.inputs();
         for (i, operation) in graph.operations.iter().enumerate().filter(|(i, _)| !folded[*i]) {
-            let node = operation_node(graph, &folded, i, groups.of(operation.origin));
+            let node = operation_node(graph, &folded, i, groups.of(i, operation.origin));
             scene.node_of[i] = Some(scene.nodes.len() as u32);
             scene.add(node);
         }
@@ -211,13 +211,14 @@ impl<'g> Scene<'g> {
     }
 }
 
-fn group(graph: &Graph, parent: u32, origin: OriginId) -> Group {
+fn group(graph: &Graph, of: &Call) -> Group {
+    let Call { parent, origin, .. } = *of;
     let call = graph.origin(origin);
-    let title = call.map_or(graph.name, |call| call.fragment);
+    let title = graph.text_of(call.map_or(graph.name, |call| call.fragment));
     Group {
         parent,
         item: 0,
-        title: label::shorten(graph.text_of(title), 32),
+        title: label::shorten(of.path.as_deref().unwrap_or(title), 32),
         origin,
         operations: 0,
         items: Vec::new(),

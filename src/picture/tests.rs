@@ -273,3 +273,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn names_of_flat_exports_make_groups() {
+    let layer = |i: u32, x: &str| {
+        format!(
+            "m__layer_{i}__a__q = exp({x}); m__layer_{i}__a__k = exp(m__layer_{i}__a__q);
+            m__layer_{i}__sum = add(m__layer_{i}__a__k, {x}); m__layer_{i}__out = relu(m__layer_{i}__sum);\n"
+        )
+    };
+    let text = format!(
+        "version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [2]);\n{}{} y = tanh(m__layer_1__out); }}",
+        layer(0, "x"),
+        layer(1, "m__layer_0__out")
+    );
+    let options = Options::default();
+    let graph = expand(&parse("flat", text, &options).document, &options).unwrap().graph;
+    let scene = Scene::new(&graph);
+    let titles: Vec<(&str, u32)> = scene.groups.iter().map(|of| (of.title.as_str(), of.operations)).collect();
+    assert_eq!(titles[1..], [("m", 8), ("layer_0", 4), ("a", 2), ("layer_1", 4), ("a", 2)]);
+    // Names of other documents make none.
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); a_b = exp(x); y = exp(a_b); }";
+    let graph = expand(&parse("other", text.to_string(), &options).document, &options).unwrap().graph;
+    assert_eq!(Scene::new(&graph).groups.len(), 1);
+}

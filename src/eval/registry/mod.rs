@@ -7,6 +7,8 @@ mod items;
 mod recurrent;
 mod resample;
 mod signal;
+#[cfg(test)]
+mod tests;
 
 use ndarray::ArrayD;
 

@@ -1,0 +1,79 @@
+//! Groups that names make: exporters write modules within modules as `model__layer_0__attention__q`.
+//!
+//! A group is a run of operations, one after the other, whose names start alike: so no line leads out of a
+//! group and back into it.
+
+use super::groups::{Call, MAX_DEPTH, MIN_OPERATIONS, ROOT};
+use crate::graph::{Graph, OriginId};
+
+/// What stands between the names of modules.
+const SEPARATOR: &str = "__";
+
+/// A group as it is found.
+struct Found {
+    parent: usize,
+    name: String,
+    operations: u32,
+}
+
+/// The groups of the operations that are drawn, and the group of each operation; none where most names are
+/// not made of several, or most operations come from calls of fragments, which make better groups.
+pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<Call>, Vec<u32>)> {
+    let called = drawn.iter().filter(|at| graph.operations[**at].origin != OriginId::NONE).count();
+    if drawn.is_empty() || called * 2 > drawn.len() {
+        return None;
+    }
+    let (found, of) = runs(graph, drawn);
+    let named = drawn.iter().filter(|at| of[**at] != 0).count();
+    (named * 2 > drawn.len()).then(|| kept(&found, of))
+}
+
+/// The runs of operations whose names start alike, the first of which is that of all; and the run of each operation.
+fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
+    let mut found = vec![Found { parent: 0, name: String::new(), operations: 0 }];
+    let mut of = vec![0; graph.operations.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for &at in drawn {
+        let name = graph.tensors_of(&graph.operations[at]).next().map(|tensor| graph.tensor_name(tensor));
+        let name = name.unwrap_or_default();
+        let mut parts: Vec<&str> = name.split(SEPARATOR).collect();
+        parts.pop();
+        parts.truncate(MAX_DEPTH as usize);
+        let same = open.iter().zip(&parts).take_while(|(group, part)| found[**group].name == **part).count();
+        open.truncate(same);
+        for part in &parts[same..] {
+            let parent = open.last().copied().unwrap_or(0);
+            open.push(found.len());
+            found.push(Found { parent, name: (*part).to_owned(), operations: 0 });
+        }
+        of[at] = open.last().copied().unwrap_or(0);
+        found[0].operations += 1;
+        open.iter().for_each(|group| found[*group].operations += 1);
+    }
+    (found, of)
+}
+
+/// The groups with several operations. One that has all those of the group around it is that group.
+fn kept(found: &[Found], of: Vec<usize>) -> (Vec<Call>, Vec<u32>) {
+    let call = |parent, path| Call { parent, origin: OriginId::NONE, path };
+    let mut calls = vec![call(ROOT, None)];
+    let mut numbers = vec![ROOT; found.len()];
+    for (i, group) in found.iter().enumerate().skip(1) {
+        let around = numbers[group.parent];
+        numbers[i] = around;
+        if group.operations < MIN_OPERATIONS {
+            continue;
+        }
+        if group.operations == found[group.parent].operations {
+            // Around all operations there is the graph itself.
+            if let Some(path) = &mut calls[around as usize].path {
+                path.push('/');
+                path.push_str(&group.name);
+            }
+            continue;
+        }
+        numbers[i] = calls.len() as u32;
+        calls.push(call(around, Some(group.name.clone())));
+    }
+    (calls, of.into_iter().map(|group| numbers[group]).collect())
+}
