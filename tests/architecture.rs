@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("source", &["room"]),
     ("diagnostics", &["source"]),
     ("tensor", &["diagnostics", "source"]),
-    ("graph", &["diagnostics", "room", "source"]),
+    ("graph", &["diagnostics", "room", "source", "tensor"]),
     ("options", &["graph"]),
     ("core", &["diagnostics", "graph", "room", "source"]),
     ("nnef", &["core", "diagnostics", "graph", "options", "room", "source"]),

@@ -125,6 +125,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1508", SHAPES),
     ("E1509", SHAPES),
     ("E1510", SHAPES),
+    ("E1511", SHAPES),
     ("E2001", ONNX),
     ("E2002", ONNX),
     ("E2003", ONNX),

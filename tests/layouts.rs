@@ -9,54 +9,17 @@ use nnef_flatten::tensor::{ArrayShape, Dimension, ElementType, Layout, PaddingVa
 use proptest::prelude::*;
 use proptest::sample::select;
 
+#[path = "common/layouts.rs"]
+mod generated;
+
+use generated::{arrays, index_of, known, laid_out, order};
+
 fn array(text: &str) -> ArrayShape {
     text.parse::<Shape>().unwrap_or_else(|error| panic!("{text}: {error}")).array().unwrap().clone()
 }
 
 fn f32() -> ElementType {
     ElementType::from_name("f32").unwrap()
-}
-
-/// Any order of the dimensions.
-fn order(rank: usize) -> impl Strategy<Value = Vec<usize>> {
-    Just((0..rank).collect::<Vec<usize>>()).prop_shuffle()
-}
-
-/// Tiles of one to three sizes, some of them `*`.
-fn tile() -> impl Strategy<Value = Vec<Option<u64>>> {
-    let size = prop_oneof![4 => (1u64..5).prop_map(Some), 1 => Just(None)];
-    (proptest::collection::vec(size, 0..3), 1u64..5).prop_map(|(mut tile, last)| {
-        tile.push(Some(last));
-        tile
-    })
-}
-
-fn sizes() -> impl Strategy<Value = Vec<u64>> {
-    proptest::collection::vec(prop_oneof![1 => Just(1u64), 4 => 1u64..6], 0..4)
-}
-
-/// Arrays of given sizes in any layout.
-fn laid_out(sizes: Vec<u64>) -> impl Strategy<Value = ArrayShape> {
-    let rank = sizes.len();
-    let more = proptest::option::weighted(0.3, proptest::collection::vec(0u64..3, rank));
-    let tiles = proptest::collection::vec(tile(), 0..3);
-    (order(rank), more, tiles, prop_oneof![3 => Just(1u64), 1 => 1u64..9]).prop_map(
-        move |(order, more, tiles, alignment)| {
-            let mut layout = Layout::new(&order).unwrap().with_tail_alignment(alignment);
-            for tile in tiles {
-                layout = layout.with_tile(&tile).unwrap();
-            }
-            if let Some(more) = more {
-                let padded: Vec<u64> = sizes.iter().zip(more).map(|(size, more)| size + more).collect();
-                layout = layout.with_padding(&padded, PaddingValue::Zero);
-            }
-            ArrayShape::new(f32(), &sizes).with_layout(layout).unwrap()
-        },
-    )
-}
-
-fn arrays() -> impl Strategy<Value = ArrayShape> {
-    sizes().prop_flat_map(laid_out)
 }
 
 /// Two lists of sizes with one product: the second one has the same factors in other groups.
@@ -76,18 +39,6 @@ fn reshaped() -> impl Strategy<Value = (Vec<u64>, Vec<u64>)> {
     (factors, cuts(), cuts()).prop_map(move |(factors, a, b)| (grouped(&factors, &a), grouped(&factors, &b)))
 }
 
-fn index_of(mut number: u64, sizes: &[u64]) -> Vec<u64> {
-    let mut index = vec![0; sizes.len()];
-    for (at, size) in sizes.iter().enumerate().rev() {
-        (index[at], number) = (number % size, number / size);
-    }
-    index
-}
-
-fn known(shape: &ArrayShape) -> Vec<u64> {
-    shape.dims().iter().map(|dimension| dimension.size().unwrap()).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
@@ -103,7 +54,7 @@ proptest! {
         // Padding has no text.
         let read: Shape = shape.to_string().parse().unwrap();
         prop_assert_eq!(read.to_string(), shape.to_string());
-        let again: Shape = read.to_string().replace(',', " , ").replace(':', " : /* */ ").parse().unwrap();
+        let again: Shape = read.to_string().replace(',', " , // \n").replace(':', " : /* */ ").parse().unwrap();
         prop_assert_eq!(again, read);
     }
 
@@ -124,8 +75,8 @@ proptest! {
             }
         }
         let mut index = vec![0; sizes.len()];
-        let mut counted = 1;
-        while shape.bump_index(&mut index).unwrap() {
+        let mut counted = u64::from(elements > 0);
+        while elements > 0 && shape.bump_index(&mut index).unwrap() {
             prop_assert_eq!(&index, &index_of(counted, &sizes));
             counted += 1;
         }
@@ -134,6 +85,7 @@ proptest! {
 
     #[test]
     fn primitives_make_the_memory(shape in arrays()) {
+        prop_assume!(shape.elements().unwrap() > 0);
         let graph = Graph::memory_of(&shape).unwrap();
         prop_assert_eq!(graph.verify(), Vec::<String>::new());
         let sizes: Vec<usize> = known(&shape).iter().map(|size| *size as usize).collect();
@@ -187,7 +139,8 @@ proptest! {
             from.iter().enumerate().fold(0, |all, (i, size)| all * size + index[at(i)])
         });
         let walk: Vec<Option<u64>> = b.memory_walk().unwrap().iter().map(moved).collect();
-        let equal = a.memory_walk().unwrap() == walk;
+        // Nothing moves where there is nothing.
+        let equal = walk.iter().all(Option::is_none) || a.memory_walk().unwrap() == walk;
         prop_assert_eq!(a.transpose_is_bitcast(&b, &order).unwrap(), equal, "{} {} {:?}", a, b, order);
         prop_assert!(a.transpose_is_bitcast(&a.permuted(&order).unwrap(), &order).unwrap());
         if let Some(deduced) = a.deduce_transpose(&b).unwrap() {
@@ -202,7 +155,12 @@ proptest! {
         shape.each_place(|place| places.push(place)).unwrap();
         let wanted: Vec<u64> =
             (0..shape.elements().unwrap()).map(|element| shape.linear_index(&index_of(element, &sizes)).unwrap()).collect();
-        prop_assert_eq!(places, wanted, "{}", shape);
+        prop_assert_eq!(&places, &wanted, "{}", shape);
+        let indexer = shape.indexer().unwrap();
+        let found: Vec<u64> =
+            (0..places.len() as u64).map(|element| indexer(&index_of(element, &sizes)).unwrap()).collect();
+        prop_assert_eq!(found, wanted, "{}", shape);
+        prop_assert_eq!(indexer(&sizes), if sizes.is_empty() { Some(0) } else { None });
     }
 
     #[test]
@@ -226,6 +184,10 @@ fn known_places() {
         .map(|element| element.map_or('0', |element| char::from(b'a' + element as u8)))
         .collect();
     assert_eq!(letters, "ad0be0cf0000000");
+    // Padding around no elements.
+    let padded = Layout::row_major(2).with_padding(&[1, 2], PaddingValue::Zero);
+    let empty = ArrayShape::new(f32(), &[0, 2]).with_layout(padded).unwrap();
+    assert_eq!(empty.memory_walk().unwrap(), [None, None]);
     // A tile of more dimensions than the array.
     assert_eq!(array("f32[5]{0:T(2,4)}").memory_walk().unwrap().len(), 16);
     assert_eq!(array("f32[]{:T(256)}").allocated_bytes().unwrap(), 1024);
@@ -255,6 +217,8 @@ fn mistakes_have_codes_and_places() {
         ("f32[2]{0:#(s32)}", "E1502", 11),
         ("f32[-1]", "E1503", 4),
         ("f32[2,9223372036854775808]", "E1503", 6),
+        ("(s8[], f32[9223372036854775807,3])", "E1503", 7),
+        ("(b(f64[9223372036854775807]))", "E1503", 1),
         ("f32[2,3]{1,2}", "E1504", 9),
         ("f32[2,3]{0}", "E1504", 9),
         ("f32[2,3]{1,0:T()}", "E1505", 14),
@@ -265,6 +229,7 @@ fn mistakes_have_codes_and_places() {
         ("f32[2,3]{1,0:P(f32[2])}", "E1506", 13),
         ("f32[2,3]{1,0:L(0)}", "E1506", 13),
         ("f32[2,3]{1,0:Q(0)}", "E1506", 13),
+        ("f32[2,3]{1,0:S(128)}", "E1506", 13),
         ("f32[2]{0:SC(1:1)}", "E1506", 6),
     ] {
         let found = text.parse::<Shape>().unwrap_err();
@@ -281,11 +246,15 @@ mod command {
     use std::process::{Command, Output, Stdio};
 
     fn run(args: &[&str], stdin: &str) -> Output {
+        fed(args, stdin.as_bytes())
+    }
+
+    fn fed(args: &[&str], stdin: &[u8]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
         command.arg("layout").args(args).env("NO_COLOR", "1");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A program that refuses its arguments does not read.
-        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        let _ = child.stdin.take().unwrap().write_all(stdin);
         child.wait_with_output().unwrap()
     }
 
@@ -358,6 +327,15 @@ mod command {
         assert_eq!(shapes[0]["wasted_bytes"], 2 * 4096 * 127);
         assert_eq!(listed["unread"], 1);
         assert!(stdout(&run(&["-"], text)).contains("1.0 MiB    1016.0 KiB    128.00"));
+        // Traces are compressed, or binary with texts within.
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(text.as_bytes()).unwrap();
+        let binary = [b"\xff\x0a\x12".as_slice(), text.as_bytes(), b"\x00\xfe"].concat();
+        for trace in [packed.finish().unwrap(), binary] {
+            let again: serde_json::Value = serde_json::from_slice(&fed(&["-", "--to", "json"], &trace).stdout).unwrap();
+            assert_eq!(again["shapes"].as_array().unwrap().len(), 5);
+        }
+        assert_eq!(fed(&["-"], b"\x1f\x8b\x08").status.code(), Some(2));
     }
 
     fn flatten(args: &[&str], text: &str) -> Output {

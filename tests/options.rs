@@ -269,6 +269,9 @@ fn options_on_documents_mean_nothing_for_networks_with_loops() {
         |o| o.keep = names(&["relu"]),
         |o| o.libraries = vec![("a".to_owned(), String::new())],
         |o| o.shapes.inputs = vec![("x".to_owned(), [3].map(Extent::from).to_vec())],
+        |o| o.keep_unused = true,
+        |o| o.migrate = true,
+        |o| o.dialect = Some(nnef_flatten::Dialect::V1),
     ] {
         let options = Options::default().with(change);
         let codes = |found: nnef_flatten::Diagnostics| error_codes(&found.into_iter().collect::<Vec<_>>());

@@ -165,10 +165,17 @@ pub(crate) struct Output {
     /// Write to this file, as JSON, from which place and through which calls each operation comes.
     #[arg(long, value_name = "FILE")]
     pub(crate) source_map: Option<PathBuf>,
+    /// Note on each node of a model of ONNX, as metadata, the functions that it was copied from.
+    #[arg(long)]
+    pub(crate) provenance: bool,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
     /// tensors between them go, too.
     #[arg(long)]
     pub(crate) drop_bitcasts: bool,
+    /// Give a tensor a layout, as in x={0,1:T(8,128)}, or all tensors of its rank, as in {1,0}: --to json
+    /// and html show it, --stats and --drop-bitcasts count with it; repeatable.
+    #[arg(long, value_name = "[NAME=]LAYOUT")]
+    pub(crate) layout: Vec<String>,
     /// Tell, on standard error, how many operations there are of each kind, parameters and
     /// multiplications.
     #[arg(long)]
@@ -200,6 +207,10 @@ pub(crate) struct Run {
     /// Write the outputs to this file, whole or not at all [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// Store a tensor in a layout while evaluating, as in x={0,1:T(8,128)}, or all tensors of its rank,
+    /// as in {1,0}; repeatable.
+    #[arg(long, value_name = "[NAME=]LAYOUT")]
+    pub(crate) layout: Vec<String>,
     /// The form of the outputs [default: by the extension of PATH, else json].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<RunTo>,
@@ -371,6 +382,7 @@ impl Language {
             ("--keep", !self.keep.is_empty()),
             ("--fragments", !self.fragments.is_empty()),
             ("--input-shape", !self.input_shape.is_empty()),
+            ("--keep-unused", self.keep_unused),
             ("--set", !self.set.is_empty()),
         ];
         match vain.iter().find(|(_, given)| *given) {

@@ -16,11 +16,11 @@ use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
+use super::encode::Encode;
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::to_onnx::ToOnnx;
-use super::{Failure, RunResult, Status, loops, stats, verify};
+use super::{Failure, RunResult, Status, layouts, loops, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -30,13 +30,9 @@ pub(crate) fn run(
     verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
-    let target = models::target(path(output), output.to)?;
-    let to = notation(output, target.is_some())?;
-    if let Writer::Onnx(form) = to.writer {
-        fits_stdout(form, output)?;
-    }
+    let Destination { to, target } = Destination::new(output)?;
     language.usable()?;
-    one_stream(output)?;
+    layouts::usable(output, to, verification.verify)?;
     if language.from == Some(args::From::Loops) {
         return network(input, (language, output, verification), (to, target), reporter);
     }
@@ -48,7 +44,7 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
-    let removed = drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let whole = match target
         .map(|target| Whole::new(target, &origin, &mut document, &mut result, &language.limits))
         .transpose()
@@ -57,7 +53,7 @@ pub(crate) fn run(
         Err(unread) => return report_unread(unread, reporter),
     };
     let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph));
-    let target = match ToOnnx::of_input(to, language, graph) {
+    let target = match Encode::of_input(to, path(output), language, graph) {
         Ok(model) => Target { output, to, whole, model },
         Err(unread) => return report_unread(unread, reporter),
     };
@@ -84,8 +80,8 @@ fn network(
         Err(unread) => return report_unread(unread, reporter),
     };
     let whole = target.map(Whole::without_data);
-    let removed = drop_bitcasts(output, &mut result, reporter);
-    let target = Target { output, to, whole, model: ToOnnx::new(to, language, None) };
+    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
+    let target = Target { output, to, whole, model: Encode::new(to, path(output), language, None) };
     finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
             stats::tell(None, graph, removed, reporter);
@@ -95,6 +91,36 @@ fn network(
             None => Ok(true),
         }
     })
+}
+
+/// What a flat graph is written as: a file in a notation, or a whole model.
+pub(super) struct Destination {
+    pub(super) to: &'static Notation,
+    pub(super) target: Option<model::Target>,
+}
+
+impl Destination {
+    /// # Errors
+    ///
+    /// Options that contradict each other.
+    pub(super) fn new(output: &args::Output) -> Result<Self, Failure> {
+        let target = models::target(path(output), output.to)?;
+        let to = notation(output, target.is_some())?;
+        if let Writer::Onnx(form) = to.writer {
+            fits_stdout(form, output)?;
+        }
+        one_stream(output)?;
+        refuse_vain("this input: it is metadata of models of ONNX", &[("--provenance", output.provenance)])?;
+        Ok(Destination { to, target })
+    }
+}
+
+/// Refuses options that mean nothing for an input or a notation.
+pub(super) fn refuse_vain(of: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::Message(format!("{option} means nothing for {of}"))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses protobuf on a terminal.
@@ -114,16 +140,24 @@ pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes what moves nothing in memory, if that is asked for, and tells it.
-pub(super) fn drop_bitcasts(
+/// Gives tensors their layouts and removes what moves nothing in memory, where that is asked for, and
+/// tells it: what was removed, or none where the layouts are refused.
+pub(super) fn rework(
     output: &args::Output,
     result: &mut Result<(Graph, Diagnostics), Diagnostics>,
     reporter: &mut Reporter,
-) -> Option<Removed> {
-    let (graph, _) = result.as_mut().ok().filter(|_| output.drop_bitcasts)?;
+) -> Option<Option<Removed>> {
+    let Ok((graph, _)) = result else { return Some(None) };
+    if !layouts::assign(graph, &output.layout, reporter) {
+        reporter.summary();
+        return None;
+    }
+    if !output.drop_bitcasts {
+        return Some(None);
+    }
     let removed = graph.remove_bitcasts();
     reporter.remark(&removed.told());
-    Some(removed)
+    Some(Some(removed))
 }
 
 /// Where and in which notation a graph is written.
@@ -132,8 +166,8 @@ pub(super) struct Target<'o> {
     pub(super) to: &'o Notation,
     /// The model of NNEF that it belongs to.
     pub(super) whole: Option<Whole>,
-    /// What it needs to become a model of ONNX.
-    pub(super) model: Option<ToOnnx>,
+    /// What it needs to become a file with data.
+    pub(super) model: Option<Encode>,
 }
 
 /// Reports the diagnostics and writes the graph.
@@ -326,7 +360,12 @@ fn write(
         _ => Ok(()),
     };
     match path(output) {
-        Some(path) => io::write_file(path, &mut content),
+        Some(path) => {
+            if let (Writer::Pnnx(_), Some(data)) = (to.writer, encoded.filter(|data| !data.is_empty())) {
+                io::write_file(&path.with_extension(super::pnnx::DATA), &mut |out| out.write_all(data))?;
+            }
+            io::write_file(path, &mut content)
+        }
         None => io::write_stdout(&mut content),
     }
 }

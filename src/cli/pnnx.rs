@@ -13,14 +13,15 @@ use crate::write::Writer;
 use crate::{Graph, Lower, Options};
 
 use super::args::{self, From, Language};
+use super::encode::Encode;
+use super::flatten::Destination;
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::to_onnx::ToOnnx;
 use super::{Failure, RunResult, Status, flatten, stats, tensors};
 
 /// The ending of the data beside a file.
-const DATA: &str = "bin";
+pub(super) const DATA: &str = "bin";
 
 /// Whether an input is a file of PNNX: it is said so, or its name ends so.
 pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
@@ -113,13 +114,10 @@ pub(crate) fn run(
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, verification)?;
-    let target = models::target(flatten::path(output), output.to)?;
-    let to = flatten::notation(output, target.is_some())?;
+    let Destination { to, target } = Destination::new(output)?;
+    super::layouts::usable(output, to, false)?;
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
-    }
-    if let Writer::Onnx(form) = to.writer {
-        flatten::fits_stdout(form, output)?;
     }
     let options = match flatten::options(language) {
         Ok(options) => options,
@@ -130,14 +128,14 @@ pub(crate) fn run(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, mut result, weights) = expanded(read, &options);
-    let removed = flatten::drop_bitcasts(output, &mut result, reporter);
+    let Some(removed) = flatten::rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
     let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
     let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
     let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
     let data = data.map_err(|error| Failure::Message(error.to_string()))?;
     let (whole, model) = match target {
         Some(target) => (Some(Whole::with_data(target, data)), None),
-        None => (None, ToOnnx::new(to, language, data.map(Rc::new))),
+        None => (None, Encode::new(to, flatten::path(output), language, data.map(Rc::new))),
     };
     let target = flatten::Target { output, to, whole, model };
     flatten::finish(&sources, result, target, reporter, |graph, reporter| {
@@ -163,6 +161,14 @@ fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
 
 /// Writes a file of PNNX again, with its expressions expanded; its data are copied beside a file.
 fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
+    flatten::refuse_vain(
+        "a file of PNNX that is written again",
+        &[
+            ("--source-map", output.source_map.is_some()),
+            ("--drop-bitcasts", output.drop_bitcasts),
+            ("--stats", output.stats),
+        ],
+    )?;
     let options = match flatten::options(language) {
         Ok(options) => options,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -208,7 +214,11 @@ pub(crate) fn evaluate(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, result, weights) = expanded(read, &options);
-    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    let Some(mut graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    if !super::layouts::assign(&mut graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,
@@ -221,15 +231,14 @@ pub(crate) fn evaluate(
 fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
     language.usable()?;
     let names = matches!(language.lower, Some(Lower::Names(_)));
-    let vain = [
-        ("--fragments", !language.fragments.is_empty()),
-        ("--keep", !language.keep.is_empty()),
-        ("--lower with names", names),
-        ("--unroll", language.unroll),
-        ("--verify", verification.verify),
-    ];
-    match vain.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::Message(format!("{option} means nothing for files of PNNX"))),
-        None => Ok(()),
-    }
+    flatten::refuse_vain(
+        "files of PNNX",
+        &[
+            ("--fragments", !language.fragments.is_empty()),
+            ("--keep", !language.keep.is_empty()),
+            ("--lower with names", names),
+            ("--unroll", language.unroll),
+            ("--verify", verification.verify),
+        ],
+    )
 }

@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 
 use super::args::{self, Language};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, io, loops, models, pnnx, tensors};
+use super::{Failure, RunResult, Status, flatten, io, layouts, loops, models, pnnx, tensors};
 
 /// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -23,6 +23,9 @@ pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, repo
     match language.from {
         Some(args::From::Pnnx) | None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
             document(input, arguments, (path, to), language, reporter)
+        }
+        Some(args::From::Loops) if !arguments.layout.is_empty() => {
+            Err(Failure::Message("--layout means nothing for networks with loops".to_owned()))
         }
         Some(args::From::Loops) if to != args::RunTo::Json => {
             Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()))
@@ -51,7 +54,11 @@ fn document(
         Ok(opened) => opened,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let Some(graph) = reporter.accepted(document.sources(), result) else { return Ok(Status::Refused) };
+    let Some(mut graph) = reporter.accepted(document.sources(), result) else { return Ok(Status::Refused) };
+    if !layouts::assign(&mut graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
     let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
         None => Vec::new(),
         Some(Ok(inputs)) => inputs,

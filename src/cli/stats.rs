@@ -25,8 +25,15 @@ pub(crate) fn tell(before: Option<Stats>, graph: &Graph, removed: Option<Removed
     let mut stats = after.to_json(before.as_ref());
     if let Some(removed) = removed {
         let (before, after) = removed.moved;
-        text.push_str(&format!("bytes moved by transposes: {before} before --drop-bitcasts, {after} after\n"));
+        let what = "bytes moved by reshapes and transposes";
+        text.push_str(&format!("{what}: {before} before --drop-bitcasts, {after} after\n"));
         stats["bytes_moved"] = json!({ "before": before, "after": after });
+    }
+    if let Some(laid) = graph.laid_out() {
+        let (tensors, bytes, wasted) = (laid.tensors, laid.memory, laid.memory.saturating_sub(laid.elements));
+        let unknown = if laid.unknown > 0 { format!(", {} of unknown size", laid.unknown) } else { String::new() };
+        text.push_str(&format!("tensors with layouts: {tensors}{unknown}; {bytes} bytes, {wasted} of them padding\n"));
+        stats["layouts"] = json!({ "tensors": tensors, "unknown": laid.unknown, "bytes": bytes, "wasted": wasted });
     }
     reporter.tell(&text, &json!({ "stats": stats }));
 }

@@ -345,6 +345,7 @@ codes! {
     ShapeIndex            "E1508" none error   "index leaves the array";
     ShapeUnsized          "E1509" none error   "shape without a size in memory";
     ShapeMemory           "E1510" none error   "memory cannot be shown or compared";
+    ShapeTensor           "E1511" none error   "layout does not fit a tensor of the graph";
     // Texts and files of ONNX.
     OnnxSyntax            "E2001" none error   "something else is expected in an ONNX text";
     OnnxString            "E2002" none error   "string of an ONNX text does not end";

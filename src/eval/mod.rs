@@ -41,6 +41,7 @@ mod scan;
 mod sections;
 mod selection;
 mod sources;
+mod stored;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::budget::Budget;
 use super::call::Call;
 use super::error::EvalError;
+use super::stored::Stored;
 use super::{Evaluator, Kernel, Variables};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
@@ -29,7 +30,7 @@ pub(crate) struct Run<'a> {
     pub(super) symbols: FxHashMap<String, i64>,
     /// The number of evaluations around this one.
     depth: u32,
-    values: RefCell<Vec<Option<Arc<Tensor>>>>,
+    values: RefCell<Vec<Option<Stored>>>,
     pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
 }
 
@@ -42,7 +43,7 @@ impl<'a> Run<'a> {
         variables: &'a dyn Variables,
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
     ) -> Self {
-        let values = RefCell::new(vec![None; graph.tensors.len()]);
+        let values = RefCell::new(graph.tensors.iter().map(|_| None).collect());
         let symbols = symbols(graph, &inputs);
         let updates = RefCell::default();
         Run { graph, evaluator, budget, variables, outer, inputs, symbols, depth: 0, values, updates }
@@ -70,15 +71,19 @@ impl<'a> Run<'a> {
     /// A tensor that has been computed.
     pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, EvalError> {
         let values = self.values.borrow();
-        let value = values.get(tensor.index()).cloned().flatten();
-        value.ok_or_else(|| EvalError::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))))
+        let Some(value) = values.get(tensor.index()).and_then(Option::as_ref) else {
+            return Err(EvalError::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))));
+        };
+        value.tensor(self.budget)
     }
 
-    fn store(&self, tensor: TensorId, value: Arc<Tensor>) {
+    fn store(&self, tensor: TensorId, value: Arc<Tensor>) -> Result<(), EvalError> {
+        let value = Stored::new(value, self.graph.layout(tensor), self.budget)?;
         self.budget.hold(value.len());
         if let Some(slot) = self.values.borrow_mut().get_mut(tensor.index()) {
             *slot = Some(value);
         }
+        Ok(())
     }
 
     /// Drops a tensor that no later operation uses.
@@ -93,7 +98,7 @@ impl<'a> Run<'a> {
         let graph = self.graph;
         for (tensor, value) in &self.inputs {
             if graph.tensors[tensor.index()].producer.is_none() {
-                self.store(*tensor, Arc::clone(value));
+                self.store(*tensor, Arc::clone(value))?;
             }
         }
         let last = last_uses(graph, wanted);
@@ -125,7 +130,7 @@ impl<'a> Run<'a> {
             return Err(EvalError::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
         }
         for (tensor, value) in outputs.into_iter().zip(results) {
-            self.store(tensor, Arc::new(value));
+            self.store(tensor, Arc::new(value))?;
         }
         Ok(())
     }

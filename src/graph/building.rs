@@ -52,7 +52,31 @@ impl Common {
     }
 }
 
+/// The operations and tensors that a graph has at some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    operations: usize,
+    tensors: usize,
+    operands: u32,
+}
+
 impl Graph {
+    /// The operations and tensors that there are now, to remove later ones.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { operations: self.operations.len(), tensors: self.tensors.len(), operands: self.packed.operands_len() }
+    }
+
+    /// Removes the operations and tensors that were added since. Nothing else may refer to them; stored values
+    /// stay.
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        self.operations.truncate(mark.operations);
+        for removed in mark.tensors..self.tensors.len() {
+            self.values.remove(&TensorId(removed as u32));
+        }
+        self.tensors.truncate(mark.tensors);
+        self.packed.truncate_operands(mark.operands);
+    }
+
     /// Adds a kind of operations.
     pub(crate) fn add_kind(&mut self, kind: Kind) -> KindId {
         self.kinds.push(kind);

@@ -3,6 +3,7 @@
 pub(crate) mod border;
 mod building;
 pub(crate) mod dims;
+mod layouts;
 pub(crate) mod names;
 mod operation;
 pub(crate) mod operators;
@@ -30,6 +31,7 @@ use crate::room::position_id;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
+use layouts::Layouts;
 use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
 pub(crate) use packed::{Kept, SignatureId};
@@ -259,6 +261,8 @@ pub struct Graph {
     packed: Packed,
     signatures: Signatures,
     shapes: ShapeTable,
+    /// How tensors lie in memory.
+    layouts: Layouts,
     /// The items of small tensors of numbers that are known while expanding. Pruning forgets them.
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
     /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
@@ -294,6 +298,7 @@ impl Graph {
             packed: Packed::default(),
             signatures: Signatures::default(),
             shapes: ShapeTable::default(),
+            layouts: Layouts::default(),
             values: FxHashMap::default(),
             follows: false,
             keeps_literals: false,
@@ -338,6 +343,7 @@ impl Graph {
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
         self.values.clear();
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
+        self.layouts.renumber(renumber);
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();

@@ -151,6 +151,11 @@ impl Packed {
         self.operands.len() as u32
     }
 
+    /// Removes the last arguments.
+    pub(crate) fn truncate_operands(&mut self, len: u32) {
+        self.operands.truncate(len as usize);
+    }
+
     /// Whether any result is an empty array.
     pub(crate) fn has_empty_array(&self) -> bool {
         self.arrays.iter().any(|tensors| tensors.is_empty())

@@ -1,9 +1,10 @@
 //! Removes reshapes and transposes that move nothing.
 //!
-//! Tensors are stored in row-major order. Through a chain of reshapes and transposes, the pass follows
+//! What operations mean is told by row-major order, whatever the layouts of tensors. Through a chain of reshapes and transposes, the pass follows
 //! how a tensor lies in the memory of the one at the start of the chain, as a layout of it. A tensor
 //! that lies there in row-major order is that tensor, or a reshape of it; one that is a permutation is
-//! one transpose of it.
+//! one transpose of it. The layouts that tensors were given decide what an operation moves, and a tensor
+//! with a layout that differs from that of the start of its chain stays.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ const MAX_ROUNDS: usize = 8;
 pub(crate) struct Removed {
     /// The reshapes, transposes and changes of axes of extent 1 before, and after.
     pub(crate) operations: (usize, usize),
-    /// The bytes of the results of transposes that move items, before and after: four for an item.
+    /// The bytes of the results of operations that move items, before and after: four for an item.
     pub(crate) moved: (u64, u64),
 }
 
@@ -48,7 +49,7 @@ enum Change {
     Keep,
     /// Its result is another tensor.
     Alias(TensorId),
-    /// The same, but the result is an output.
+    /// The same, but the result is an output, or has another layout.
     Copy(TensorId),
     Reshape(TensorId, Vec<i64>),
     Transpose(TensorId, Vec<i64>),
@@ -72,16 +73,19 @@ impl Graph {
         removed
     }
 
-    /// The number of operations that only rearrange, and the bytes that transposes move.
+    /// The number of operations that only rearrange, and the bytes that they move.
     fn movements(&self) -> (usize, u64) {
         let (mut count, mut bytes) = (0, 0u64);
         for operation in self.operations.iter().filter(|operation| rearranges(self, operation)) {
             count += 1;
             let Some((operand, result)) = sides(self, operation) else { continue };
-            let (Some(from), Some(to)) = (view(self, operand), view(self, result)) else { continue };
-            let axes = permuted_axes(self, operation, from.shape.rank());
-            let free = axes.is_none_or(|axes| from.shape.transpose_is_bitcast(&to.shape, &axes) == Ok(true));
-            bytes = bytes.saturating_add(if free { 0 } else { to.shape.element_bytes().unwrap_or(0) });
+            let array = |tensor| self.array_of(tensor, ElementType::from(DType::Float32));
+            let (Some(from), Some(to)) = (array(operand), array(result)) else { continue };
+            let free = match permuted_axes(self, operation, from.rank()) {
+                Some(axes) => from.transpose_is_bitcast(&to, &axes),
+                None => from.reshape_is_bitcast(&to),
+            };
+            bytes = bytes.saturating_add(if free == Ok(true) { 0 } else { to.element_bytes().unwrap_or(0) });
         }
         (count, bytes)
     }
@@ -166,7 +170,8 @@ fn free(
 ) -> Option<Change> {
     let found = after.iter().find(|view| view.shape.reshape_is_bitcast(&own.shape) == Ok(true))?;
     let root = view(graph, found.root)?;
-    Some(match (root.shape == own.shape, graph.outputs.contains(&result)) {
+    let other = graph.layout(result).is_some_and(|layout| graph.layout(found.root) != Some(layout));
+    Some(match (root.shape == own.shape, other || graph.outputs.contains(&result)) {
         (true, false) => Change::Alias(found.root),
         (true, true) => Change::Copy(found.root),
         (false, _) if operand == found.root && graph.operation_name(operation) != "transpose" => Change::Keep,

@@ -46,7 +46,7 @@ const SMALL: usize = 64;
 #[derive(PartialEq, Eq, Hash)]
 enum ConstantKey {
     Elements(DType, Dims, Vec<u64>),
-    Place(*const Tensor),
+    Place(*const Tensor, Dims),
 }
 
 /// Makes a graph.
@@ -224,15 +224,21 @@ impl<'n> Emitter<'n> {
         Ok(flat)
     }
 
-    /// A constant as a tensor; equal ones share it unless they are given a name.
-    pub(crate) fn constant(&mut self, place: Place, value: &Arc<Tensor>, name: Option<NameId>) -> Computed<Flat> {
+    /// A constant as a tensor, with its items in a shape; equal ones share it unless they are given a name.
+    pub(crate) fn constant(
+        &mut self,
+        place: Place,
+        value: &Arc<Tensor>,
+        shape: &[usize],
+        name: Option<NameId>,
+    ) -> Computed<Flat> {
         let data = value.data();
         let key = name.is_none().then(|| match data.len() {
             0..=SMALL => {
                 let elements = (0..data.len()).map(|i| bits(data, i)).collect();
-                ConstantKey::Elements(value.dtype(), value.shape().into(), elements)
+                ConstantKey::Elements(value.dtype(), shape.into(), elements)
             }
-            _ => ConstantKey::Place(Arc::as_ptr(value)),
+            _ => ConstantKey::Place(Arc::as_ptr(value), shape.into()),
         });
         if let Some((_, known)) = key.as_ref().and_then(|key| self.constants.get(key)) {
             return Ok(known.clone());
@@ -242,8 +248,7 @@ impl<'n> Emitter<'n> {
             return Err(Failure::new(Code::NotFlattenable, place.0, message));
         };
         let own = name.unwrap_or_else(|| self.under(NameId::ROOT, "constant"));
-        let result = (value.dtype(), value.shape());
-        let flat = self.emit(place, CONSTANT, [integers(value.shape()), items], result, own)?;
+        let flat = self.emit(place, CONSTANT, [integers(shape), items], (value.dtype(), shape), own)?;
         if let Some(key) = key {
             self.constants.insert(key, (Arc::clone(value), flat.clone()));
         }

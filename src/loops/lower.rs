@@ -118,14 +118,17 @@ impl Lower<'_, '_> {
     fn widened(&mut self, value: &Sym, rank: usize) -> Computed<Value> {
         let missing = rank.saturating_sub(value.shape().len());
         match value {
-            Sym::Known(known) => {
-                let mut wide = Tensor::clone(known);
-                (0..missing).for_each(|_| wide = wide.unsqueezed(0));
-                self.tensor(&Sym::Known(Arc::new(wide)))
-            }
+            Sym::Known(known) => self.constant(known, known.shape(), missing),
             Sym::Flat(flat) if missing == 0 => Ok(Value::from(flat)),
             Sym::Flat(flat) => Ok(Value::from(&self.symbols.widened(self.site, flat, missing)?)),
         }
+    }
+
+    /// The items of a known tensor in a shape, with further axes at its front.
+    fn constant(&mut self, known: &Arc<Tensor>, shape: &[usize], missing: usize) -> Computed<Value> {
+        let mut wide = Dims::from_elem(1, missing);
+        wide.extend_from_slice(shape);
+        Ok(Value::from(&self.symbols.constant(self.site, known, &wide)?))
     }
 
     /// Two operands with as many axes as the result.
@@ -205,11 +208,11 @@ impl Lower<'_, '_> {
         if value.shape().len() > 1 {
             return self.widened(value, rank);
         }
+        let mut shape = Dims::from(value.shape());
+        shape.insert(axis, 1);
         let matrix = match value {
-            Sym::Known(known) => Sym::Known(Arc::new(known.unsqueezed(axis))),
+            Sym::Known(known) => return self.constant(known, &shape, rank.saturating_sub(shape.len())),
             Sym::Flat(flat) => {
-                let mut shape = flat.shape.clone();
-                shape.insert(axis, 1);
                 let arguments = [Value::from(flat), integers(&[axis])];
                 Sym::Flat(self.symbols.emit(self.site, "unsqueeze", arguments, (flat.dtype, &shape), word)?)
             }

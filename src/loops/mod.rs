@@ -146,6 +146,9 @@ fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) 
         ("keep", !options.keep.is_empty()),
         ("libraries", !options.libraries.is_empty()),
         ("input_shapes", !options.shapes.inputs.is_empty()),
+        ("keep_unused", options.keep_unused),
+        ("migrate", options.migrate),
+        ("dialect", options.dialect.is_some()),
     ];
     for (name, _) in given.iter().filter(|(_, given)| *given) {
         let message = format!("`Options::{name}` means nothing for networks with loops");

@@ -106,9 +106,14 @@ impl<'n> Symbols<'n> {
     /// A value as a tensor of the graph.
     pub(crate) fn tensor(&mut self, site: &Site, value: &Sym) -> Computed<Flat> {
         match value {
-            Sym::Known(value) => self.emitter(site)?.constant(site.place(), value, None),
+            Sym::Known(value) => self.constant(site, value, value.shape()),
             Sym::Flat(flat) => Ok(flat.clone()),
         }
+    }
+
+    /// The items of a known tensor in a shape.
+    pub(crate) fn constant(&mut self, site: &Site, value: &Arc<Tensor>, shape: &[usize]) -> Computed<Flat> {
+        self.emitter(site)?.constant(site.place(), value, shape, None)
     }
 
     /// Emits an operation at a site; a word names it where it is not the site's own result.

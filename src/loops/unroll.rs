@@ -129,7 +129,7 @@ fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sy
 /// Makes a value an output of the graph.
 fn give(emitter: &mut Emitter, place: Place, name: NameId, value: &Sym) -> Computed<()> {
     let flat = match value {
-        Sym::Known(value) => emitter.constant(place, value, Some(name))?,
+        Sym::Known(value) => emitter.constant(place, value, value.shape(), Some(name))?,
         Sym::Flat(flat) => flat.clone(),
     };
     emitter.output(place, &flat, name)

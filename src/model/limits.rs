@@ -55,7 +55,7 @@ impl Limits {
     }
 
     /// How many bytes so many compressed ones may become, where some are allowed in any case.
-    pub(super) fn inflated(&self, always: u64, packed: u64) -> u64 {
+    pub(crate) fn inflated(&self, always: u64, packed: u64) -> u64 {
         always.max(packed.saturating_mul(self.ratio))
     }
 }

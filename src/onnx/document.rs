@@ -6,6 +6,7 @@ use super::check::{self, Places};
 use super::inline;
 use super::model::Model;
 use super::protobuf::{self, Part, WireError};
+use super::provenance;
 use super::text::{self, Parsed, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -133,6 +134,14 @@ impl Document {
                 check::external_data(model, file, places, options)?;
                 inline::expand(model, file, options)
             }
+        }
+    }
+
+    /// Adds to the metadata of each node that [`Self::flatten`] copied which functions it comes from, the outermost
+    /// call first: `nnef_flatten.calls` is `layer/attention`.
+    pub fn note_origins(&mut self) {
+        if let Some(model) = self.model() {
+            provenance::annotate(model);
         }
     }
 

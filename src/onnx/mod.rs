@@ -10,6 +10,7 @@ pub(crate) mod from_nnef;
 mod inline;
 pub(crate) mod model;
 pub(crate) mod protobuf;
+mod provenance;
 mod schema;
 pub(crate) mod text;
 pub(crate) mod types;

@@ -1,8 +1,9 @@
 //! The stored data of operators: an archive with a member `OPERATOR.NAME` for each, raw bytes.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 
-use zip::ZipArchive;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::model::{Model, Role, Typed};
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
@@ -70,6 +71,29 @@ impl Archive {
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Archive, TensorError> {
         ZipArchive::new(Cursor::new(&bytes)).map_err(|error| broken(&error))?;
         Ok(Archive { bytes })
+    }
+
+    /// An archive as pnnx writes it, whose members are not compressed.
+    ///
+    /// # Errors
+    ///
+    /// A name that no member can have.
+    pub(crate) fn of<'m>(members: impl IntoIterator<Item = (&'m str, &'m [u8])>) -> Result<Archive, TensorError> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        let cannot =
+            |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
+        for (name, bytes) in members {
+            writer.start_file(name, options).map_err(|error| cannot(&error))?;
+            writer.write_all(bytes).map_err(|error| cannot(&error))?;
+        }
+        let bytes = writer.finish().map_err(|error| cannot(&error))?.into_inner();
+        Ok(Archive { bytes })
+    }
+
+    /// The bytes, for good.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// The bytes.
@@ -168,19 +192,9 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-    use zip::write::SimpleFileOptions;
-    use zip::{CompressionMethod, ZipWriter};
 
-    /// An archive as pnnx writes it: not compressed.
     fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Archive {
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        for (name, bytes) in members {
-            writer.start_file(name, options).unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-        Archive { bytes: writer.finish().unwrap().into_inner() }
+        Archive::of(members).unwrap()
     }
 
     fn typed(extents: &[i64], element: &str) -> Typed {

@@ -3,11 +3,15 @@
 
 use std::fmt::Write;
 
+use super::data::Archive;
 use super::fuse::{Part, Rule, fuse};
 use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed};
+use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, Primitive, TensorId, Value};
+use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
+use crate::tensor::{Tensor, TensorError, volume};
 
 impl Model {
     /// The model of a graph. Data of variables are no part of it.
@@ -41,6 +45,74 @@ impl Model {
             model.operators.push(operator(graph, OUTPUT, None, &[*output], &[], Vec::new()));
         }
         model
+    }
+}
+
+/// The data of a graph's variables and constants; none where there are no such.
+type Stored = Option<Archive>;
+/// The variables without data, with their places.
+type Missing = Vec<(String, Location)>;
+
+/// The data of the attributes of the model of a graph.
+///
+/// # Errors
+///
+/// Data that cannot be read.
+pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
+    let (mut members, mut missing) = (Vec::new(), Vec::new());
+    for operation in graph.operations() {
+        if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {
+            continue;
+        }
+        let Some(attribute) = source(graph, operation) else { continue };
+        let Some(typed) = attribute.params(Role::Data).next().and_then(Param::typed) else { continue };
+        let shape = typed.extents.iter().map(|extent| extent.and_then(|extent| usize::try_from(extent).ok()));
+        let Some(shape) = shape.collect::<Option<Vec<usize>>>() else { continue };
+        let loaded = match graph.attribute(operation, "label") {
+            Some(Value::String(label)) => variables.load(label, &shape, None)?,
+            _ => constant(graph, operation, &shape),
+        };
+        match loaded {
+            Some(tensor) => members.push((format!("{}.data", attribute.name), stored(&tensor, &typed.element))),
+            None => missing.push((attribute.name, operation.at)),
+        }
+    }
+    let archive = Archive::of(members.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
+    Ok((if members.is_empty() { None } else { Some(archive?) }, missing))
+}
+
+/// The items of a constant: as many as its shape has, or one for all of them.
+fn constant(graph: &Graph, operation: &Operation, shape: &[usize]) -> Option<Tensor> {
+    let items: Vec<f64> = match graph.attribute(operation, "value")? {
+        Value::Scalars(items) => items.to_vec(),
+        Value::Integers(items) => items.iter().map(|item| *item as f64).collect(),
+        Value::Array(items) => items.iter().map(number).collect::<Option<_>>()?,
+        single => vec![number(single)?],
+    };
+    let items = match items.as_slice() {
+        [one] => vec![*one; volume(shape)?],
+        _ => items,
+    };
+    Tensor::scalars(shape, items).ok()
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(int) => Some(*int as f64),
+        Value::Scalar(scalar) => Some(*scalar),
+        Value::Logical(truth) => Some(f64::from(u8::from(*truth))),
+        _ => None,
+    }
+}
+
+/// The items of a tensor as bytes of a type that attributes have.
+fn stored(tensor: &Tensor, element: &str) -> Vec<u8> {
+    let data = tensor.data();
+    let places = 0..data.len();
+    match element {
+        "i64" => places.flat_map(|at| data.integer(at).to_le_bytes()).collect(),
+        "bool" => places.map(|at| u8::from(data.float(at) != 0.0)).collect(),
+        _ => places.flat_map(|at| (data.float(at) as f32).to_le_bytes()).collect(),
     }
 }
 

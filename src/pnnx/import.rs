@@ -282,7 +282,6 @@ impl<'a> Import<'a, '_> {
             return self.hold(operator, vec![Item::Refused; operator.outputs.len()]);
         }
         let names: Vec<NameId> = operator.outputs.iter().map(|output| self.name(output)).collect();
-        let root = names.first().copied().unwrap_or(NameId::ROOT);
         let mut data = Vec::new();
         for param in operator.params(Role::Data) {
             let text = identifier(&format!("{}_{}", operator.name, param.key));
@@ -293,26 +292,8 @@ impl<'a> Import<'a, '_> {
         }
         let keys = operator.argument_names();
         if self.options.lower == Lower::All {
-            let before = self.builder.graph.tensors.len();
-            let mut line = Line {
-                builder: &mut self.builder,
-                operator,
-                operands: keys.iter().cloned().zip(operands.iter().cloned()).collect(),
-                data: &data,
-                name: root,
-                file: self.file,
-                options: self.options,
-                found: &mut self.found,
-                counts: FxHashMap::default(),
-            };
-            if let Some(results) = lower::lower(&mut line) {
-                for ((output, name), tensor) in operator.outputs.iter().zip(&names).zip(&results) {
-                    // Some operators give an operand back.
-                    if tensor.index() >= before {
-                        self.builder.graph.tensors[tensor.index()].name = *name;
-                    }
-                    self.check(operator, output, &Item::Tensor(*tensor));
-                }
+            let named = keys.iter().cloned().zip(operands.iter().cloned()).collect();
+            if let Some(results) = self.lowered(operator, &names, named, &data) {
                 return self.hold(operator, results.into_iter().map(Item::Tensor).collect());
             }
             let message = format!("`{}` is passed through: it has no counterpart in NNEF here", operator.kind);
@@ -323,6 +304,45 @@ impl<'a> Import<'a, '_> {
         let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
         let tensors = self.builder.pass(&identifier(&operator.kind), arguments, Results::Each(&results));
         self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
+    }
+
+    /// The results of the operations of NNEF for an operator; none, and no operation, where it has no such
+    /// operations.
+    fn lowered(
+        &mut self,
+        operator: &Operator,
+        names: &[NameId],
+        operands: Vec<(String, Item)>,
+        data: &[(String, TensorId)],
+    ) -> Option<Vec<TensorId>> {
+        let mark = self.builder.graph.mark();
+        let before = self.builder.graph.tensors.len();
+        let mut found = Diagnostics::new(self.options.strict);
+        let mut line = Line {
+            builder: &mut self.builder,
+            operator,
+            operands,
+            data,
+            name: names.first().copied().unwrap_or(NameId::ROOT),
+            file: self.file,
+            options: self.options,
+            found: &mut found,
+            counts: FxHashMap::default(),
+        };
+        let Some(results) = lower::lower(&mut line) else {
+            // What the attempt found is about operations that nobody sees.
+            self.builder.graph.rewind(mark);
+            return None;
+        };
+        self.found.extend(found);
+        for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
+            // Some operators give an operand back.
+            if tensor.index() >= before {
+                self.builder.graph.tensors[tensor.index()].name = *name;
+            }
+            self.check(operator, output, &Item::Tensor(*tensor));
+        }
+        Some(results)
     }
 }
 

@@ -1,5 +1,9 @@
 //! Operators of torch as operations of NNEF: a table from kinds to what computes the same.
 
+mod linear;
+mod norms;
+mod reductions;
+mod resample;
 mod shaping;
 mod windows;
 
@@ -39,13 +43,15 @@ enum Rule {
     Same(&'static str),
     /// An expression of the operands.
     Text(&'static str),
+    /// The same with parameters, which are numbers: `%name` stands for each of them, with its default.
+    With(&'static str, &'static [(&'static str, f64)]),
     /// The operand itself.
     Operand,
     /// What a function adds; none where the parameters ask for something else.
     By(fn(&mut Line) -> Option<Vec<TensorId>>),
 }
 
-use Rule::{By, Same, Text};
+use Rule::{By, Same, Text, With};
 
 /// The operators, each rule with the kinds that it is for.
 const TABLE: &[(&[&str], Rule)] = &[
@@ -60,13 +66,22 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["nn.Hardswish", "F.hardswish"], Text("div(mul(@0,min(max(add(@0,3.0),0.0),6.0)),6.0)")),
     (&["nn.ReLU6", "F.relu6"], Text("min(max(@0,0.0),6.0)")),
     (&["nn.Tanhshrink", "F.tanhshrink"], Text("sub(@0,tanh(@0))")),
-    (&["nn.Softplus", "F.softplus"], By(softplus)),
+    (&["nn.SELU", "F.selu"], Text(SELU)),
+    (&["nn.CELU", "F.celu"], With(CELU, &[("alpha", 1.0)])),
+    (
+        &["nn.Threshold", "F.threshold"],
+        With("select(gt(@0,%threshold),@0,%value)", &[("threshold", 0.0), ("value", 0.0)]),
+    ),
+    (&["nn.Hardshrink", "F.hardshrink"], With("select(gt(abs(@0),%lambd),@0,0.0)", &[("lambd", 0.5)])),
+    (&["nn.Softshrink", "F.softshrink"], With("mul(sign(@0),max(sub(abs(@0),%lambd),0.0))", &[("lambd", 0.5)])),
+    (&["nn.Softplus", "F.softplus"], With("div(logaddexp(mul(@0,%beta),0.0),%beta)", &[("beta", 1.0)])),
     (&["nn.GELU", "F.gelu"], By(gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
     (&["nn.Hardtanh", "F.hardtanh"], By(|line| clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
     (&["torch.clamp"], By(|line| clamp(line, ["min", "max"], [None, None]))),
     (&["nn.PReLU", "F.prelu"], By(prelu)),
+    (&["nn.GLU", "F.glu"], By(shaping::gated)),
     (&["nn.Dropout", "nn.Dropout2d", "nn.Identity", "F.dropout", "torch.clone", "Tensor.contiguous"], Rule::Operand),
     (&["torch.eq"], By(|line| compare(line, "eq"))),
     (&["torch.ne"], By(|line| compare(line, "ne"))),
@@ -74,22 +89,75 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["torch.le"], By(|line| compare(line, "le"))),
     (&["torch.gt"], By(|line| compare(line, "gt"))),
     (&["torch.ge"], By(|line| compare(line, "ge"))),
-    (&["nn.Linear"], By(linear)),
-    (&["torch.matmul", "torch.bmm", "torch.mm"], By(matmul)),
-    (&["nn.Conv1d", "nn.Conv2d", "nn.Conv3d"], By(windows::conv)),
-    (&["nn.ConvTranspose1d", "nn.ConvTranspose2d", "nn.ConvTranspose3d"], By(windows::deconv)),
-    (&["nn.MaxPool1d", "nn.MaxPool2d", "F.max_pool1d", "F.max_pool2d"], By(windows::max_pool)),
-    (&["nn.AvgPool1d", "nn.AvgPool2d", "F.avg_pool1d", "F.avg_pool2d"], By(windows::avg_pool)),
-    (&["nn.AdaptiveAvgPool2d", "F.adaptive_avg_pool2d"], By(windows::global_pool)),
-    (&["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"], By(windows::batch_norm)),
-    (&["nn.LayerNorm"], By(windows::layer_norm)),
-    (&["nn.Softmax", "F.softmax"], By(softmax)),
-    (&["nn.LogSoftmax", "F.log_softmax"], By(log_softmax)),
-    (&["torch.sum"], By(|line| reduce(line, "sum_reduce"))),
-    (&["torch.mean"], By(|line| reduce(line, "mean_reduce"))),
-    (&["torch.amax"], By(|line| reduce(line, "max_reduce"))),
-    (&["torch.amin"], By(|line| reduce(line, "min_reduce"))),
-    (&["torch.norm"], By(norm)),
+    (&["torch.where"], Text("select(@0,@1,@2)")),
+    (&["nn.Linear", "F.linear"], By(linear::linear)),
+    (&["torch.matmul", "torch.bmm", "torch.mm"], By(linear::matmul)),
+    (&["torch.addmm"], By(linear::addmm)),
+    (&["nn.Embedding", "F.embedding"], By(linear::embedding)),
+    (&["F.scaled_dot_product_attention"], By(linear::attention)),
+    (&["nn.Conv1d", "nn.Conv2d", "nn.Conv3d", "F.conv1d", "F.conv2d", "F.conv3d"], By(windows::conv)),
+    (
+        &[
+            "nn.ConvTranspose1d",
+            "nn.ConvTranspose2d",
+            "nn.ConvTranspose3d",
+            "F.conv_transpose1d",
+            "F.conv_transpose2d",
+            "F.conv_transpose3d",
+        ],
+        By(windows::deconv),
+    ),
+    (
+        &["nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d", "F.max_pool1d", "F.max_pool2d", "F.max_pool3d"],
+        By(windows::max_pool),
+    ),
+    (
+        &["nn.AvgPool1d", "nn.AvgPool2d", "nn.AvgPool3d", "F.avg_pool1d", "F.avg_pool2d", "F.avg_pool3d"],
+        By(windows::avg_pool),
+    ),
+    (
+        &[
+            "nn.AdaptiveAvgPool1d",
+            "nn.AdaptiveAvgPool2d",
+            "nn.AdaptiveAvgPool3d",
+            "F.adaptive_avg_pool1d",
+            "F.adaptive_avg_pool2d",
+            "F.adaptive_avg_pool3d",
+        ],
+        By(|line| windows::adaptive(line, ["mean_reduce", "avg_pool"])),
+    ),
+    (
+        &[
+            "nn.AdaptiveMaxPool1d",
+            "nn.AdaptiveMaxPool2d",
+            "nn.AdaptiveMaxPool3d",
+            "F.adaptive_max_pool1d",
+            "F.adaptive_max_pool2d",
+            "F.adaptive_max_pool3d",
+        ],
+        By(|line| windows::adaptive(line, ["max_reduce", "max_pool"])),
+    ),
+    (&["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "F.batch_norm"], By(norms::batch_norm)),
+    (&["nn.LayerNorm", "F.layer_norm"], By(norms::layer_norm)),
+    (&["nn.RMSNorm", "F.rms_norm"], By(norms::rms_norm)),
+    (&["nn.GroupNorm", "F.group_norm"], By(norms::group_norm)),
+    (&["nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d", "F.instance_norm"], By(norms::instance_norm)),
+    (&["nn.LocalResponseNorm", "F.local_response_norm"], By(norms::local_response)),
+    (&["F.normalize"], By(reductions::normalize)),
+    (&["nn.Softmax", "F.softmax"], By(reductions::softmax)),
+    (&["nn.LogSoftmax", "F.log_softmax"], By(reductions::log_softmax)),
+    (&["torch.sum"], By(|line| reductions::reduce(line, "sum_reduce"))),
+    (&["torch.mean"], By(|line| reductions::reduce(line, "mean_reduce"))),
+    (&["torch.amax"], By(|line| reductions::reduce(line, "max_reduce"))),
+    (&["torch.amin"], By(|line| reductions::reduce(line, "min_reduce"))),
+    (&["torch.max"], By(|line| reductions::extreme(line, ["max", "max_reduce", "argmax_reduce"]))),
+    (&["torch.min"], By(|line| reductions::extreme(line, ["min", "min_reduce", "argmin_reduce"]))),
+    (&["torch.argmax"], By(|line| reductions::place(line, "argmax_reduce"))),
+    (&["torch.argmin"], By(|line| reductions::place(line, "argmin_reduce"))),
+    (&["torch.var"], By(|line| reductions::variance(line, false))),
+    (&["torch.std"], By(|line| reductions::variance(line, true))),
+    (&["torch.logsumexp"], By(reductions::log_sum_exp)),
+    (&["torch.norm"], By(reductions::norm)),
     (&["torch.transpose"], By(shaping::transpose)),
     (&["torch.permute", "Tensor.permute"], By(shaping::permute)),
     (&["torch.t"], By(shaping::turn)),
@@ -104,7 +172,38 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["Tensor.select"], By(shaping::select)),
     (&["Tensor.slice"], By(shaping::slice)),
     (&["Tensor.expand"], By(shaping::expand)),
+    (&["Tensor.repeat", "torch.tile"], By(shaping::repeat)),
+    (&["F.pad"], By(resample::pad)),
+    (
+        &["nn.ZeroPad2d", "nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d"],
+        By(|line| resample::pad_with(line, "constant")),
+    ),
+    (&["nn.ReflectionPad1d", "nn.ReflectionPad2d"], By(|line| resample::pad_with(line, "reflect"))),
+    (
+        &["nn.ReplicationPad1d", "nn.ReplicationPad2d", "nn.ReplicationPad3d"],
+        By(|line| resample::pad_with(line, "replicate")),
+    ),
+    (
+        &[
+            "nn.Upsample",
+            "nn.UpsamplingNearest2d",
+            "nn.UpsamplingBilinear2d",
+            "F.interpolate",
+            "F.upsample",
+            "F.upsample_nearest",
+            "F.upsample_bilinear",
+        ],
+        By(resample::interpolate),
+    ),
+    (&["nn.PixelShuffle", "F.pixel_shuffle"], By(resample::pixel_shuffle)),
+    (&["nn.PixelUnshuffle", "F.pixel_unshuffle"], By(resample::pixel_unshuffle)),
+    (&["nn.ChannelShuffle", "F.channel_shuffle"], By(resample::channel_shuffle)),
 ];
+
+/// The exponential unit with the factors of its authors.
+const SELU: &str = "mul(1.0507009873554805,add(max(@0,0.0),mul(1.6732632423543772,expm1(min(@0,0.0)))))";
+/// The exponential unit whose slope is continuous.
+const CELU: &str = "add(max(@0,0.0),mul(%alpha,expm1(div(min(@0,0.0),%alpha))))";
 
 /// The operations of an operator; none if the table has no row for it, or the row not for its parameters.
 pub(super) fn lower(line: &mut Line) -> Option<Vec<TensorId>> {
@@ -116,6 +215,7 @@ pub(super) fn lower(line: &mut Line) -> Option<Vec<TensorId>> {
             vec![line.add(nnef, vec![Value::Tensor(x)])?]
         }
         Text(text) => vec![line.text(text, &line.items())?],
+        With(text, params) => vec![line.text_with(text, params)?],
         Rule::Operand => vec![line.tensor("input")?],
         By(function) => function(line)?,
     };
@@ -143,6 +243,11 @@ impl Line<'_, '_> {
     /// Stored data.
     fn stored(&self, name: &str) -> Option<TensorId> {
         self.data.iter().find(|(known, _)| known == name).map(|(_, tensor)| *tensor)
+    }
+
+    /// Stored data, or the operand for them.
+    fn weights(&self, name: &str) -> Option<TensorId> {
+        self.stored(name).or_else(|| self.tensor(name))
     }
 
     /// A parameter, or an operand that is a number or a list of numbers.
@@ -234,6 +339,17 @@ impl Line<'_, '_> {
         }
     }
 
+    /// Adds an expression of the operand with parameters that are numbers.
+    fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Option<TensorId> {
+        let mut text = text.to_owned();
+        for (key, default) in params {
+            let number = self.setting(key).map_or(Some(*default), |setting| setting.float())?;
+            text = text.replace(&format!("%{key}"), &format!("{number:?}"));
+        }
+        let x = self.tensor("input")?;
+        self.text(&text, &[Item::Tensor(x)])
+    }
+
     /// An operation on one tensor with a number.
     fn with_number(&mut self, nnef: &'static str, key: &str, default: f64) -> Option<Vec<TensorId>> {
         let number = match self.setting(key) {
@@ -251,13 +367,6 @@ impl Line<'_, '_> {
         }
         self.add("unsqueeze", vec![Value::Tensor(tensor), integers(axes)])
     }
-}
-
-fn softplus(line: &mut Line) -> Option<Vec<TensorId>> {
-    let beta = line.setting("beta").map_or(Some(1.0), |beta| beta.float())?;
-    let text = format!("div(logaddexp(mul(@0,{beta:?}),0.0),{beta:?})");
-    let text = if beta == 1.0 { "logaddexp(@0,0.0)" } else { &text };
-    Some(vec![line.text(text, &line.items())?])
 }
 
 /// Only the form with a tangent: there is no error function.
@@ -280,7 +389,7 @@ fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Option
 }
 
 fn prelu(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.stored("weight").or_else(|| line.tensor("weight"))?);
+    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
     let weight = line.with_axes(weight, vec![0])?;
     Some(vec![line.add("prelu", vec![Value::Tensor(x), Value::Tensor(weight)])?])
 }
@@ -293,89 +402,6 @@ fn compare(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
         None => Value::Scalar(line.number("other")?),
     };
     Some(vec![line.add(nnef, vec![Value::Tensor(x), y])?])
-}
-
-/// The product with a matrix of weights, transposed, for each vector along the last axis.
-fn linear(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight, bias) = (line.tensor("input")?, line.stored("weight")?, line.stored("bias"));
-    let rank = line.rank(x).filter(|rank| *rank > 0)?;
-    let matrix = if rank == 1 { line.with_axes(x, vec![0])? } else { x };
-    let wide = rank.max(2);
-    let weight = line.with_axes(weight, (0..wide - 2).collect())?;
-    let [no, yes] = [false, true].map(Value::Logical);
-    let mut y = line.add("matmul", vec![Value::Tensor(matrix), Value::Tensor(weight), no, yes])?;
-    if let Some(bias) = bias {
-        let bias = line.with_axes(bias, (0..wide - 1).collect())?;
-        y = line.add("add", vec![Value::Tensor(y), Value::Tensor(bias)])?;
-    }
-    if rank == 1 {
-        y = line.add("squeeze", vec![Value::Tensor(y), integers([0])])?;
-    }
-    Some(vec![y])
-}
-
-fn matmul(line: &mut Line) -> Option<Vec<TensorId>> {
-    let second = ["other", "mat2"].into_iter().find_map(|name| line.tensor(name));
-    let (a, b) = (line.tensor("input")?, second?);
-    let (m, n) = (line.rank(a)?, line.rank(b)?);
-    // Products with vectors are matrices with an axis less.
-    (m > 1 && n > 1).then_some(())?;
-    let rank = m.max(n);
-    let a = line.with_axes(a, (0..rank - m).collect())?;
-    let b = line.with_axes(b, (0..rank - n).collect())?;
-    Some(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
-}
-
-fn softmax(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let axis = line.axis(line.integer("dim")?, line.rank(x)?)?;
-    Some(vec![line.add("softmax", vec![Value::Tensor(x), integers([axis])])?])
-}
-
-/// The operand less its largest item, and less the logarithm of the sum of the exponentials of that.
-fn log_softmax(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let axis = line.axis(line.integer("dim")?, line.rank(x)?)?;
-    let largest = line.add("max_reduce", vec![Value::Tensor(x), integers([axis])])?;
-    let less = line.add("sub", vec![Value::Tensor(x), Value::Tensor(largest)])?;
-    let exponential = line.add("exp", vec![Value::Tensor(less)])?;
-    let sum = line.add("sum_reduce", vec![Value::Tensor(exponential), integers([axis])])?;
-    let log = line.add("log", vec![Value::Tensor(sum)])?;
-    Some(vec![line.add("sub", vec![Value::Tensor(less), Value::Tensor(log)])?])
-}
-
-/// A reduction along axes, which stay or go.
-fn reduce(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let axes = line.axes("dim", line.rank(x)?)?;
-    let y = line.add(nnef, vec![Value::Tensor(x), integers(axes.iter().copied())])?;
-    drop_axes(line, y, axes).map(|y| vec![y])
-}
-
-/// Drops the axes of a reduction, unless they are to be kept.
-fn drop_axes(line: &mut Line, tensor: TensorId, axes: Vec<i64>) -> Option<TensorId> {
-    if line.flag("keepdim") || axes.is_empty() {
-        return Some(tensor);
-    }
-    line.add("squeeze", vec![Value::Tensor(tensor), integers(axes)])
-}
-
-/// The norms of order 1 and 2.
-fn norm(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let axes = line.axes("dim", line.rank(x)?)?;
-    let order = line.setting("p").map_or(Some(2.0), |p| p.float())?;
-    let (before, after) = match order {
-        1.0 => ("abs", None),
-        2.0 => ("sqr", Some("sqrt")),
-        _ => return None,
-    };
-    let items = line.add(before, vec![Value::Tensor(x)])?;
-    let mut y = line.add("sum_reduce", vec![Value::Tensor(items), integers(axes.iter().copied())])?;
-    if let Some(after) = after {
-        y = line.add(after, vec![Value::Tensor(y)])?;
-    }
-    drop_axes(line, y, axes).map(|y| vec![y])
 }
 
 #[cfg(test)]

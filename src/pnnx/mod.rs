@@ -3,7 +3,7 @@
 pub(crate) mod data;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
-mod export;
+pub(crate) mod export;
 mod flatten;
 pub(crate) mod fold;
 pub(crate) mod fuse;

@@ -154,6 +154,14 @@ impl Setting {
         }
     }
 
+    /// Numbers, or a single one.
+    pub(crate) fn floats(&self) -> Option<Vec<f64>> {
+        match self {
+            Setting::List(items) => items.iter().map(Setting::float).collect(),
+            single => single.float().map(|value| vec![value]),
+        }
+    }
+
     /// Integers, or a single one.
     pub(crate) fn integers(&self) -> Option<Vec<i64>> {
         match self {

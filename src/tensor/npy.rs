@@ -4,7 +4,7 @@
 //! dictionary, and the items. All numbers and truth values of numpy are read, in either byte order
 //! and either order of axes; complex numbers, strings and objects are not.
 
-use super::{Data, Element, Tensor, TensorError, volume};
+use super::{ArrayShape, Buffer, Data, Element, ElementType, Layout, Tensor, TensorError, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// The longest header that is read, in bytes.
@@ -15,14 +15,29 @@ pub(crate) fn is_npy(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
+/// The types of items in headers, without their byte order.
+const ITEMS: &[(&str, &str)] = &[
+    ("f2", "f16"),
+    ("f4", "f32"),
+    ("f8", "f64"),
+    ("i1", "s8"),
+    ("i2", "s16"),
+    ("i4", "s32"),
+    ("i8", "s64"),
+    ("u1", "u8"),
+    ("u2", "u16"),
+    ("u4", "u32"),
+    ("u8", "u64"),
+    ("b1", "pred"),
+];
+
 /// The contents of a header.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {
     kind: u8,
-    width: usize,
     big_endian: bool,
-    fortran: bool,
-    shape: Vec<usize>,
+    /// What the bytes after the header are: row-major or column-major.
+    array: ArrayShape,
 }
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
@@ -36,12 +51,31 @@ impl Tensor {
     ///
     /// The bytes are not an array of numpy, end too early, or hold items of a type that is not supported.
     pub fn from_npy(bytes: &[u8]) -> Result<Tensor, TensorError> {
-        read(bytes)
+        Buffer::from_npy(bytes).map(Buffer::into_tensor)
     }
 
     /// The bytes of a `.npy` file: scalars as float32, integers as int64, logicals as bool.
     pub fn to_npy(&self) -> Vec<u8> {
         write(self)
+    }
+}
+
+impl Buffer {
+    /// Reads a `.npy` file as it is: an array in Fortran's order has the layout [`Layout::column_major`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tensor::from_npy`].
+    pub fn from_npy(bytes: &[u8]) -> Result<Buffer, TensorError> {
+        let (header, data) = split(bytes)?;
+        // The length is checked before anything is allocated.
+        header.check_data(data.len() as u64)?;
+        let items = data.chunks_exact(header.width());
+        match header.kind {
+            b'f' => header.buffer::<f64>(items.map(|item| header.float(item)).collect()),
+            b'b' => header.buffer::<bool>(items.map(|item| item[0] != 0).collect()),
+            _ => header.buffer::<i64>(items.map(|item| header.integer(item)).collect::<Result<_, _>>()?),
+        }
     }
 }
 
@@ -72,21 +106,6 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
     Ok((Header::parse(&String::from_utf8_lossy(text))?, data))
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
-    let (header, data) = split(bytes)?;
-    // The length is checked before anything is allocated.
-    header.check_data(data.len() as u64)?;
-    let items = data.chunks_exact(header.width);
-    match header.kind {
-        b'f' => header.tensor::<f64>(items.map(|item| header.float(item)).collect()),
-        b'b' => header.tensor::<bool>(items.map(|item| item[0] != 0).collect()),
-        _ => {
-            let items = items.map(|item| header.integer(item)).collect::<Result<_, _>>()?;
-            header.tensor::<i64>(items)
-        }
-    }
-}
-
 impl Header {
     fn parse(text: &str) -> Result<Self, TensorError> {
         let value = |key: &str| {
@@ -98,47 +117,46 @@ impl Header {
         };
         let descr = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).unwrap_or(descr);
         let unknown = || TensorError::new(format!("items of type {descr} are no numbers and no truth values"));
-        let (order, kind, width) = match descr.as_bytes() {
-            [order @ (b'<' | b'>' | b'|' | b'='), kind, width @ ..] => (*order, *kind, width),
+        let (order, item) = match descr.split_at_checked(1) {
+            Some((order @ ("<" | ">" | "|" | "="), item)) => (order, item),
             _ => return Err(unknown()),
         };
-        let width: usize = std::str::from_utf8(width).ok().and_then(|width| width.parse().ok()).ok_or_else(unknown)?;
-        let known = match kind {
-            b'f' => matches!(width, 2 | 4 | 8),
-            b'i' | b'u' => matches!(width, 1 | 2 | 4 | 8),
-            b'b' => width == 1,
-            _ => false,
-        };
-        if !known {
-            return Err(unknown());
-        }
+        let known = ITEMS.iter().find(|(code, _)| *code == item);
+        let element = known.and_then(|(_, name)| ElementType::from_name(name)).ok_or_else(unknown)?;
         let extents = shape.strip_prefix('(').and_then(|rest| rest.split(')').next());
-        let extent = |text: &str| text.trim().trim_end_matches('L').parse::<usize>().ok();
+        let extent = |text: &str| text.trim().trim_end_matches('L').parse::<u64>().ok();
         let parts = extents.into_iter().flat_map(|extents| extents.split(',')).filter(|part| !part.trim().is_empty());
         let Some(shape) = extents.and_then(|_| parts.map(extent).collect::<Option<Vec<_>>>()) else {
             return fail("the header of the numpy array has no valid shape");
         };
-        Ok(Header { kind, width, big_endian: order == b'>', fortran: fortran.starts_with("True"), shape })
+        let layout = if fortran.starts_with("True") { Layout::column_major } else { Layout::row_major };
+        let array = ArrayShape::new(element, &shape).with_layout(layout(shape.len()))?;
+        Ok(Header { kind: item.as_bytes()[0], big_endian: order == ">", array })
+    }
+
+    /// The bytes of an item.
+    fn width(&self) -> usize {
+        self.array.element().bits() as usize / 8
+    }
+
+    /// The extents; none where one does not fit.
+    fn extents(&self) -> Option<Vec<usize>> {
+        self.array.sizes().ok()?.into_iter().map(|size| usize::try_from(size).ok()).collect()
     }
 
     /// Refuses a number of bytes of data that the items do not take.
     fn check_data(&self, length: u64) -> Result<(), TensorError> {
-        let needed = volume(&self.shape).and_then(|count| count.checked_mul(self.width));
-        if needed.is_some_and(|needed| needed as u64 == length) {
+        let fits = self.extents().is_some_and(|extents| volume(&extents).is_some());
+        if fits && self.array.element_bytes() == Ok(length) {
             return Ok(());
         }
-        let (shape, width) = (&self.shape, self.width);
-        fail(format!("shape {shape:?} with {width} bytes an item does not fit the {length} bytes of the array"))
+        fail(format!("{} does not fit the {length} bytes of the array", self.array))
     }
 
-    /// A tensor of the items, from either order of axes.
-    fn tensor<T: Element>(&self, items: Vec<T>) -> Result<Tensor, TensorError> {
-        if !self.fortran {
-            return Tensor::of(&self.shape, items);
-        }
-        let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
-        let backwards: Vec<usize> = (0..reversed.len()).rev().collect();
-        Ok(Tensor::of(&reversed, items)?.transposed(&backwards))
+    /// The items in the order of the file.
+    fn buffer<T: Element>(&self, items: Vec<T>) -> Result<Buffer, TensorError> {
+        let data = T::pack(items);
+        Buffer::new(self.array.clone().with_element(ElementType::from(data.dtype())), data)
     }
 
     /// The bits of an item.
@@ -149,7 +167,7 @@ impl Header {
 
     fn float(&self, item: &[u8]) -> f64 {
         let bits = self.bits(item);
-        match self.width {
+        match self.width() {
             2 => super::dat::half(bits as u16),
             4 => f64::from(f32::from_bits(bits as u32)),
             _ => f64::from_bits(bits),
@@ -161,7 +179,7 @@ impl Header {
         if self.kind == b'u' {
             return i64::try_from(bits).map_err(|_| TensorError::new(format!("{bits} is too large")));
         }
-        let unused = 64 - 8 * self.width as u32;
+        let unused = 64 - 8 * self.width() as u32;
         Ok(((bits << unused) as i64) >> unused)
     }
 }
@@ -209,9 +227,9 @@ mod tests {
             Tensor::scalars(&[0, 3], vec![]).unwrap(),
         ] {
             let bytes = write(&tensor);
-            assert_eq!(read(&bytes).unwrap(), tensor);
+            assert_eq!(Tensor::from_npy(&bytes).unwrap(), tensor);
             for length in 0..bytes.len() {
-                assert!(read(&bytes[..length]).is_err(), "{length} bytes");
+                assert!(Tensor::from_npy(&bytes[..length]).is_err(), "{length} bytes");
             }
         }
     }
@@ -219,11 +237,16 @@ mod tests {
     #[test]
     fn byte_order_and_order_of_axes_are_heeded() {
         let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }";
-        let found = read(&file(header, &[0, 1, 0, 2, 0, 3, 0xFF, 0xFF])).unwrap();
-        assert_eq!(found, Tensor::integers(&[2, 2], vec![1, 3, 2, -1]).unwrap());
-        let found = read(&file("{'descr': '<f2', 'fortran_order': False, 'shape': (1,)}", &[0x00, 0xBC])).unwrap();
+        let found = Buffer::from_npy(&file(header, &[0, 1, 0, 2, 0, 3, 0xFF, 0xFF])).unwrap();
+        assert_eq!(
+            (found.shape().to_string().as_str(), found.data()),
+            ("s64[2,2]{0,1}", &Data::Int64(vec![1, 2, 3, -1]))
+        );
+        assert_eq!(found.into_tensor(), Tensor::integers(&[2, 2], vec![1, 3, 2, -1]).unwrap());
+        let found =
+            Tensor::from_npy(&file("{'descr': '<f2', 'fortran_order': False, 'shape': (1,)}", &[0x00, 0xBC])).unwrap();
         assert_eq!(found, Tensor::scalars(&[1], vec![-1.0]).unwrap());
-        let found = read(&file("{'descr': '|u1', 'fortran_order': False, 'shape': ()}", &[200])).unwrap();
+        let found = Tensor::from_npy(&file("{'descr': '|u1', 'fortran_order': False, 'shape': ()}", &[200])).unwrap();
         assert_eq!(found, Tensor::integers(&[], vec![200]).unwrap());
     }
 
@@ -239,7 +262,7 @@ mod tests {
             "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9999999999, 9999999999, 9999999999)}",
             "{'descr': '<f0', 'fortran_order': False, 'shape': (1,)}",
         ] {
-            assert!(read(&file(header, &[0; 8])).is_err(), "{header}");
+            assert!(Tensor::from_npy(&file(header, &[0; 8])).is_err(), "{header}");
         }
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn read_some<E: From<TensorError>>(
         let rest = size.saturating_sub(content.len() as u64) + 1;
         member.take(rest).read_to_end(&mut content).map_err(|error| broken(&error))?;
         left = left.saturating_sub(content.len() as u64);
-        let tensor = npy::read(&content).map_err(misfit)?;
+        let tensor = Tensor::from_npy(&content).map_err(misfit)?;
         tensors.push((name, tensor));
     }
     Ok(tensors)
@@ -122,7 +122,7 @@ mod tests {
         let bytes = writer.finish().unwrap().into_inner();
         assert!(bytes.len() < 1 << 20);
         let message = read(&bytes).unwrap_err().0;
-        assert!(message.starts_with("member `x`: shape [] with 4 bytes an item does not fit"), "{message}");
+        assert!(message.starts_with("member `x`: f32[] does not fit"), "{message}");
     }
 
     #[test]

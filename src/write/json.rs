@@ -109,7 +109,25 @@ impl<'g, 'b> Json<'g, 'b> {
             Some(shape) => self.list(shape.extents(), |json, extent| json.extent(*extent)),
             None => self.buffer.push_str("null"),
         }
+        if let Some(layout) = self.graph.layout(id) {
+            self.layout(id, &layout.to_string());
+        }
         self.buffer.push('}');
+    }
+
+    /// The layout that a tensor was given, and what that takes.
+    fn layout(&mut self, id: TensorId, layout: &str) {
+        self.buffer.push_str(", \"layout\": ");
+        self.string(layout);
+        let array = self.graph.array_shape(id);
+        let sizes = [
+            ("byte_size_of", array.as_ref().and_then(|array| array.element_bytes().ok())),
+            ("array_size_bytes", array.as_ref().and_then(|array| array.allocated_bytes().ok())),
+        ];
+        for (key, size) in sizes {
+            let size = size.map_or_else(|| "null".to_owned(), |size| size.to_string());
+            self.buffer.push_str(&format!(", \"{key}\": {size}"));
+        }
     }
 
     /// An integer, or an expression on dimension symbols as a string; null where nothing is known.

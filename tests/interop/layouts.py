@@ -4,6 +4,8 @@
 usage: layouts.py --bin PATH [--count N] [--seed N]
 
 texts: generated shapes without padding; jaxlib has to print each as nnef-flatten does.
+mutants: texts with random changes; jaxlib has to accept those that nnef-flatten accepts, and print them
+alike.
 memory: generated dense layouts; an array that XLA:CPU lays out has to have its elements where
 nnef-flatten says.
 
@@ -45,6 +47,25 @@ def text(random):
     return "%s[%s]%s" % (random.choice(TYPES), sizes, braces)
 
 
+PIECES = ("T(2,2) L(3) S(1) S(200) E(4) M(8) SC(0:1) SC(0:1)(1:2) (2,1) <= ? * {1,0} [2] f32 F32 token /*x*/ D(D,D) #(u32) "
+          "*(u16) -1 9223372036854775807 9223372036854775808 01 , () b( : 0 1 2 { } [ ]").split() + [" ", "//x\n"]
+
+
+def mutant(random):
+    """A shape with random changes."""
+    changed = random.choice([text(random), "(f32[2,3]{0,1}, s32[], token[])", "b(f32[2]{0})", "f32[2,3]{1,0:D(D,C)#(u32)*(u16)}"])
+    for _ in range(random.choice([1, 1, 2])):
+        at, gone = random.randrange(len(changed) + 1), random.choice([0, 1, 1, 2])
+        changed = changed[:at] + random.choice(PIECES + [""]) + changed[at + gone:]
+    return changed
+
+
+def accepted(binary, shape):
+    """The text that nnef-flatten prints; none if it refuses the shape."""
+    run = subprocess.run([binary, "layout", "--to", "json", "--", shape], capture_output=True, text=True)
+    return json.loads(run.stdout)["canonical"] if run.returncode == 0 else None
+
+
 def memory(dims, order):
     """The elements of an array as XLA:CPU lays them out, by their row-major numbers."""
     import jax, numpy
@@ -77,6 +98,20 @@ def main():
         if ours != theirs:
             wrong += 1
             print("text of %s: %s, XLA prints %s" % (shape, ours, theirs))
+    kept = 0
+    for _ in range(8 * options.count):
+        shape = mutant(chance)
+        ours = accepted(options.bin, shape)
+        if ours is None:
+            continue
+        kept += 1
+        try:
+            theirs = str(xla_client.hlo.Shape(shape))
+        except Exception as error:
+            theirs = "nothing: %s" % str(error).splitlines()[0]
+        if ours != theirs:
+            wrong += 1
+            print("text of %r: %s, XLA prints %s" % (shape, ours, theirs))
     for _ in range(options.count):
         dims = [chance.choice([1, 2, 3, 4, 5]) for _ in range(chance.randrange(1, 5))]
         order = layout(chance, len(dims))
@@ -85,7 +120,7 @@ def main():
         if ours != theirs:
             wrong += 1
             print("memory of %s: %s, XLA has %s" % (shape, ours, theirs))
-    print("%d texts and %d memories compared, %d differ" % (options.count, options.count, wrong))
+    print("%d texts, %d mutants and %d memories compared, %d differ" % (options.count, kept, options.count, wrong))
     return 1 if wrong else 0
 
 

@@ -210,6 +210,20 @@ def check_hostile(browser, page):
     assert browser.eval("window.broken") is None
 
 
+def check_layout(browser, page):
+    """The panel draws the memory of a tensor with a layout."""
+    browser.open(page)
+    search(browser, "transpose")
+    panel = browser.panel()
+    assert "{0,1:T(2,4)} 64 B, 40 B of it padding" in panel, panel
+    cells = browser.eval("[...document.querySelectorAll('#panel .memory td')].map(cell => [cell.innerText, cell.title, "
+                         "getComputedStyle(cell).backgroundColor])")
+    wanted = ["0", "3", "", "", "1", "4", "", "", "2", "5", "", "", "", "", "", ""]
+    assert [text for text, _, _ in cells] == wanted, cells
+    assert cells[5][1] == "place 5: element (1, 1)" and cells[3][1] == "place 3: padding", cells
+    assert len({color for text, _, color in cells if text}) == 6, "elements have one colour"
+
+
 def large_document():
     """About 5,000 operations in 500 calls of a fragment."""
     body = "".join(f"    layer_{i + 1} = layer(layer_{i}, w);\n" for i in range(500))
@@ -226,6 +240,14 @@ graph large( layer_0 ) -> ( layer_500 )
 {body}}}
 """, 4502
 
+
+LAYOUT = """version 1.0;
+graph layout( x ) -> ( y )
+{
+    x = external<scalar>(shape = [2,3]);
+    y = transpose(x, axes = [1,0]);
+}
+"""
 
 HOSTILE = """version 1.0;
 graph hostile( x ) -> ( y )
@@ -251,20 +273,23 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
 
-        def make(source, name):
+        def make(source, name, *options):
             page = folder / name
-            subprocess.run([os.path.abspath(args.bin), "-q", source, "-o", page], check=True, cwd=root)
+            subprocess.run([os.path.abspath(args.bin), "-q", source, "-o", page, *options], check=True, cwd=root)
             return page
 
         text, operations = large_document()
         (folder / "large.nnef").write_text(text)
         (folder / "hostile.nnef").write_text(HOSTILE)
+        (folder / "layout.nnef").write_text(LAYOUT)
         browser = Browser(program, folder / "profile")
         try:
             example = "examples/transformer.nnef"
             steps = [
                 ("small", lambda: check_small(browser, make(example, "small.html"), make(example, "small.svg"))),
                 ("large", lambda: check_large(browser, make(folder / "large.nnef", "large.html"), operations)),
+                ("layout", lambda: check_layout(
+                    browser, make(folder / "layout.nnef", "layout.html", "--layout", "x={0,1:T(2,4)}"))),
                 ("hostile", lambda: check_hostile(browser, make(folder / "hostile.nnef", "hostile.html"))),
             ]
             for name, step in steps:

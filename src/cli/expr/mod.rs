@@ -20,9 +20,9 @@ use crate::write::Notation;
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
+use super::encode::Encode;
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::to_onnx::ToOnnx;
 use super::{RunResult, Status, flatten};
 
 /// Answers what is asked about an expression, or fuses a document.
@@ -171,7 +171,7 @@ impl Asked {
         };
         let mut text = Vec::new();
         if to == ExprTo::Onnxtxt {
-            let model = Notation::named("onnxtxt").and_then(|to| ToOnnx::new(to, &self.language, None))?;
+            let model = Notation::named("onnxtxt").and_then(|to| Encode::new(to, None, &self.language, None))?;
             return found.take(model.encode(&graph));
         }
         let written = match to {

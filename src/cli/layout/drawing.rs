@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Answer, Asked, array, located};
 use crate::diagnostics::Code;
+use crate::tensor::shape::Memory;
 use crate::tensor::{ArrayShape, Dimension};
 
 /// The largest memory that is drawn without being asked for, in places.
@@ -66,7 +67,7 @@ impl Asked {
             let memory = located(array.memory(), Code::ShapeUnsized, self.at)?;
             if self.memory || (1..=SMALL).contains(&memory.places()) {
                 let walk = located(memory.walk(), Code::ShapeMemory, self.at)?;
-                text.push_str(&draw(&walk, memory.physical()));
+                text.push_str(&draw(&walk, &memory));
             }
         }
         Ok(text)
@@ -112,23 +113,11 @@ impl Asked {
     }
 }
 
-/// The elements in the order of the memory, by their row-major numbers, with points for padding. The
-/// inner physical dimensions that fit stand in a line, with bars between rows of the innermost one;
-/// the outer one never does.
-fn draw(walk: &[Option<u64>], physical: &[u64]) -> String {
+/// The elements in the order of the memory, by their row-major numbers, with points for padding and
+/// bars between rows.
+fn draw(walk: &[Option<u64>], memory: &Memory) -> String {
     let width = walk.iter().flatten().max().map_or(1, |last| last.to_string().len()) + 1;
-    let fitting = WIDTH / (width + 1);
-    let sizes: Vec<usize> = physical.iter().map(|size| *size as usize).skip_while(|size| *size == 1).collect();
-    let row = sizes.last().copied().unwrap_or(1).max(1);
-    let mut line = row;
-    for size in sizes.iter().skip(1).rev().skip(1) {
-        match line * size {
-            longer if longer <= fitting => line = longer.max(1),
-            _ => break,
-        }
-    }
-    // A row that is too long is divided anywhere.
-    let line = if line > fitting { fitting } else { line };
+    let (line, row) = memory.lines(WIDTH / (width + 1));
     let mut text = String::new();
     for (place, item) in walk.iter().enumerate() {
         if place % line == 0 {

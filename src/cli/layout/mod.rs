@@ -6,12 +6,16 @@ mod listing;
 
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
+
 use crate::diagnostics::{Code, Diagnostic};
+use crate::model;
 use crate::source::{Location, Sources, Span};
 use crate::tensor::{ArrayShape, PaddingValue, Shape, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, LayoutTo, Numbers};
+use super::io::Unread;
 use super::report::Reporter;
 use super::{RunResult, Status, flatten, io};
 use listing::Listing;
@@ -49,13 +53,27 @@ pub(crate) fn run(arguments: &args::Layout, reporter: &mut Reporter) -> RunResul
     }
 }
 
+/// The first bytes of what gzip has compressed.
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
+/// The text from standard input. Traces are compressed texts, or binary files with texts within.
+fn text() -> Result<String, Unread> {
+    let (name, mut bytes) = io::read_bytes(Path::new("-"), crate::Options::default().max_text)?;
+    if bytes.starts_with(&GZIP) {
+        let limits = model::Limits::default();
+        let allowed = limits.inflated(limits.unpacked, bytes.len() as u64);
+        bytes = io::read_all(&name, (0, allowed), &mut MultiGzDecoder::new(bytes.as_slice()))?;
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
 /// Lists the shapes in the text from standard input.
 fn listing(arguments: &args::Layout, reporter: &mut Reporter) -> RunResult {
-    let input = match io::read(Path::new("-"), crate::Options::default().max_text) {
-        Ok(input) => input,
+    let text = match text() {
+        Ok(text) => text,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let found = Listing::new(&input.text);
+    let found = Listing::new(&text);
     io::write_stdout(&mut |out| match arguments.to {
         Some(LayoutTo::Json) => found.write_json(out),
         _ => found.write_table(out),

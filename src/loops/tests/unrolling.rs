@@ -3,8 +3,9 @@
 use super::{assert_close, flat, network, read, run_with, text, told, values};
 use crate::Options;
 use crate::diagnostics::Diagnostics;
-use crate::loops::network::Network;
-use crate::tensor::Tensor;
+use crate::loops::network::{Limit, Network, Output};
+use crate::loops::ops::Op;
+use crate::tensor::{DType, Data, Tensor};
 use crate::{Graph, expand, parse};
 
 fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
@@ -206,4 +207,25 @@ fn broken_networks_are_not_unrolled() {
     let (_, net, _) = read(&text(r#"{"op": "neg", "name": "y", "inputs": ["nope"]}"#, r#""y""#), false);
     assert!(unroll_with(&net.unwrap(), &Options::default()).is_err());
     assert!(run_with("[]", &Options::default()).is_err());
+}
+
+/// A large matrix of weights stands in the graph once, not once for each trip; the operand gets a further axis.
+#[test]
+fn large_constants_are_written_once() {
+    let mut net = Network::new("weights");
+    let x = net.input("x", DType::Float32, &[1, 1, 10]);
+    let weights = Tensor::new([10, 10].as_slice(), Data::Float32(vec![0.25; 100])).unwrap();
+    let weights = net.constant("w", weights);
+    let trips = net.constant("n", Tensor::scalar(Data::Int64(vec![4])).unwrap());
+    let of = net.add_loop("L");
+    net.trip_limit(of, Limit::Count, trips);
+    let state = net.recurrence(of, "s", x);
+    let next = net.operation("t", Op::find("matmul").unwrap(), &[state, weights]);
+    net.set_next(state, next);
+    let last = net.loop_output(of, "y", Output::LastValue, state, 0);
+    net.mark_output(last);
+    let graph = unrolled(&net, &Options::default());
+    let count =
+        |name: &str| graph.operations().iter().filter(|operation| graph.operation_name(operation) == name).count();
+    assert_eq!((count("constant"), count("matmul")), (1, 4));
 }

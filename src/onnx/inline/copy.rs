@@ -3,7 +3,7 @@
 use super::Found;
 use super::call_graph::Size;
 use super::control::CONTROL;
-use super::functions::{Functions, each_graph, each_node};
+use super::functions::Functions;
 use super::known::Known;
 use super::opsets::Imports;
 use crate::Options;
@@ -13,7 +13,7 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{
     Attribute, AttributeValue, ExpandedCall, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
 };
-use crate::onnx::types::AttributeType;
+use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
@@ -32,6 +32,13 @@ pub(super) struct Call<'c> {
     pub(super) origin: OriginId,
     /// The attributes that the call gives, in which no reference is left.
     pub(super) attributes: &'c [Attribute],
+}
+
+/// An operator with its domain.
+#[derive(Clone, Copy)]
+struct Operator {
+    domain: Option<Name>,
+    name: Option<Name>,
 }
 
 /// What nodes are added to.
@@ -54,6 +61,8 @@ pub(super) struct Expansion<'f> {
     bindings: Vec<NameId>,
     /// The operation that copies a value.
     identity: Name,
+    /// The table of operators, where versions of operator sets differ.
+    schemas: Option<Schemas>,
     /// What is known of values, where there is control flow that depends on it.
     pub(super) known: Known,
     has_control: bool,
@@ -96,6 +105,7 @@ impl<'f> Expansion<'f> {
             imports,
             bindings,
             identity,
+            schemas: None,
             known: Known::default(),
             has_control: false,
             unroll: options.unroll,
@@ -221,7 +231,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// Counts nodes and the bytes that they take.
-    fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
+    pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
         self.made += nodes;
         self.bytes += bytes as u64;
         if self.made > self.max_ops {
@@ -328,7 +338,8 @@ impl<'f> Expansion<'f> {
             return Err(Box::new(Found::new(Code::OnnxUndefined, call.function.at, message)));
         }
         let domain = self.names.texts.intern("");
-        self.need(Some(domain), call, call.function.at, imports)?;
+        let operator = Operator { domain: Some(domain), name: Some(self.identity) };
+        self.need(operator, call, call.function.at, imports)?;
         let node = Node {
             inputs: Values::from_slice(&[source]),
             outputs: Values::from_slice(&[actual]),
@@ -341,9 +352,16 @@ impl<'f> Expansion<'f> {
         self.add(node, target)
     }
 
-    fn need(&self, domain: Option<Name>, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
-        let described = || call.function.name.map_or("", |name| self.names.texts.text(name)).to_owned();
-        imports.need(self.names, call.imports, (domain, at), described)
+    /// Notes that an operator becomes one of the graph.
+    fn need(&mut self, operator: Operator, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
+        let Err(mismatch) = imports.need(self.names, call.imports, operator.domain) else { return Ok(()) };
+        let schemas = self.schemas.get_or_insert_with(Schemas::new);
+        if mismatch.leaves(self.names, operator.name, schemas) {
+            return Ok(());
+        }
+        let message = mismatch.message(self.names, operator.name, call.function.name);
+        let found = Found::new(Code::OnnxOpset, at, message);
+        Err(Box::new(found.help("leave the function as it is with --keep, or convert the model first")))
     }
 
     /// Binds the results of nodes to fresh names, unless they are outputs of the function.
@@ -406,7 +424,9 @@ impl<'f> Expansion<'f> {
     }
 
     fn all_bound(&self, values: &Values) -> Values {
-        values.iter().map(|value| self.bound(*value)).collect()
+        let mut bound = Values::from_slice(values);
+        bound.iter_mut().for_each(|value| *value = self.bound(*value));
+        bound
     }
 
     /// Adds a copy of a node of a function body.
@@ -438,101 +458,8 @@ impl<'f> Expansion<'f> {
         if let Some(function) = self.expanded(node)? {
             return self.call(&copy, function, attributes, target, imports);
         }
-        self.need(node.domain, call, node.at, imports)?;
+        self.need(Operator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
         self.add(Node { attributes, ..copy }, target)
-    }
-
-    /// A copy of an attribute, in which references and calls are replaced; none where the value is absent.
-    fn attribute(
-        &mut self,
-        attribute: &Attribute,
-        node: &Node,
-        call: Call,
-        imports: &mut Imports,
-    ) -> Expand<Option<Attribute>> {
-        if let Some(reference) = attribute.reference {
-            return self.referred(attribute, reference, node, call);
-        }
-        let value = match &attribute.value {
-            AttributeValue::Graph(graph) => AttributeValue::Graph(Box::new(self.subgraph(graph, call, imports)?)),
-            AttributeValue::Graphs(graphs) => {
-                let copies = graphs.iter().map(|graph| self.subgraph(graph, call, imports));
-                AttributeValue::Graphs(copies.collect::<Expand<_>>()?)
-            }
-            other => other.clone(),
-        };
-        let rest = attribute.rest.clone();
-        Ok(Some(Attribute { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
-    }
-
-    /// The value that a reference stands for: that of the call, else the default of the function.
-    fn referred(
-        &mut self,
-        attribute: &Attribute,
-        reference: Name,
-        node: &Node,
-        call: Call,
-    ) -> Expand<Option<Attribute>> {
-        let mut values = call.attributes.iter().chain(&call.function.defaults);
-        let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
-        let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
-        if let (Some(wanted), Some(given)) = (kind(attribute), kind(value).or_else(|| value.value.kind()))
-            && wanted != given
-        {
-            let name = self.names.texts.text(reference);
-            let message = format!(
-                "the attribute `{name}` of this call is of type `{}`, the function takes `{}`",
-                given.name(),
-                wanted.name()
-            );
-            return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
-        }
-        // A graph that is passed on is copied with each reference.
-        let (mut nodes, mut bytes) = (0, 0);
-        each_graph(&value.value, &mut |graph| {
-            each_node(&graph.nodes, &mut |node| (nodes, bytes) = (nodes + 1, bytes + node.bytes()));
-        });
-        self.charge(nodes, bytes, node.at)?;
-        Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
-    }
-
-    /// A copy of a graph in an attribute, whose own names are fresh.
-    fn subgraph(&mut self, graph: &Graph, call: Call, imports: &mut Imports) -> Expand<Graph> {
-        let mut scope = self.open_scope();
-        let inputs = graph.inputs.iter().filter_map(|input| input.name);
-        let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
-        let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let mut own: Vec<NameId> = inputs.chain(initializers).chain(results).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
-        own.retain(|name| *name != NameId::ROOT && seen.insert(*name));
-        for name in own {
-            let value = self.fresh(call, name);
-            self.bind(&mut scope, name, value);
-        }
-        let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
-            let renamed =
-                |value: &ValueInfo| ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() };
-            values.iter().map(renamed).collect()
-        };
-        let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };
-        for node in &graph.nodes {
-            self.copy(node, call, &mut target, imports)?;
-        }
-        let mut initializers = graph.initializers.clone();
-        for tensor in &mut initializers {
-            tensor.name = tensor.name.map(|name| self.bound(name));
-        }
-        let copy = Graph {
-            name: graph.name,
-            initializers,
-            inputs: rename(self, &graph.inputs),
-            outputs: rename(self, &graph.outputs),
-            nodes: target.nodes,
-            value_info: target.value_info,
-            rest: graph.rest.clone(),
-        };
-        self.leave(scope);
-        Ok(copy)
     }
 }
 

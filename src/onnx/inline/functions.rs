@@ -43,6 +43,16 @@ impl Key {
     }
 }
 
+/// The functions that have a name.
+#[derive(Clone, Copy, Debug, Default)]
+enum Named {
+    #[default]
+    None,
+    /// One, with its domain and overload as they are spelled.
+    One(usize, Option<Name>, Option<Name>),
+    Several,
+}
+
 /// The functions of a model by what calls them.
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Functions {
@@ -52,8 +62,8 @@ pub(in crate::onnx) struct Functions {
     pub(in crate::onnx) keys: Vec<Key>,
     /// Whether calls of a function are expanded.
     pub(in crate::onnx) expanded: Vec<bool>,
-    /// Whether a function has this name, by the number of the name: most nodes are no calls.
-    named: Vec<bool>,
+    /// The functions of each name, by its number: most nodes are no calls.
+    named: Vec<Named>,
     /// What a call of each function becomes.
     sizes: Vec<Size>,
 }
@@ -67,13 +77,16 @@ impl Functions {
         functions: &[Function],
         options: &Options,
     ) -> Result<Self, Vec<Found>> {
-        let mut table = Functions { named: vec![false; names.texts.len()], ..Functions::default() };
+        let mut table = Functions { named: vec![Named::None; names.texts.len()], ..Functions::default() };
         let mut found = Vec::new();
         for (i, function) in functions.iter().enumerate() {
             let key = Key::of_function(names, function);
             table.keys.push(key);
             if let Some(named) = key.name.and_then(|name| table.named.get_mut(name.index())) {
-                *named = true;
+                *named = match named {
+                    Named::None => Named::One(i, function.domain, function.overload),
+                    Named::One(..) | Named::Several => Named::Several,
+                };
             }
             table.any_overload.insert(Key { overload: None, ..key }, i);
             table.expanded.push(is_expanded(&key.describe(names), names, key, options));
@@ -100,9 +113,13 @@ impl Functions {
     ///
     /// There are functions of that name, but not the overload.
     pub(in crate::onnx) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
-        let is_named = |name: Name| self.named.get(name.index()).is_some_and(|named| *named);
-        if !node.op_type.is_some_and(is_named) {
-            return Ok(None);
+        match node.op_type.and_then(|name| self.named.get(name.index())) {
+            None | Some(Named::None) => return Ok(None),
+            Some(Named::One(function, domain, overload)) if (*domain, *overload) == (node.domain, node.overload) => {
+                return Ok(Some(*function));
+            }
+            // Domains and overloads have several spellings.
+            Some(Named::One(..) | Named::Several) => {}
         }
         let key = Key::of_node(names, node);
         match self.by_key.get(&key) {

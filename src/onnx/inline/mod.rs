@@ -3,6 +3,7 @@
 //! The names of a copy are paths: what the call makes, then the name in the function (`y_t` for `t` in
 //! the call that makes `y`), as in flat graphs of NNEF. Names of the graph stay as they are.
 
+mod attributes;
 mod call_graph;
 mod control;
 mod copy;

@@ -87,10 +87,21 @@ fn what_cannot_be_expanded_is_refused() {
         refused("y = l.f (x)", "fn f (a) => (b) { b = l.g (a) } fn g (a) => (b) { b = l.f (a) }"),
         [Code::OnnxRecursion]
     );
-    let other = f.replace("fn ", "<domain: \"l\", opset_import: [\"\" : 13]>\n");
-    let text = format!("{HEAD}g (float[2] x) => (float[2] y) {{ y = l.f (x) }}\n{other}");
-    let found = flatten(&text, &Options::default()).unwrap_err();
-    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::OnnxOpset]);
+}
+
+/// Operators that an operator set changed between two versions are no longer what the function means by them.
+#[test]
+fn operators_of_other_versions_are_taken_if_they_are_the_same() {
+    let text = |version: u32, operator: &str| {
+        let function =
+            format!("<domain: \"l\", opset_import: [\"\" : {version}]> f (a) => (b) {{ b = {operator} (a) }}");
+        format!("{HEAD}g (float[2] x) => (float[2] y) {{ y = l.f (x) }}\n{function}")
+    };
+    assert!(flatten(&text(13, "Neg"), &Options::default()).is_ok());
+    for (version, operator) in [(12, "Neg"), (18, "ReduceSumSquare"), (13, "NoSuchOperator")] {
+        let found = flatten(&text(version, operator), &Options::default()).unwrap_err();
+        assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::OnnxOpset], "{operator}");
+    }
 }
 
 #[test]

@@ -20,6 +20,9 @@ const VALUE: usize = 2000;
 /// The longest excerpt of a line of source, in characters, and how many of these are before the place.
 const EXCERPT: (usize, usize) = (240, 60);
 
+/// The largest memory that is drawn, in places, and the most places in a line.
+const MEMORY: (u64, usize) = (256, 16);
+
 /// Writes the data as one JSON object.
 pub(crate) fn write(
     scene: &Scene,
@@ -133,7 +136,44 @@ impl Data<'_> {
             let (graph, id) = (data.graph, TensorId(i as u32));
             let dtype = graph.tensors[i].dtype.map_or("", |dtype| dtype.text());
             data.strings(&[&graph.tensor_name(id), dtype, &label::shape(graph, id)]);
+            if let Some(layout) = graph.layout(id) {
+                data.text.pop();
+                data.text.push(',');
+                data.layout(id, &layout.to_string());
+                data.text.push(']');
+            }
         })
+    }
+
+    /// The layout that a tensor was given, what it takes, and the walk through a small memory.
+    fn layout(&mut self, id: TensorId, layout: &str) {
+        self.text.push('{');
+        self.key("layout");
+        self.string(layout);
+        let array = self.graph.array_shape(id);
+        let sizes = array.as_ref().and_then(|array| array.element_bytes().ok().zip(array.allocated_bytes().ok()));
+        if let Some((elements, memory)) = sizes {
+            for (key, size) in [("elements", elements), ("bytes", memory)] {
+                self.key(key);
+                self.text.push_str(&size.to_string());
+            }
+        }
+        let memory = array.and_then(|array| Some((array.memory().ok()?, array.sizes().ok()?)));
+        if let Some((memory, sizes)) = memory.filter(|(memory, _)| (1..=MEMORY.0).contains(&memory.places())) {
+            let (line, row) = memory.lines(MEMORY.1);
+            self.key("dims");
+            self.list(sizes, |data, size| data.text.push_str(&size.to_string()));
+            for (key, count) in [("line", line), ("row", row)] {
+                self.key(key);
+                self.int(count as i64);
+            }
+            self.key("walk");
+            self.list(memory.walk().unwrap_or_default(), |data, element| match element {
+                Some(element) => data.text.push_str(&element.to_string()),
+                None => data.text.push_str("null"),
+            });
+        }
+        self.text.push('}');
     }
 
     fn calls(&mut self, out: &mut dyn Write) -> io::Result<()> {

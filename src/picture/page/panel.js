@@ -35,13 +35,43 @@ class Panel {
 
   /* A tensor, as a link to where it is made. */
   tensor(id) {
-    const [name, dtype, shape] = this.data.tensors[id];
+    const [name, dtype, shape, layout] = this.data.tensors[id];
     const line = element('span', undefined, 'tensor');
     const maker = this.index.maker.get(id);
     line.append(maker === undefined ? element('span', name) : button(name, () => this.actions.select(maker), 'link'));
     const kind = [dtype, shape].filter(Boolean).join(' ');
     if (kind) line.append(element('small', kind));
+    if (layout) line.append(this.layout(layout));
     return line;
+  }
+
+  /* The layout of a tensor, with a picture of a small memory: the places in their order, elements by their
+     row-major numbers, darker the higher these are; padding is empty. */
+  layout({ layout, elements, bytes, dims, line, row, walk }) {
+    const made = element('span', undefined, 'layout');
+    const waste = bytes > elements ? `, ${bytes - elements} B of it padding` : '';
+    made.append(element('small', bytes === undefined ? layout : `${layout} ${bytes} B${waste}`));
+    if (!walk) return made;
+    const count = dims.reduce((all, size) => all * size, 1);
+    const table = element('table', undefined, 'memory');
+    for (let start = 0; start < walk.length; start += line) {
+      const cells = element('tr');
+      walk.slice(start, start + line).forEach((number, i) => {
+        const cell = element('td', number === null ? '' : String(number), number === null ? 'padding' : '');
+        if (i && (start + i) % row === 0) cell.classList.add('first');
+        let [rest, index] = [number, []];
+        for (const size of dims.slice().reverse()) {
+          index.unshift(rest % size);
+          rest = Math.floor(rest / size);
+        }
+        cell.title = `place ${start + i}: ${number === null ? 'padding' : `element (${index.join(', ')})`}`;
+        if (number !== null) cell.style.setProperty('--part', `${Math.round(60 * (number + 1) / count)}%`);
+        cells.append(cell);
+      });
+      table.append(cells);
+    }
+    made.append(table);
+    return made;
   }
 
   place([file, line, column]) {

@@ -204,3 +204,28 @@ pub(super) fn expand(line: &mut Line) -> Option<Vec<TensorId>> {
     let repeats = repeats.collect::<Option<Vec<i64>>>()?;
     one(line, "tile", x, integers(repeats))
 }
+
+/// The operand several times along each axis.
+pub(super) fn repeat(line: &mut Line) -> Option<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let mut times = ["sizes", "repeats", "dims"].iter().find_map(|key| line.setting(key)?.integers())?;
+    let rank = line.rank(x)? as usize;
+    if let Some(more) = times.len().checked_sub(rank) {
+        let x = line.with_axes(x, (0..more as i64).collect())?;
+        return one(line, "tile", x, integers(times));
+    }
+    times.splice(0..0, std::iter::repeat_n(1, rank - times.len()));
+    one(line, "tile", x, integers(times))
+}
+
+/// The first half of an axis, times the sigmoid of the second one.
+pub(super) fn gated(line: &mut Line) -> Option<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let extents = line.extents(x)?;
+    let axis = line.axis(line.integer("dim").unwrap_or(-1), extents.len() as i64)?;
+    let half = extents[axis as usize] / 2;
+    (extents[axis as usize] == 2 * half && half > 0).then_some(())?;
+    let parts = line.add_array("split", vec![Value::Tensor(x), Value::Int(axis), integers([half, half])], 2)?;
+    let gate = line.add("sigmoid", vec![Value::Tensor(parts[1])])?;
+    Some(vec![line.add("mul", vec![Value::Tensor(parts[0]), Value::Tensor(gate)])?])
+}

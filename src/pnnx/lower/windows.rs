@@ -1,10 +1,11 @@
-//! Operators with windows, and normalizations.
+//! Operators with windows.
 
 use super::{Line, integers};
 use crate::graph::{TensorId, Value};
+use crate::pnnx::model::Setting;
 
 /// A parameter with a number for each axis, or one for all of them.
-fn per_axis(line: &Line, key: &str, count: usize, default: i64) -> Option<Vec<i64>> {
+pub(super) fn per_axis(line: &Line, key: &str, count: usize, default: i64) -> Option<Vec<i64>> {
     match line.setting(key) {
         None => Some(vec![default; count]),
         Some(setting) => match setting.integers()?.as_slice() {
@@ -16,7 +17,8 @@ fn per_axis(line: &Line, key: &str, count: usize, default: i64) -> Option<Vec<i6
     }
 }
 
-fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
+/// Pairs of integers as an attribute.
+pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
     Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
 }
 
@@ -26,6 +28,23 @@ struct Window {
     stride: Vec<i64>,
     dilation: Vec<i64>,
     padding: Vec<(i64, i64)>,
+}
+
+impl Window {
+    /// Lengthens the padding behind, so that a last window that begins within the extents is not left out.
+    fn round_up(&mut self, extents: &[i64]) {
+        for (i, extent) in extents.iter().enumerate() {
+            let (before, after) = self.padding[i];
+            let reach = self.dilation[i] * (self.size[i] - 1) + 1;
+            let room = extent + before + after - reach;
+            let rest = room.rem_euclid(self.stride[i].max(1));
+            let begins = room - rest + self.stride[i];
+            // A window that begins behind the items, in the padding, is left out.
+            if room >= 0 && rest != 0 && begins < extent + before {
+                self.padding[i].1 += self.stride[i] - rest;
+            }
+        }
+    }
 }
 
 fn window(line: &Line, size: Vec<i64>, stride: Option<Vec<i64>>) -> Option<Window> {
@@ -51,7 +70,7 @@ fn window(line: &Line, size: Vec<i64>, stride: Option<Vec<i64>>) -> Option<Windo
 
 /// The bias of a convolution, with an axis for the batch; 0 without one.
 fn bias(line: &mut Line) -> Option<Value> {
-    match line.stored("bias") {
+    match line.weights("bias") {
         Some(bias) => line.with_axes(bias, vec![0]).map(Value::Tensor),
         None => Some(Value::Scalar(0.0)),
     }
@@ -71,7 +90,7 @@ fn border(line: &Line) -> Option<Value> {
 }
 
 pub(super) fn conv(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.stored("weight")?);
+    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
     let extents = line.extents(weight)?;
     (line.rank(x)? as usize == extents.len()).then_some(())?;
     let window = window(line, extents.get(2..)?.to_vec(), None)?;
@@ -91,7 +110,7 @@ pub(super) fn conv(line: &mut Line) -> Option<Vec<TensorId>> {
 }
 
 pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.stored("weight")?);
+    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
     let (extents, input) = (line.extents(weight)?, line.extents(x)?);
     (input.len() == extents.len()).then_some(())?;
     let window = window(line, extents.get(2..)?.to_vec(), None)?;
@@ -120,20 +139,38 @@ pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("deconv", arguments)?])
 }
 
+/// How many axes an operator has windows along: the kind ends in `1d`, `2d` or `3d`.
+fn spatial(line: &Line) -> Option<usize> {
+    line.operator.kind.strip_suffix('d')?.chars().next_back()?.to_digit(10).map(|digit| digit as usize)
+}
+
 /// A pooling of the last axes.
 fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let spatial = if line.operator.kind.ends_with("1d") { 1 } else { 2 };
-    let outer = (line.rank(x)? as usize).checked_sub(spatial)?;
+    let spatial = spatial(line)?;
+    let extents = line.extents(x)?;
+    let outer = extents.len().checked_sub(spatial)?;
     let size = per_axis(line, "kernel_size", spatial, 1)?;
     let stride = match line.setting("stride").and_then(|stride| stride.integers()) {
         Some(stride) if !stride.is_empty() => per_axis(line, "stride", spatial, 1)?,
         _ => size.clone(),
     };
-    if line.flag("ceil_mode") || line.flag("return_indices") {
+    if line.flag("return_indices") {
         return None;
     }
-    let window = window(line, size, Some(stride))?;
+    let mut window = window(line, size, Some(stride))?;
+    if line.flag("ceil_mode") {
+        // Padding that only rounding up asks for is no part of a mean.
+        (border == "ignore" || window.padding.iter().all(|padding| *padding == (0, 0))).then_some(())?;
+        window.round_up(extents.get(outer..)?);
+    }
+    let border = if line.flag("ceil_mode") { "ignore" } else { border };
+    pooled(line, nnef, x, border, window).map(|y| vec![y])
+}
+
+/// A pooling of the last axes by a window.
+fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, window: Window) -> Option<TensorId> {
+    let outer = (line.rank(x)? as usize).checked_sub(window.size.len())?;
     let with_outer = |of: Vec<i64>| integers(std::iter::repeat_n(1, outer).chain(of));
     let padding = std::iter::repeat_n((0, 0), outer).chain(window.padding);
     let arguments = vec![
@@ -144,7 +181,7 @@ fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorI
         with_outer(window.stride),
         with_outer(window.dilation),
     ];
-    Some(vec![line.add(nnef, arguments)?])
+    line.add(nnef, arguments)
 }
 
 pub(super) fn max_pool(line: &mut Line) -> Option<Vec<TensorId>> {
@@ -158,49 +195,30 @@ pub(super) fn avg_pool(line: &mut Line) -> Option<Vec<TensorId>> {
     if own { None } else { pool(line, "avg_pool", if counts { "constant" } else { "ignore" }) }
 }
 
-/// The mean of the last two axes: the only adaptive pooling whose windows do not depend on the extents.
-pub(super) fn global_pool(line: &mut Line) -> Option<Vec<TensorId>> {
+/// An adaptive pooling: of all items, or by windows of one size where the extents are multiples of those of the
+/// result. Otherwise the windows differ, which NNEF has nothing for.
+pub(super) fn adaptive(line: &mut Line, [all, windows]: [&'static str; 2]) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let rank = line.rank(x)?;
-    let size = line.setting("output_size")?.integers()?;
-    (size.iter().all(|size| *size == 1) && rank >= 2).then_some(())?;
-    Some(vec![line.add("mean_reduce", vec![Value::Tensor(x), integers([rank - 2, rank - 1])])?])
-}
-
-pub(super) fn batch_norm(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let epsilon = line.number("eps")?;
-    let mut arguments = vec![Value::Tensor(x)];
-    for (key, default) in [("running_mean", None), ("running_var", None), ("bias", Some(0.0)), ("weight", Some(1.0))] {
-        arguments.push(match (line.stored(key), default) {
-            (Some(tensor), _) => Value::Tensor(line.with_axes(tensor, vec![0])?),
-            (None, Some(default)) => Value::Scalar(default),
-            (None, None) => return None,
-        });
+    let (extents, spatial) = (line.extents(x)?, spatial(line)?);
+    let outer = extents.len().checked_sub(spatial)?;
+    let inner = &extents[outer..];
+    if line.flag("return_indices") {
+        return None;
     }
-    arguments.push(Value::Scalar(epsilon));
-    Some(vec![line.add("batch_normalization", arguments)?])
-}
-
-/// Mean 0 and variance 1 along the last axes, then scaled and moved.
-pub(super) fn layer_norm(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let (rank, count) = (line.rank(x)?, line.setting("normalized_shape")?.integers()?.len() as i64);
-    let epsilon = line.number("eps")?;
-    let axes = || integers(rank - count..rank);
-    let (scale, offset) = (line.stored("weight"), line.stored("bias"));
-    let mean = line.add("mean_reduce", vec![Value::Tensor(x), axes()])?;
-    let less = line.add("sub", vec![Value::Tensor(x), Value::Tensor(mean)])?;
-    let squares = line.add("sqr", vec![Value::Tensor(less)])?;
-    let variance = line.add("mean_reduce", vec![Value::Tensor(squares), axes()])?;
-    let variance = line.add("add", vec![Value::Tensor(variance), Value::Scalar(epsilon)])?;
-    let factor = line.add("rsqrt", vec![Value::Tensor(variance)])?;
-    let mut y = line.add("mul", vec![Value::Tensor(less), Value::Tensor(factor)])?;
-    for (tensor, nnef) in [(scale, "mul"), (offset, "add")] {
-        if let Some(tensor) = tensor {
-            let tensor = line.with_axes(tensor, (0..rank - count).collect())?;
-            y = line.add(nnef, vec![Value::Tensor(y), Value::Tensor(tensor)])?;
-        }
+    let items = match line.setting("output_size")? {
+        Setting::List(items) => items,
+        one => vec![one; spatial],
+    };
+    // An extent that is `None` stays.
+    let wanted: Vec<i64> = items.iter().zip(inner).map(|(item, extent)| item.integer().unwrap_or(*extent)).collect();
+    if wanted.iter().all(|extent| *extent == 1) {
+        let axes = outer as i64..extents.len() as i64;
+        return Some(vec![line.add(all, vec![Value::Tensor(x), integers(axes)])?]);
     }
-    Some(vec![y])
+    let fits = wanted.len() == spatial && wanted.iter().zip(inner).all(|(to, from)| *to > 0 && from % to == 0);
+    fits.then_some(())?;
+    let size: Vec<i64> = inner.iter().zip(&wanted).map(|(from, to)| from / to).collect();
+    let (stride, count) = (size.clone(), spatial);
+    let window = Window { size, stride, dilation: vec![1; count], padding: vec![(0, 0); count] };
+    pooled(line, windows, x, "constant", window).map(|y| vec![y])
 }

@@ -3,9 +3,9 @@
 use chumsky::Parser as _;
 use chumsky::error::{Rich, RichPattern, RichReason};
 
-use super::grammar::{self, Attribute, Group, Raw, RawArray, RawDimension, RawLayout, Word};
+use super::grammar::{self, Attribute, Group, Raw, RawArray, RawDimension, RawLayout, Rule, Word};
 use super::layout::{permutation, tile_is_usable};
-use super::{ArrayShape, Dimension, ElementType, Layout, Shape};
+use super::{ArrayShape, Dimension, ElementType, Layout, MAX_MEMORY_SPACE, Shape};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::{FileId, Location, Span};
 
@@ -18,10 +18,20 @@ const MAX_ARRAY: usize = 4096;
 /// Reads a shape.
 pub(super) fn read(text: &str, file: FileId) -> Result<Shape, Diagnostics> {
     let mut checker = Checker { file, found: Diagnostics::default() };
-    let raw = checker.parse(text);
+    let raw = checker.parse(text, grammar::shape());
     let shape = raw.and_then(|raw| checker.shape(&raw));
     match shape {
         Some(shape) if !checker.found.has_errors() => Ok(shape),
+        _ => Err(checker.found),
+    }
+}
+
+/// Reads a layout by itself: it tells its rank.
+pub(super) fn read_layout(text: &str, start: usize, file: FileId) -> Result<Layout, Diagnostics> {
+    let mut checker = Checker { file, found: Diagnostics::default() };
+    let raw = checker.parse(text, grammar::whole_layout(start));
+    match raw.and_then(|raw| checker.layout(&raw, raw.order.len())) {
+        Some(layout) if !checker.found.has_errors() => Ok(layout),
         _ => Err(checker.found),
     }
 }
@@ -76,7 +86,7 @@ impl Checker {
         None
     }
 
-    fn parse<'t>(&mut self, text: &'t str) -> Option<Raw<'t>> {
+    fn parse<'t, O>(&mut self, text: &'t str, rule: impl Rule<'t, O>) -> Option<O> {
         let mut depth = 0usize;
         for (at, byte) in text.bytes().enumerate() {
             depth = match byte {
@@ -90,7 +100,7 @@ impl Checker {
                 return self.refuse(Code::ShapeSyntax, at, message);
             }
         }
-        match grammar::shape().parse(text).into_result() {
+        match rule.parse(text).into_result() {
             Ok(raw) => Some(raw),
             Err(errors) => {
                 let error = errors.first()?;
@@ -115,7 +125,7 @@ impl Checker {
             }
             Raw::Array(raw) => self.array(raw).map(Shape::Array),
             Raw::Tuple(items) => {
-                let items: Vec<Option<Shape>> = items.iter().map(|item| self.shape(item)).collect();
+                let items: Vec<Option<Shape>> = items.iter().map(|item| self.part(item)).collect();
                 items.into_iter().collect::<Option<Vec<Shape>>>().map(Shape::Tuple)
             }
             Raw::Buffer(of, at) => match self.shape(of)? {
@@ -125,6 +135,23 @@ impl Checker {
                 }
             },
         }
+    }
+
+    /// A part of a tuple, which has a size: one that is not known counts as 1, as in XLA.
+    fn part(&mut self, raw: &Raw) -> Option<Shape> {
+        let shape = self.shape(raw)?;
+        let array = match &shape {
+            Shape::Array(array) => Some(array),
+            Shape::Buffer(of) => of.array(),
+            _ => None,
+        };
+        if let Some(array) = array
+            && !array.fits()
+        {
+            let at = raw.at().unwrap_or_default();
+            return self.refuse(Code::ShapeNumber, at, "the bytes of an array in a tuple do not fit into 63 bits");
+        }
+        Some(shape)
     }
 
     fn array(&mut self, raw: &RawArray) -> Option<ArrayShape> {
@@ -246,10 +273,7 @@ const ATTRIBUTES: &[(&str, &str, Reading)] = &[
         layout.element_bits = checker.only_number(attribute)?;
         Some(())
     }),
-    ("S", "memory", |checker, attribute, layout| {
-        layout.memory_space = checker.only_number(attribute)?;
-        Some(())
-    }),
+    ("S", "memory", memory_space),
     ("SC", "divided dimensions", splits),
     ("P", "physical shape", |checker, attribute, _| {
         checker.refuse(Code::ShapeAttribute, attribute.name.1, "sparse arrays, which `P` describes, are not supported")
@@ -288,6 +312,15 @@ fn tiles(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> O
             return checker.refuse(Code::ShapeTile, group.at, message);
         }
         layout.tiles.push(tile);
+    }
+    Some(())
+}
+
+fn memory_space(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+    layout.memory_space = checker.only_number(attribute)?;
+    if layout.memory_space > MAX_MEMORY_SPACE {
+        let message = format!("the numbers of memories end at {MAX_MEMORY_SPACE}");
+        return checker.refuse(Code::ShapeAttribute, attribute.name.1, message);
     }
     Some(())
 }

@@ -4,6 +4,7 @@
 //! This form exists for all layouts in which tiles divide what they combine. Layouts whose forms are
 //! equal are equal in memory, however large the arrays are.
 
+use super::indexer::Steps;
 use super::memory::Memory;
 
 /// A digit of the place.
@@ -77,41 +78,24 @@ impl Digits {
         self.digits.iter().filter(|digit| digit.limit.is_some_and(|(other, _)| other == limit)).count()
     }
 
-    /// The loops over the elements in their order, if the form is plain.
-    pub(super) fn by_element(mut self) -> Loops {
+    /// The loops over the elements in their order, the outer one first, if the form is plain.
+    pub(super) fn by_element(mut self) -> Vec<Steps> {
         for digit in &mut self.digits {
             if let Some((limit, weight)) = digit.limit {
                 digit.size = digit.size.min(self.limits[limit].div_ceil(weight));
             }
         }
         self.digits.sort_by_key(|digit| std::cmp::Reverse(digit.step));
-        let mut loops: Vec<(u64, u64)> = Vec::new();
+        let mut loops: Vec<Steps> = Vec::new();
         for digit in self.digits.iter().filter(|digit| digit.size != 1) {
             match loops.last_mut() {
-                Some(outer) if outer.1 == u64::checked_mul(digit.size, digit.distance).unwrap_or(0) => {
-                    *outer = (outer.0 * digit.size, digit.distance);
+                Some(Steps::Even(count, distance)) if Some(*distance) == digit.size.checked_mul(digit.distance) => {
+                    (*count, *distance) = (*count * digit.size, digit.distance);
                 }
-                _ => loops.push((digit.size, digit.distance)),
+                _ => loops.push(Steps::Even(digit.size, digit.distance)),
             }
         }
-        Loops(loops)
-    }
-}
-
-/// Nested loops, the outer one first: how often, and by how many places.
-pub(super) struct Loops(Vec<(u64, u64)>);
-
-impl Loops {
-    /// Calls a function with each place.
-    pub(super) fn each(&self, f: &mut impl FnMut(u64)) {
-        fn run(loops: &[(u64, u64)], from: u64, f: &mut impl FnMut(u64)) {
-            match loops {
-                [] => f(from),
-                [(count, distance)] => (0..*count).for_each(|i| f(from + i * distance)),
-                [(count, distance), inner @ ..] => (0..*count).for_each(|i| run(inner, from + i * distance, f)),
-            }
-        }
-        run(&self.0, 0, f);
+        loops
     }
 }
 

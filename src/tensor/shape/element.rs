@@ -96,6 +96,11 @@ impl ElementType {
         u64::from(self.bits().next_multiple_of(8))
     }
 
+    /// Whether it is a floating-point type.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self.row().2, Float(..))
+    }
+
     /// Whether it is an unsigned integer type.
     pub(super) fn is_unsigned(self) -> bool {
         self.row().2 == Unsigned

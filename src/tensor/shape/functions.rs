@@ -9,12 +9,24 @@ use crate::tensor::TensorError;
 pub enum Ignoring {
     /// The type of the elements.
     Element,
+    /// Which of the floating-point types it is.
+    Precision,
+    /// The sizes of the dimensions: only their number counts.
+    Sizes,
     /// Whether sizes are dynamic.
     Dynamic,
+    /// Whether an array is in a buffer.
+    Buffers,
     /// The whole layout.
     Layout,
     /// Tiles, padding, packing and alignment: only the order of the dimensions counts, and the memory.
     Tiles,
+    /// The bits that elements are packed into.
+    ElementBits,
+    /// The alignment of the tail.
+    TailAlignment,
+    /// Where dimensions are divided between memories.
+    Splits,
     /// The memory that arrays are in.
     MemorySpace,
 }
@@ -38,6 +50,8 @@ impl Shape {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b, ignoring))
             }
             (Shape::Buffer(a), Shape::Buffer(b)) => a.equals(b, ignoring),
+            (Shape::Buffer(a), b) if ignoring.contains(&Ignoring::Buffers) => a.equals(b, ignoring),
+            (a, Shape::Buffer(b)) if ignoring.contains(&Ignoring::Buffers) => a.equals(b, ignoring),
             _ => self == other,
         }
     }
@@ -64,6 +78,28 @@ impl Shape {
         })
     }
 
+    /// The bytes of what is stored in one place: of an array its elements, of a tuple a pointer to
+    /// each part, of an opaque value a pointer, of a token nothing.
+    ///
+    /// ```
+    /// let shape: nnef_flatten::tensor::Shape = "(f32[2], (s32[], token[]))".parse()?;
+    /// assert_eq!(shape.element_bytes(8)?, 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An array has no size.
+    pub fn element_bytes(&self, pointer: u64) -> Result<u64, TensorError> {
+        match self {
+            Shape::Array(array) => array.element_bytes(),
+            Shape::Tuple(items) => Ok(pointer.saturating_mul(items.len() as u64)),
+            Shape::Buffer(of) => of.element_bytes(pointer),
+            Shape::Opaque => Ok(pointer),
+            Shape::Token => Ok(0),
+        }
+    }
+
     /// Calls a function with all parts of nested tuples and their paths, outer ones first.
     pub fn each_subshape(&self, f: &mut dyn FnMut(&[usize], &Shape)) {
         fn visit(shape: &Shape, path: &mut Vec<usize>, f: &mut dyn FnMut(&[usize], &Shape)) {
@@ -84,24 +120,11 @@ impl ArrayShape {
         let ignores = |what| ignoring.contains(&what);
         let size = |dimension: &Dimension| if ignores(Ignoring::Dynamic) { dimension.size() } else { None };
         let same = |(a, b): (&Dimension, &Dimension)| a == b || size(a).is_some() && size(a) == size(b);
-        let layout = |shape: &ArrayShape| {
-            let mut layout = shape.layout.clone();
-            if ignores(Ignoring::MemorySpace) {
-                layout.memory_space = 0;
-            }
-            match ignores(Ignoring::Tiles) {
-                true => Layout {
-                    minor_to_major: layout.minor_to_major,
-                    memory_space: layout.memory_space,
-                    ..Layout::default()
-                },
-                false => layout,
-            }
-        };
-        (ignores(Ignoring::Element) || self.element == other.element)
+        let floats = || self.element.is_float() && other.element.is_float();
+        (ignores(Ignoring::Element) || self.element == other.element || ignores(Ignoring::Precision) && floats())
             && self.rank() == other.rank()
-            && self.dims.iter().zip(&other.dims).all(same)
-            && (ignores(Ignoring::Layout) || layout(self) == layout(other))
+            && (ignores(Ignoring::Sizes) || self.dims.iter().zip(&other.dims).all(same))
+            && (ignores(Ignoring::Layout) || self.layout.without(ignoring) == other.layout.without(ignoring))
     }
 
     /// The number of a dimension; negative numbers count from the last one.
@@ -131,6 +154,30 @@ impl ArrayShape {
     /// There is no such dimension.
     pub fn dimension(&self, number: i64) -> Result<Dimension, TensorError> {
         self.dimension_number(number).map(|at| self.dims[at])
+    }
+
+    /// The size of the largest part of a dimension that is divided between memories; the whole size
+    /// of one that is not. None where the size is not known.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Shape;
+    ///
+    /// let shape: Shape = "f32[10,4]{1,0:SC(0:3,5)}".parse()?;
+    /// assert_eq!(shape.array().unwrap().largest_part(0)?, Some(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is no such dimension.
+    pub fn largest_part(&self, number: i64) -> Result<Option<u64>, TensorError> {
+        let at = self.dimension_number(number)?;
+        let Some(size) = self.dims[at].size() else { return Ok(None) };
+        let split = self.layout.splits.iter().find(|(dimension, _)| *dimension == at as u64);
+        let ends = split.into_iter().flat_map(|(_, indices)| indices).copied().chain([size]);
+        let mut start = 0;
+        let parts = ends.map(|end| end.saturating_sub(std::mem::replace(&mut start, end)));
+        Ok(parts.max())
     }
 
     /// Whether some dimension has size 1.

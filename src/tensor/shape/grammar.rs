@@ -27,6 +27,17 @@ pub(super) enum Raw<'t> {
     Buffer(Box<Raw<'t>>, Span),
 }
 
+impl Raw<'_> {
+    /// The place of an array or a buffer.
+    pub(super) fn at(&self) -> Option<Span> {
+        match self {
+            Raw::Array(array) => Some(array.at),
+            Raw::Buffer(_, at) => Some(*at),
+            Raw::Tuple(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct RawArray<'t> {
     pub(super) element: Word<'t>,
@@ -77,8 +88,9 @@ fn span(span: SimpleSpan) -> Span {
 /// Blanks and comments.
 fn blank<'t>() -> impl Rule<'t, ()> {
     let comment = just("/*").then(any().and_is(just("*/").not()).repeated()).then(just("*/")).ignored();
+    let line = just("//").then(none_of("\r\n").repeated()).ignored();
     let space = one_of(" \t\r\n").ignored();
-    choice((space, comment)).repeated().labelled("a blank")
+    choice((space, comment, line)).repeated().labelled("a blank")
 }
 
 fn token<'t>(text: &'static str) -> impl Rule<'t, ()> {
@@ -135,6 +147,11 @@ fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawArray<'t>> {
     let dims = list(dimension).delimited_by(token("["), token("]"));
     let whole = word("an element type").then(dims).then(layout(shape).or_not());
     whole.map_with(|((element, dims), layout), extra| RawArray { element, dims, layout, at: span(extra.span()) })
+}
+
+/// A layout that begins after some characters, with blanks before and after it.
+pub(super) fn whole_layout<'t>(start: usize) -> impl Rule<'t, RawLayout<'t>> {
+    any().repeated().exactly(start).ignore_then(blank()).ignore_then(layout(shape()))
 }
 
 /// A shape, with blanks before and after it.

@@ -1,6 +1,6 @@
 //! Layouts: how an array is placed in memory.
 
-use super::ElementType;
+use super::{ElementType, Ignoring};
 use crate::tensor::TensorError;
 
 /// The layout of an [`ArrayShape`](super::ArrayShape) in memory.
@@ -19,6 +19,8 @@ use crate::tensor::TensorError;
 /// assert_eq!(shape.linear_index(&[2, 3])?, 17);
 /// # Ok::<(), nnef_flatten::tensor::TensorError>(())
 /// ```
+///
+/// A layout is also read from the text that shapes have between braces: `"{1,0:T(2,2)}".parse()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// The dimensions, the minor one first.
@@ -156,6 +158,35 @@ impl Layout {
     /// The dimensions, the major one first.
     pub fn major_to_minor(&self) -> Vec<usize> {
         self.minor_to_major.iter().rev().copied().collect()
+    }
+
+    /// The dimension at a position from the minor one, which is 0.
+    pub fn minor(&self, position: usize) -> Option<usize> {
+        self.minor_to_major.get(position).copied()
+    }
+
+    /// The dimension at a position from the major one, which is 0.
+    pub fn major(&self, position: usize) -> Option<usize> {
+        self.minor_to_major.iter().rev().nth(position).copied()
+    }
+
+    /// The same with defaults for what a comparison leaves out.
+    pub(super) fn without(&self, ignoring: &[Ignoring]) -> Layout {
+        let mut layout = self.clone();
+        for what in ignoring {
+            match what {
+                Ignoring::MemorySpace => layout.memory_space = 0,
+                Ignoring::ElementBits => layout.element_bits = 0,
+                Ignoring::TailAlignment => layout.tail_alignment = 0,
+                Ignoring::Splits => layout.splits.clear(),
+                Ignoring::Tiles => {
+                    let (minor_to_major, memory_space) = (layout.minor_to_major, layout.memory_space);
+                    layout = Layout { minor_to_major, memory_space, ..Layout::default() };
+                }
+                _ => {}
+            }
+        }
+        layout
     }
 
     /// The tiles, in the order of their application; none stands for `*`.

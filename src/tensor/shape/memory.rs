@@ -1,6 +1,7 @@
 //! Where the elements of an array are in memory.
 
 use super::digits::Digits;
+use super::indexer::{each, separate};
 use super::{ArrayShape, limited, product};
 use crate::tensor::TensorError;
 
@@ -146,6 +147,18 @@ impl Memory {
         &self.tilings
     }
 
+    /// The distance of neighbours along each dimension, in elements; none where there are tiles.
+    /// Those of arrays without elements mean nothing.
+    pub(super) fn strides(&self) -> Option<Vec<u64>> {
+        let mut strides = vec![0; self.sizes.len()];
+        let mut stride = 1u64;
+        for (&dimension, &padded) in self.order.iter().zip(&self.padded).rev() {
+            strides[dimension] = stride;
+            stride = stride.saturating_mul(padded);
+        }
+        self.tilings.is_empty().then_some(strides)
+    }
+
     /// How many elements are allocated.
     pub(crate) fn places(&self) -> u64 {
         self.places
@@ -201,13 +214,32 @@ impl Memory {
         Ok(walk)
     }
 
+    /// How a drawing divides the memory: the places of a line of at most `fitting` ones, and those of
+    /// a row of the innermost physical dimension. The inner dimensions that fit stand in a line, the
+    /// outer one never does; a row that is too long is divided anywhere.
+    pub(crate) fn lines(&self, fitting: usize) -> (usize, usize) {
+        let sizes: Vec<usize> = self.physical.iter().map(|size| *size as usize).skip_while(|size| *size == 1).collect();
+        let row = sizes.last().copied().unwrap_or(1).max(1);
+        let mut line = row;
+        for size in sizes.iter().skip(1).rev().skip(1) {
+            match line.saturating_mul(*size) {
+                longer if longer <= fitting => line = longer.max(1),
+                _ => break,
+            }
+        }
+        (line.min(fitting).max(1), row)
+    }
+
     /// Calls a function with the place of each element, in row-major order.
     pub(super) fn each_place(&self, mut f: impl FnMut(u64)) {
-        if let Some(digits) = Digits::new(self, None).filter(Digits::is_plain) {
-            return digits.by_element().each(&mut f);
-        }
         if self.sizes.contains(&0) {
             return;
+        }
+        if let Some(digits) = Digits::new(self, None).filter(Digits::is_plain) {
+            return each(&digits.by_element(), 0, &mut f);
+        }
+        if let Some(steps) = separate(self) {
+            return each(&steps, 0, &mut f);
         }
         let mut index = vec![0; self.sizes.len()];
         loop {

@@ -10,10 +10,12 @@
 
 mod bitcast;
 mod check;
+mod decompose;
 mod digits;
 mod element;
 mod functions;
 mod grammar;
+mod indexer;
 mod layout;
 mod memory;
 mod print;
@@ -22,7 +24,7 @@ use std::str::FromStr;
 
 use super::TensorError;
 use crate::diagnostics::Diagnostics;
-use crate::source::Sources;
+use crate::source::{FileId, Sources};
 pub(crate) use check::arrays;
 pub use element::ElementType;
 pub use functions::Ignoring;
@@ -30,7 +32,10 @@ pub use layout::Layout;
 pub use layout::PaddingValue;
 pub(crate) use layout::permutation;
 
-pub(crate) use memory::Tiling;
+pub(crate) use memory::{Memory, Tiling};
+
+/// The highest number of a memory: it has 8 bits, with sign.
+const MAX_MEMORY_SPACE: u64 = i8::MAX as u64;
 
 /// A shape of XLA: of an array, or of what is made of arrays.
 ///
@@ -85,6 +90,22 @@ impl FromStr for Shape {
     }
 }
 
+impl FromStr for Layout {
+    type Err = Diagnostics;
+
+    fn from_str(text: &str) -> Result<Layout, Diagnostics> {
+        let file = Sources::new().add("<layout>", text.to_owned());
+        Layout::read_at(text, 0, file)
+    }
+}
+
+impl Layout {
+    /// Reads a layout that begins somewhere in a text.
+    pub(crate) fn read_at(text: &str, start: usize, file: FileId) -> Result<Layout, Diagnostics> {
+        check::read_layout(text, start, file)
+    }
+}
+
 impl Shape {
     /// Reads a shape; `name` is what messages call the text.
     ///
@@ -135,8 +156,13 @@ impl ArrayShape {
     /// An array with the default layout, [`Layout::row_major`]. Sizes are given in the order of the
     /// dimensions.
     pub fn new(element: ElementType, sizes: &[u64]) -> ArrayShape {
-        let dims = sizes.iter().map(|size| Dimension::Static(*size)).collect();
-        ArrayShape { element, dims, layout: Layout::row_major(sizes.len()) }
+        ArrayShape::of(element, sizes.iter().map(|size| Dimension::Static(*size)).collect())
+    }
+
+    /// The same with dimensions of any kind.
+    pub fn of(element: ElementType, dims: Vec<Dimension>) -> ArrayShape {
+        let layout = Layout::row_major(dims.len());
+        ArrayShape { element, dims, layout }
     }
 
     /// The same with another layout.
@@ -147,6 +173,9 @@ impl ArrayShape {
     pub fn with_layout(self, layout: Layout) -> Result<ArrayShape, TensorError> {
         let rank = self.rank();
         permutation(&layout.minor_to_major, rank)?;
+        if layout.memory_space > MAX_MEMORY_SPACE {
+            return Err(TensorError::new(format!("the numbers of memories end at {MAX_MEMORY_SPACE}")));
+        }
         if let Some((sizes, _)) = &layout.padding {
             if sizes.len() != rank {
                 let message = format!("{} padded sizes are given for {rank} dimensions", sizes.len());
@@ -171,6 +200,11 @@ impl ArrayShape {
         self.dims[at] = dimension;
         let layout = self.layout.clone();
         self.with_layout(layout)
+    }
+
+    /// The same with elements of another type.
+    pub(crate) fn with_element(self, element: ElementType) -> ArrayShape {
+        ArrayShape { element, ..self }
     }
 
     /// The type of the elements.
@@ -216,6 +250,21 @@ impl ArrayShape {
         }
     }
 
+    /// The value that padded dimensions hold, if there are any and it is not 0.
+    pub(crate) fn padding_to_fill(&self) -> Option<f64> {
+        let (_, value) = self.layout.padding.as_ref()?;
+        value.value(self.element).filter(|value| *value != 0.0)
+    }
+
+    /// The array as large as its padding makes it.
+    pub(crate) fn padded(&self) -> ArrayShape {
+        let mut padded = self.clone();
+        if let Some((sizes, _)) = padded.layout.padding.take() {
+            padded.dims = sizes.into_iter().map(Dimension::Static).collect();
+        }
+        padded
+    }
+
     /// The number of elements.
     ///
     /// # Errors
@@ -234,19 +283,53 @@ impl ArrayShape {
         self.bytes(self.elements()?)
     }
 
+    /// The number of places that the array takes in memory, its padding included.
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or the number does not fit into 63 bits.
+    pub(crate) fn places(&self) -> Result<u64, TensorError> {
+        self.memory().map(|memory| memory.places())
+    }
+
     /// The bytes that the array takes in memory, with its padding.
     ///
     /// # Errors
     ///
     /// A dimension has no bound, or the number does not fit into 63 bits.
     pub fn allocated_bytes(&self) -> Result<u64, TensorError> {
-        self.bytes(self.memory()?.places())
+        self.bytes(self.places()?)
+    }
+
+    /// Whether the bytes of the elements fit into 63 bits, with sizes that are not known taken as 1.
+    fn fits(&self) -> bool {
+        let sizes: Vec<u64> = self.dims.iter().map(|dimension| dimension.size().unwrap_or(1)).collect();
+        let bytes = u128::from(self.element.stored_bits() / 8);
+        product(&sizes).is_ok_and(|elements| limited(u128::from(elements) * bytes).is_ok())
     }
 
     /// The bytes of a number of elements.
     fn bytes(&self, elements: u64) -> Result<u64, TensorError> {
         let bits = u128::from(elements) * u128::from(self.element_bits());
         limited(bits.div_ceil(8))
+    }
+
+    /// The distance in elements of neighbours along each dimension, in padded arrays too; none where
+    /// tiles leave no such distance.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Shape;
+    ///
+    /// let shape: Shape = "f32[2,3,4]{0,2,1}".parse()?;
+    /// assert_eq!(shape.array().unwrap().strides()?, Some(vec![1, 8, 2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A dimension has no bound, or a number does not fit into 63 bits.
+    pub fn strides(&self) -> Result<Option<Vec<u64>>, TensorError> {
+        Ok(self.memory()?.strides())
     }
 
     /// The distance in bytes of neighbours along each dimension; none where padding, tiles or packed
@@ -256,17 +339,12 @@ impl ArrayShape {
     ///
     /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn byte_strides(&self) -> Result<Option<Vec<u64>>, TensorError> {
-        let sizes = self.sizes()?;
         if !self.layout.is_plain() || !self.element_bits().is_multiple_of(8) {
-            return Ok(None);
+            return self.sizes().map(|_| None);
         }
-        let mut strides = vec![0; sizes.len()];
-        let mut stride = u128::from(self.element_bits() / 8);
-        for &dimension in &self.layout.minor_to_major {
-            strides[dimension] = limited(stride)?;
-            stride *= u128::from(sizes[dimension]);
-        }
-        Ok(Some(strides))
+        let bytes = u128::from(self.element_bits() / 8);
+        let in_bytes = |stride: u64| limited(u128::from(stride) * bytes);
+        self.strides()?.map(|strides| strides.into_iter().map(in_bytes).collect()).transpose()
     }
 }
 

@@ -1,0 +1,136 @@
+//! Flat graphs as files with data, on the command line: models of ONNX, and files of PNNX.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::Graph;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::model::Model;
+use crate::onnx::Document;
+use crate::onnx::from_nnef::{self, Element, Weight, Weights};
+use crate::pnnx::data::Archive;
+use crate::pnnx::export;
+use crate::source::Location;
+use crate::tensor::DType;
+use crate::write::{Notation, OnnxForm, Writer};
+
+use super::args::Language;
+use super::io::Unread;
+use super::models::{self, Origin};
+
+/// What a graph needs to become a file with data: a model of ONNX, or the data beside a file of PNNX.
+pub(crate) struct Encode {
+    writer: Writer,
+    data: Option<Rc<Model>>,
+    strict: bool,
+}
+
+impl Encode {
+    /// None unless the notation has data. The data are those of the graph's variables.
+    pub(crate) fn new(
+        to: &Notation,
+        path: Option<&Path>,
+        language: &Language,
+        data: Option<Rc<Model>>,
+    ) -> Option<Self> {
+        has_data(to, path).then(|| Encode { writer: to.writer, data, strict: language.strict })
+    }
+
+    /// The same with the data of the graph's input.
+    pub(crate) fn of_input(
+        to: &Notation,
+        path: Option<&Path>,
+        language: &Language,
+        source: Option<(&Origin, &Graph)>,
+    ) -> Result<Option<Self>, Unread> {
+        let source = source.filter(|_| has_data(to, path));
+        let data = source.map(|(origin, graph)| models::data(origin, &[graph], &language.limits)).transpose()?;
+        Ok(Self::new(to, path, language, data.flatten()))
+    }
+
+    /// The bytes of the model or of the data, with warnings.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none.
+    pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+        match self.writer {
+            Writer::Onnx(form) => {
+                let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
+                encode(&document, form, self.strict)
+            }
+            _ => self.beside(graph),
+        }
+    }
+
+    /// The data of a file of PNNX; no bytes where the graph has none.
+    fn beside(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+        let data = match &self.data {
+            Some(model) => export::data(graph, &model.data()),
+            None => export::data(graph, &BTreeMap::new()),
+        };
+        let refused = |message: String, at: Location| {
+            let mut diagnostics = Diagnostics::new(self.strict);
+            let diagnostic = Diagnostic::new(Code::PnnxData, at, message);
+            diagnostics.report(diagnostic.help("the text alone is written to standard output".to_owned()));
+            diagnostics
+        };
+        let (archive, missing) = data.map_err(|error| refused(error.to_string(), first_place(graph)))?;
+        match missing.first() {
+            Some((name, at)) => {
+                let message = format!("`{name}` has no data, one of {} such variables", missing.len());
+                Err(refused(message, *at))
+            }
+            None => Ok((archive.map_or_else(Vec::new, Archive::into_bytes), Diagnostics::new(self.strict))),
+        }
+    }
+}
+
+/// Where the graph begins, for what is about all of it.
+fn first_place(graph: &Graph) -> Location {
+    graph.operations.first().map(|operation| operation.at).unwrap_or_default()
+}
+
+/// Whether data are written: always with ONNX, and beside a file of PNNX.
+fn has_data(to: &Notation, path: Option<&Path>) -> bool {
+    matches!(to.writer, Writer::Onnx(_)) || matches!(to.writer, Writer::Pnnx(_)) && path.is_some()
+}
+
+/// The bytes of a model in a form, with warnings.
+///
+/// # Errors
+///
+/// What the form cannot say.
+pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+    match form {
+        OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
+        OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
+    }
+}
+
+/// The data of a model's variables, if there is a model.
+struct Data<'m>(Option<&'m Model>);
+
+impl Weights for Data<'_> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
+        let Some(model) = self.0 else { return Ok(None) };
+        let of = of.map(|of| match of {
+            Element::Float => DType::Float64,
+            Element::Int => DType::Int64,
+            Element::Bool => DType::Bool,
+        });
+        let raw = model.data().raw(label, shape, of).map_err(|error| error.to_string())?;
+        Ok(raw.map(|raw| Weight {
+            dims: raw.shape.iter().map(|&extent| extent as i64).collect(),
+            element: match raw.dtype {
+                DType::Float32 | DType::Float64 => Element::Float,
+                DType::Int32 | DType::Int64 => Element::Int,
+                DType::Bool => Element::Bool,
+            },
+            bytes: Bytes::from(raw.bytes),
+        }))
+    }
+}

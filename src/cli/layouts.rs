@@ -1,0 +1,60 @@
+//! `--layout`: the layouts that tensors of a graph are given.
+
+use crate::Graph;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::{Location, Sources, Span};
+use crate::tensor::Layout;
+use crate::write::Notation;
+
+use super::Failure;
+use super::args;
+use super::report::Reporter;
+
+/// The notations that show layouts.
+const SHOWN_IN: &[&str] = &["json", "html"];
+
+/// Refuses layouts that nothing would show or use.
+pub(super) fn usable(output: &args::Output, to: &Notation, verified: bool) -> Result<(), Failure> {
+    let used = SHOWN_IN.contains(&to.name) || output.stats || output.drop_bitcasts || verified;
+    if output.layout.is_empty() || used {
+        return Ok(());
+    }
+    let shown = SHOWN_IN.join(" and ");
+    Err(Failure::Message(format!(
+        "--layout means nothing for --to {}: {shown} show layouts, --stats uses them",
+        to.name
+    )))
+}
+
+/// Gives tensors the layouts that are asked for, those with names first. Tells whether they could be
+/// given.
+pub(super) fn assign(graph: &mut Graph, wanted: &[String], reporter: &mut Reporter) -> bool {
+    let mut sources = Sources::new();
+    let mut found = Diagnostics::default();
+    // A layout begins with a brace, and what stands before it is the name of a tensor.
+    let parts = |text: &str| match text.split_once('{') {
+        Some((name, _)) if name.trim_end().ends_with('=') => {
+            let name = name.trim_end().trim_end_matches('=').trim();
+            (Some(name.to_owned()), text.chars().take_while(|c| *c != '{').count())
+        }
+        _ => (None, 0),
+    };
+    let mut read = Vec::new();
+    for text in wanted {
+        let file = sources.add("--layout", text.clone());
+        let (name, start) = parts(text);
+        match Layout::read_at(text, start, file) {
+            Ok(layout) => read.push((name, layout, Location::new(file, Span::new(0, text.len() as u32)))),
+            Err(errors) => found.extend(errors),
+        }
+    }
+    read.sort_by_key(|(name, ..)| name.is_none());
+    for (name, layout, at) in &read {
+        if let Err(error) = graph.lay_out(name.as_deref(), layout) {
+            found.report(Diagnostic::new(Code::ShapeTensor, *at, error.to_string()));
+        }
+    }
+    let fine = !found.has_errors();
+    reporter.all(&sources, found);
+    fine
+}

@@ -1,0 +1,100 @@
+//! Places of many elements: what does not depend on the index is computed once.
+
+use super::ArrayShape;
+use super::memory::Memory;
+use crate::tensor::TensorError;
+
+/// The most entries of the tables of an array.
+const MAX_TABLES: u64 = 1 << 20;
+
+/// By how many places the indices along a dimension lead away from the first one.
+#[derive(Clone, Debug)]
+pub(super) enum Steps {
+    /// All steps are equal: how many indices, and how many places each.
+    Even(u64, u64),
+    /// The distance of each index.
+    Uneven(Vec<u64>),
+}
+
+impl Steps {
+    #[inline]
+    fn distance(&self, index: u64) -> Option<u64> {
+        match self {
+            Steps::Even(count, distance) => (index < *count).then(|| index * distance),
+            Steps::Uneven(distances) => distances.get(usize::try_from(index).ok()?).copied(),
+        }
+    }
+}
+
+/// The steps of each dimension, where the place of an element is the sum of the distances of its
+/// indices. None where tiles combine dimensions, or tables would be large.
+pub(super) fn separate(memory: &Memory) -> Option<Vec<Steps>> {
+    if let Some(strides) = memory.strides() {
+        return Some(memory.sizes.iter().zip(strides).map(|(&size, stride)| Steps::Even(size, stride)).collect());
+    }
+    let alone = memory.tilings().iter().all(|tiling| tiling.groups.iter().all(|group| group.len() == 1));
+    let entries = memory.sizes.iter().try_fold(0u64, |all, size| all.checked_add(*size))?;
+    if !alone || entries > MAX_TABLES || memory.sizes.contains(&0) {
+        return None;
+    }
+    let mut index = vec![0; memory.sizes.len()];
+    let mut table = |dimension: usize| {
+        let mut place = |i| {
+            index[dimension] = i;
+            memory.place(&index)
+        };
+        let distances = (0..memory.sizes[dimension]).map(&mut place).collect();
+        index[dimension] = 0;
+        Steps::Uneven(distances)
+    };
+    Some((0..memory.sizes.len()).map(&mut table).collect())
+}
+
+/// Calls a function with all sums of distances, the last dimension fastest.
+pub(super) fn each(steps: &[Steps], from: u64, f: &mut impl FnMut(u64)) {
+    match steps {
+        [] => f(from),
+        [Steps::Even(count, distance)] => (0..*count).for_each(|i| f(from + i * distance)),
+        [Steps::Uneven(distances)] => distances.iter().for_each(|distance| f(from + distance)),
+        [Steps::Even(count, distance), inner @ ..] => (0..*count).for_each(|i| each(inner, from + i * distance, f)),
+        [Steps::Uneven(distances), inner @ ..] => distances.iter().for_each(|distance| each(inner, from + distance, f)),
+    }
+}
+
+impl ArrayShape {
+    /// The place of an element in memory, counted in elements, as a function of its index that is made
+    /// for many calls: none if the index is not one of an element. A call takes no allocation, unless
+    /// tiles combine dimensions.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Shape;
+    ///
+    /// let shape: Shape = "f32[3,5]{1,0:T(2,2)}".parse()?;
+    /// let place = shape.array().unwrap().indexer()?;
+    /// assert_eq!(place(&[2, 3]), Some(17));
+    /// assert_eq!(place(&[3, 0]), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The array has no size.
+    pub fn indexer(&self) -> Result<impl Fn(&[u64]) -> Option<u64> + use<>, TensorError> {
+        let memory = self.memory()?;
+        let separate = separate(&memory);
+        Ok(move |index: &[u64]| {
+            if index.len() != memory.sizes.len() {
+                return None;
+            }
+            let Some(steps) = &separate else {
+                let within = index.iter().zip(&memory.sizes).all(|(i, size)| i < size);
+                return within.then(|| memory.place(index));
+            };
+            let mut place = 0;
+            for (steps, &i) in steps.iter().zip(index) {
+                place += steps.distance(i)?;
+            }
+            Some(place)
+        })
+    }
+}
