@@ -21,6 +21,9 @@ use super::args::Language;
 use super::io::Unread;
 use super::models::{self, Origin};
 
+/// The ending of the data beside a file of PNNX.
+pub(super) const PNNX_DATA: &str = "bin";
+
 /// What a graph needs to become a file with data: a model of ONNX, or the data beside a file of PNNX.
 pub(crate) struct Encode {
     writer: Writer,

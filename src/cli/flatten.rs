@@ -16,7 +16,7 @@ use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
-use super::encode::Encode;
+use super::encode::{self, Encode};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
@@ -362,7 +362,7 @@ fn write(
     match path(output) {
         Some(path) => {
             if let (Writer::Pnnx(_), Some(data)) = (to.writer, encoded.filter(|data| !data.is_empty())) {
-                io::write_file(&path.with_extension(super::pnnx::DATA), &mut |out| out.write_all(data))?;
+                io::write_file(&path.with_extension(encode::PNNX_DATA), &mut |out| out.write_all(data))?;
             }
             io::write_file(path, &mut content)
         }

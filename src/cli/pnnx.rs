@@ -13,15 +13,12 @@ use crate::write::Writer;
 use crate::{Graph, Lower, Options};
 
 use super::args::{self, From, Language};
-use super::encode::Encode;
+use super::encode::{self, Encode};
 use super::flatten::Destination;
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten, stats, tensors};
-
-/// The ending of the data beside a file.
-pub(super) const DATA: &str = "bin";
 
 /// Whether an input is a file of PNNX: it is said so, or its name ends so.
 pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
@@ -43,7 +40,7 @@ struct Read {
 
 /// The data beside a file of operators.
 fn data_path(input: &Path) -> Option<PathBuf> {
-    (!io::is_stream(input)).then(|| input.with_extension(DATA))
+    (!io::is_stream(input)).then(|| input.with_extension(encode::PNNX_DATA))
 }
 
 fn read(input: &Path, language: &Language, options: &Options) -> Result<Read, Unread> {
@@ -188,7 +185,7 @@ fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &
         None => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
         Some(path) => {
             if let Some(archive) = &archive {
-                io::write_file(&path.with_extension(DATA), &mut |out| out.write_all(archive.bytes()))?;
+                io::write_file(&path.with_extension(encode::PNNX_DATA), &mut |out| out.write_all(archive.bytes()))?;
             }
             io::write_file(path, &mut |out| out.write_all(text.as_bytes()))?;
         }

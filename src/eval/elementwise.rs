@@ -66,7 +66,7 @@ pub(crate) fn elementwise(call: &Call) -> KernelResult {
 /// Whether readers of registries leave the items of the operand as they are: integers are not rounded.
 fn keeps_integers(call: &Call) -> bool {
     let rounds = ["floor", "ceil", "round"].contains(&call.name());
-    rounds && call.graph().follows && call.tensor("x").is_ok_and(|x| x.dtype() == DType::Int64)
+    rounds && call.graph().conventions.follows && call.tensor("x").is_ok_and(|x| x.dtype() == DType::Int64)
 }
 
 /// Evaluates an operation by the shared kernel.
@@ -111,7 +111,7 @@ fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
 fn beside(call: &Call, x: &str, y: &str) -> Result<(Arc<Tensor>, Arc<Tensor>), EvalError> {
     let (a, b) = (call.tensor(x)?, call.tensor(y)?);
     let is_tensor = |name: &str| matches!(call.value(name), Some(Value::Tensor(_)));
-    if !call.graph().follows || a.dtype() == b.dtype() {
+    if !call.graph().conventions.follows || a.dtype() == b.dtype() {
         return Ok((a, b));
     }
     let fitted = |number: &Tensor, to: DType| convert(call, number, to).map(Arc::new);

@@ -242,6 +242,15 @@ pub enum KeptFragment {
     Flat(String, Box<Graph>),
 }
 
+/// What the readers of a graph's document expect beyond the specification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Conventions {
+    /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
+    pub(crate) follows: bool,
+    /// Whether constants that the document writes as arrays stay such: its readers have no operation for them.
+    pub(crate) keeps_literals: bool,
+}
+
 /// A flat graph.
 #[derive(Clone, Debug)]
 pub struct Graph {
@@ -265,10 +274,7 @@ pub struct Graph {
     layouts: Layouts,
     /// The items of small tensors of numbers that are known while expanding. Pruning forgets them.
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
-    /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
-    pub(crate) follows: bool,
-    /// Whether constants that the document writes as arrays stay such: its readers have no operation for them.
-    pub(crate) keeps_literals: bool,
+    pub(crate) conventions: Conventions,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     /// The calls that operations come from: the call around each, and its place in `call_places`.
@@ -300,8 +306,7 @@ impl Graph {
             shapes: ShapeTable::default(),
             layouts: Layouts::default(),
             values: FxHashMap::default(),
-            follows: false,
-            keeps_literals: false,
+            conventions: Conventions::default(),
             kinds: Vec::new(),
             origins: Vec::new(),
             call_places: Vec::new(),

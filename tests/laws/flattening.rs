@@ -132,7 +132,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
     Ok(())
 }
 
-/// The JSON has the operations of the graph, in order, with their results.
+/// The JSON has the operations of the graph, in order, with their results: members of an object, which have no order.
 pub fn json_agrees(graph: &Graph) -> Verdict {
     let json: serde_json::Value = serde_json::from_str(&json(graph)).map_err(|error| error.to_string())?;
     let operations = json["operations"].as_array().ok_or("no operations")?;
@@ -140,15 +140,18 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
     for (found, operation) in operations.iter().zip(graph.operations()) {
         let name = graph.operation_name(operation);
         require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
-        let expected: Vec<serde_json::Value> = graph
+        let mut expected: Vec<serde_json::Value> = graph
             .outputs_of(operation)
             .map(|output| match output {
                 Output::Tensor(tensor) => graph.tensor_name(*tensor).into(),
                 Output::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
             })
             .collect();
-        let outputs: Vec<serde_json::Value> =
+        let mut outputs: Vec<serde_json::Value> =
             found["outputs"].as_object().into_iter().flatten().map(|(_, value)| value.clone()).collect();
+        for results in [&mut outputs, &mut expected] {
+            results.sort_by_cached_key(serde_json::Value::to_string);
+        }
         require(outputs == expected, || format!("results of {name}: {outputs:?} instead of {expected:?}"))?;
     }
     Ok(())

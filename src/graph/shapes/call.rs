@@ -250,7 +250,7 @@ impl<'a> Call<'a> {
             dims.extend(items.items.iter().map(|item| item.dim()));
             return Some(());
         }
-        if !self.graph.follows {
+        if !self.graph.conventions.follows {
             return among.then(|| dims.push(Dim::Unknown));
         }
         let count = match self.graph.shape(tensor).map(Shape::extents) {

@@ -233,7 +233,7 @@ impl Plan {
             true => (of(values::STANDARD, name), of(elements::STANDARD, name)),
             false => (of(values::REGISTERED, name), of(elements::REGISTERED, name).or(Some(elements::first))),
         };
-        let follows = graph.follows && kind.standard && elements.is_some();
+        let follows = graph.conventions.follows && kind.standard && elements.is_some();
         let roles = std::array::from_fn(|role| {
             let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));
             kind.params.iter().position(is_named).and_then(|i| u8::try_from(i).ok())

@@ -12,7 +12,7 @@ use crate::core::program::{Body, Instr};
 use crate::core::unit::{UnitId, Units};
 use crate::core::value::Value;
 use crate::diagnostics::Diagnostic;
-use crate::graph::{Dialect, Extent, Graph};
+use crate::graph::{Conventions, Dialect, Extent, Graph};
 use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
 use crate::nnef::compile::lowering::Lowering;
@@ -73,8 +73,8 @@ impl Expander {
     pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
-        graph.follows = checked.document.of_practice();
-        graph.keeps_literals = graph.follows || !checked.document.enables_operators();
+        let follows = checked.document.of_practice();
+        graph.conventions = Conventions { follows, keeps_literals: follows || !checked.document.enables_operators() };
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
