@@ -101,7 +101,7 @@ impl Machine {
         self.infer_shapes(operation);
         if let Some(shape) = given {
             // Whatever operation makes the input, its shape is known now.
-            let extent = |extent: &Extent| if extent.known() == Some(0) { Extent::UNKNOWN } else { *extent };
+            let extent = |extent: &Extent| if extent.known() == Some(0) { Extent::UNKNOWN } else { extent.clone() };
             let shape = Shape::new(&shape.iter().map(extent).collect::<SmallVec<[Extent; 4]>>());
             self.graph.set_shapes(operation, Inferred::Same(Some(shape)));
         }
@@ -369,7 +369,7 @@ impl Machine {
         };
         let extent = |extent: &Extent| match extent.known() {
             Some(extent) => Value::Int(extent),
-            None => Value::Symbol(Arc::new(Symbolic::extent(*extent))),
+            None => Value::Symbol(Arc::new(Symbolic::extent(extent.clone()))),
         };
         self.stack[arguments][place] = Value::Array(List::from_values(shape.iter().map(extent).collect(), None));
         Ok(())

@@ -70,7 +70,7 @@ impl Machine {
         // An extent that is not known is no matter as long as nothing depends on it.
         let extent = |extent: &Extent| match extent.known() {
             Some(extent) => Value::Int(extent),
-            None => Value::Symbol(Arc::new(Symbolic::extent(*extent))),
+            None => Value::Symbol(Arc::new(Symbolic::extent(extent.clone()))),
         };
         let mut extents: Vec<Value> = shape.extents().iter().map(extent).collect();
         extents.resize(extents.len().max(least), Value::Int(1));

@@ -315,7 +315,7 @@ fn common(shapes: &[Shape], rank: usize) -> Option<Shape> {
     let mut extents = vec![Extent::ONE; rank];
     for shape in shapes {
         for (to, extent) in extents[rank - shape.rank()..].iter_mut().zip(shape.extents()) {
-            *to = to.broadcast(*extent)?;
+            *to = to.broadcast(extent)?;
         }
     }
     Some(Shape::new(&extents))

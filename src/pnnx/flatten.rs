@@ -260,11 +260,11 @@ impl Flattening<'_> {
         for typed in &typed {
             let shape: Shape = super::import::shape_of(typed);
             for (to, extent) in extents[rank - shape.rank()..].iter_mut().zip(shape.extents()) {
-                let Some(both) = to.broadcast(*extent) else { return };
+                let Some(both) = to.broadcast(extent) else { return };
                 *to = both;
             }
         }
-        let extents = extents.into_iter().map(Extent::known).collect();
+        let extents = extents.iter().map(Extent::known).collect();
         self.shapes.insert(result.to_owned(), Typed { extents, element: first.element.clone() });
     }
 }

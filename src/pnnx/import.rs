@@ -468,7 +468,7 @@ pub(super) fn shape_of(typed: &Typed) -> Shape {
 /// Whether a shape is one that a line tells.
 fn fits(shape: &Shape, typed: &Typed) -> bool {
     let told = shape_of(typed);
-    let same = shape.extents().iter().zip(told.extents()).all(|(a, b)| a.unify(*b).is_some());
+    let same = shape.extents().iter().zip(told.extents()).all(|(a, b)| a.unify(b).is_some());
     shape.rank() == told.rank() && same
 }
 

@@ -106,7 +106,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.dtype(tensor.dtype);
         self.buffer.push_str(", \"shape\": ");
         match self.graph.shape(id) {
-            Some(shape) => self.list(shape.extents(), |json, extent| json.extent(*extent)),
+            Some(shape) => self.list(shape.extents(), |json, extent| json.extent(extent)),
             None => self.buffer.push_str("null"),
         }
         if let Some(layout) = self.graph.layout(id) {
@@ -131,7 +131,7 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 
     /// An integer, or an expression on dimension symbols as a string; null where nothing is known.
-    fn extent(&mut self, extent: Extent) {
+    fn extent(&mut self, extent: &Extent) {
         match extent.known() {
             Some(extent) => push_int(self.buffer, extent),
             None if extent.is_unknown() => self.buffer.push_str("null"),

@@ -5,30 +5,30 @@
 //! are rounded down, least and greatest values, and what two extents are broadcast to. Symbols stand
 //! for extents, so they are not negative.
 //!
-//! Expressions are kept once for the whole process and never dropped, so that an extent is a number
-//! ([`Dim`] is copied, and compared, like an integer). There is room for a limited number: what is
-//! beyond is unknown.
+//! Expressions are shared, never changed, and small: what needs more than some hundred variables is
+//! unknown.
 
+mod expression;
 mod polynomial;
 mod read;
-mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use std::cmp::Ordering;
 
+use expression::{Choice, Variable};
 use polynomial::Polynomial;
-pub(crate) use table::ExprId;
-use table::{Atom, Table};
+
+pub(crate) use expression::Expression;
 
 /// An integer that may depend on symbols, or may be unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Dim {
     /// An integer.
     Int(i64),
     /// An expression on symbols.
-    Expr(ExprId),
+    Expr(Expression),
     /// Nothing is known.
     Unknown,
 }
@@ -42,7 +42,7 @@ impl From<Option<i64>> for Dim {
 impl Dim {
     /// A symbol.
     pub(crate) fn symbol(name: &str) -> Dim {
-        Table::with(|table| table.atom(Atom::Symbol(name.into())))
+        expression::symbol(name)
     }
 
     /// What a text means: integers, symbols, `+ - * /`, parentheses, and the functions that
@@ -52,31 +52,41 @@ impl Dim {
     }
 
     /// The integer, if it is one.
-    pub(crate) fn known(self) -> Option<i64> {
+    pub(crate) fn known(&self) -> Option<i64> {
         match self {
-            Dim::Int(value) => Some(value),
+            Dim::Int(value) => Some(*value),
             _ => None,
         }
     }
 
-    fn polynomial(self, table: &Table) -> Option<Polynomial> {
+    fn polynomial(&self) -> Option<Polynomial> {
         match self {
-            Dim::Int(value) => Some(Polynomial::constant(value)),
-            Dim::Expr(id) => Some(table.expr(id).clone()),
+            Dim::Int(value) => Some(Polynomial::constant(*value)),
+            Dim::Expr(expression) => Some((*expression.0).clone()),
             Dim::Unknown => None,
         }
     }
 
-    /// Computes with polynomials; unknown where one is, or where the result is none.
-    fn compute(self, other: Dim, f: impl FnOnce(&mut Table, Polynomial, Polynomial) -> Option<Dim>) -> Dim {
-        if self == Dim::Unknown || other == Dim::Unknown {
-            return Dim::Unknown;
+    /// The variable, if the number is one.
+    fn as_variable(&self) -> Option<&Variable> {
+        match self {
+            Dim::Expr(expression) => expression.0.as_variable(),
+            _ => None,
         }
-        Table::with(|table| {
-            let (a, b) = (self.polynomial(table)?, other.polynomial(table)?);
-            f(table, a, b)
-        })
-        .unwrap_or(Dim::Unknown)
+    }
+
+    /// How many variables there are, counted with those in variables.
+    fn weight(&self) -> usize {
+        match self {
+            Dim::Expr(expression) => expression.weight(),
+            _ => 0,
+        }
+    }
+
+    /// Computes with polynomials; unknown where one is, or where the result is none.
+    fn compute(&self, other: &Dim, f: impl FnOnce(Polynomial, Polynomial) -> Option<Dim>) -> Dim {
+        let computed = || f(self.polynomial()?, other.polynomial()?);
+        computed().unwrap_or(Dim::Unknown)
     }
 
     /// `self + other`
@@ -85,7 +95,7 @@ impl Dim {
             (Dim::Int(a), Dim::Int(b)) => a.checked_add(b).into(),
             (Dim::Int(0), other) => other,
             (this, Dim::Int(0)) => this,
-            _ => self.compute(other, |table, a, b| Some(table.intern(a.plus(&b)?))),
+            (this, other) => this.compute(&other, |a, b| Some(a.plus(&b)?.into())),
         }
     }
 
@@ -94,7 +104,7 @@ impl Dim {
         match (self, other) {
             (Dim::Int(a), Dim::Int(b)) => a.checked_sub(b).into(),
             (this, Dim::Int(0)) => this,
-            _ => self.plus(other.times(Dim::Int(-1))),
+            (this, other) => this.plus(other.times(Dim::Int(-1))),
         }
     }
 
@@ -104,7 +114,7 @@ impl Dim {
             (Dim::Int(a), Dim::Int(b)) => a.checked_mul(b).into(),
             (Dim::Int(1), other) => other,
             (this, Dim::Int(1)) => this,
-            _ => self.compute(other, |table, a, b| Some(table.intern(a.times(&b)?))),
+            (this, other) => this.compute(&other, |a, b| Some(a.times(&b)?.into())),
         }
     }
 
@@ -115,65 +125,69 @@ impl Dim {
             (this, Dim::Int(1)) => this,
             (_, Dim::Int(..=0)) => Dim::Unknown,
             (a, b) if a == b && a != Dim::Unknown => Dim::Int(1),
-            _ => self.compute(other, |table, a, b| table.quotient(a, b)),
+            (a, b) => a.compute(&b, expression::quotient),
         }
     }
 
     /// The quotient, rounded up.
     pub(crate) fn over_up(self, other: Dim) -> Dim {
-        self.plus(other.minus(Dim::Int(1))).over(other)
+        self.plus(other.clone().minus(Dim::Int(1))).over(other)
     }
 
     /// The quotient where there is no remainder for any value of the symbols.
     pub(crate) fn exactly_over(self, other: Dim) -> Dim {
         match (self, other) {
             (Dim::Int(a), Dim::Int(b)) => Dim::from((b != 0 && a % b == 0).then(|| a / b)),
-            _ => self.compute(other, |table, a, b| Some(table.intern(a.exactly_over(&b)?))),
+            (a, b) => a.compute(&b, |a, b| Some(a.exactly_over(&b)?.into())),
         }
     }
 
     /// How two numbers compare, where that is the same for all values of the symbols.
     pub(crate) fn compare(self, other: Dim) -> Option<Ordering> {
-        let difference = self.minus(other);
-        match difference {
+        match self.minus(other) {
             Dim::Int(difference) => Some(difference.cmp(&0)),
             difference if difference.is_at_least(1) => Some(Ordering::Greater),
-            difference if difference.times(Dim::Int(-1)).is_at_least(1) => Some(Ordering::Less),
+            difference if Dim::Int(0).minus(difference.clone()).is_at_least(1) => Some(Ordering::Less),
             _ => None,
         }
     }
 
-    /// Whether a number is at least this for all values of the symbols.
-    pub(crate) fn is_at_least(self, least: i64) -> bool {
+    /// The least value, where that is known.
+    fn least(&self) -> Option<i64> {
         match self {
-            Dim::Int(value) => value >= least,
-            Dim::Expr(_) => Table::with(|table| table.least(self).is_some_and(|own| own >= least)),
-            Dim::Unknown => false,
+            Dim::Int(value) => Some(*value),
+            Dim::Expr(expression) => expression.least(),
+            Dim::Unknown => None,
         }
+    }
+
+    /// Whether a number is at least this for all values of the symbols.
+    pub(crate) fn is_at_least(&self, least: i64) -> bool {
+        self.least().is_some_and(|own| own >= least)
     }
 
     /// The lesser of two numbers.
     pub(crate) fn min(self, other: Dim) -> Dim {
-        self.choose(other, Atom::Min, |a, b| b.minus(a))
+        self.choose(other, Choice::Min)
     }
 
     /// The greater of two numbers.
     pub(crate) fn max(self, other: Dim) -> Dim {
-        self.choose(other, Atom::Max, |a, b| a.minus(b))
+        self.choose(other, Choice::Max)
     }
 
-    /// One of two numbers: the first one where `difference` is not negative.
-    fn choose(self, other: Dim, atom: fn(Vec<Dim>) -> Atom, difference: impl Fn(Dim, Dim) -> Dim) -> Dim {
+    /// The lesser or greater of two numbers.
+    fn choose(self, other: Dim, choice: Choice) -> Dim {
         if self == Dim::Unknown || other == Dim::Unknown {
             return Dim::Unknown;
         }
-        if self == other || difference(self, other).is_at_least(0) {
-            return self;
-        }
-        if difference(other, self).is_at_least(0) {
-            return other;
-        }
-        Table::with(|table| table.gathered(atom, self, other))
+        let at_most = |a: &Dim, b: &Dim| b.clone().minus(a.clone()).is_at_least(0);
+        let is_first_lesser = match (at_most(&self, &other), at_most(&other, &self)) {
+            (true, _) => true,
+            (false, true) => false,
+            (false, false) => return expression::chosen(choice, self, other),
+        };
+        if is_first_lesser == (choice == Choice::Min) { self } else { other }
     }
 
     /// The extent that two extents are repeated to; none where they contradict each other. A number
@@ -185,7 +199,7 @@ impl Dim {
             (Dim::Int(_), Dim::Int(_)) => None,
             (Dim::Int(extent), _) | (_, Dim::Int(extent)) => Some(Dim::Int(extent)),
             (Dim::Unknown, _) | (_, Dim::Unknown) => Some(Dim::Unknown),
-            _ => Some(Table::with(|table| table.gathered(Atom::Broadcast, self, other))),
+            (a, b) => Some(expression::chosen(Choice::Broadcast, a, b)),
         }
     }
 
@@ -194,7 +208,7 @@ impl Dim {
         match (self, other) {
             (a, b) if a == b => Some(a),
             (Dim::Unknown, other) | (other, Dim::Unknown) => Some(other),
-            (a, b) if matches!(a.minus(b), Dim::Int(_)) => None,
+            (a, b) if matches!(a.clone().minus(b.clone()), Dim::Int(_)) => None,
             (Dim::Int(value), _) | (_, Dim::Int(value)) => Some(Dim::Int(value)),
             (a, _) => Some(a),
         }
@@ -202,10 +216,10 @@ impl Dim {
 
     /// The value where symbols have these values; none where one that occurs has none.
     #[cfg(feature = "eval")]
-    pub(crate) fn value(self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+    pub(crate) fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match self {
-            Dim::Int(value) => Some(value),
-            Dim::Expr(_) => Table::with(|table| table.value(self, symbol)),
+            Dim::Int(value) => Some(*value),
+            Dim::Expr(expression) => expression.value(symbol),
             Dim::Unknown => None,
         }
     }
@@ -213,27 +227,27 @@ impl Dim {
     /// The only symbol that occurs, with the value for which the number is `value`: where that is `2*S+1`, half
     /// of what is left of 1.
     #[cfg(feature = "eval")]
-    pub(crate) fn solved(self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {
+    pub(crate) fn solved(&self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {
         match self {
-            Dim::Expr(id) => Table::with(|table| table.solved(id, value)),
+            Dim::Expr(expression) => expression.solved(value),
             _ => None,
         }
     }
 
-    /// The text, as shapes show it; `?` where nothing is known.
-    pub(crate) fn text(self) -> String {
+    /// The text, as shapes show it; `?` where nothing is known. It is read back by [`Dim::of_text`].
+    pub(crate) fn text(&self) -> String {
         match self {
             Dim::Int(value) => value.to_string(),
-            Dim::Expr(id) => Table::with(|table| text::expression(table, id)),
+            Dim::Expr(expression) => text::expression(expression),
             Dim::Unknown => "?".to_owned(),
         }
     }
 
     /// Whether the text means the same in a document: it has operators only.
-    pub(crate) fn is_plain(self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         match self {
             Dim::Int(_) => true,
-            Dim::Expr(id) => Table::with(|table| table.is_plain(id)),
+            Dim::Expr(expression) => expression.is_plain(),
             Dim::Unknown => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::AtomId;
+use super::expression::Variable;
 
 /// The most terms of a polynomial.
 const MAX_TERMS: usize = 64;
@@ -10,11 +10,16 @@ const MAX_TERMS: usize = 64;
 const MAX_DEGREE: usize = 8;
 
 /// A product of variables, sorted.
-pub(super) type Product = SmallVec<[AtomId; 2]>;
+pub(super) type Product = SmallVec<[Variable; 1]>;
+
+/// A product with its coefficient.
+pub(super) type Term = (Product, i64);
 
 /// A sum of products, each with a coefficient that is not 0; sorted by product.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Polynomial(pub(super) SmallVec<[(Product, i64); 2]>);
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Polynomial(Terms);
+
+type Terms = SmallVec<[Term; 2]>;
 
 impl Polynomial {
     /// A number.
@@ -23,8 +28,13 @@ impl Polynomial {
     }
 
     /// A variable.
-    pub(super) fn variable(atom: AtomId) -> Self {
-        Polynomial(smallvec::smallvec![(smallvec::smallvec![atom], 1)])
+    pub(super) fn variable(variable: Variable) -> Self {
+        Polynomial(smallvec::smallvec![(smallvec::smallvec![variable], 1)])
+    }
+
+    /// The products, each with its coefficient.
+    pub(super) fn terms(&self) -> &[Term] {
+        &self.0
     }
 
     /// The number, if there are no variables.
@@ -37,16 +47,16 @@ impl Polynomial {
     }
 
     /// The variable, if it is one.
-    pub(super) fn as_variable(&self) -> Option<AtomId> {
+    pub(super) fn as_variable(&self) -> Option<&Variable> {
         match &self.0[..] {
-            [(product, 1)] => product.first().copied().filter(|_| product.len() == 1),
+            [(product, 1)] => product.first().filter(|_| product.len() == 1),
             _ => None,
         }
     }
 
-    fn of(mut terms: SmallVec<[(Product, i64); 2]>) -> Option<Self> {
+    fn of(mut terms: Terms) -> Option<Self> {
         terms.sort_unstable();
-        let mut sum: SmallVec<[(Product, i64); 2]> = SmallVec::new();
+        let mut sum: Terms = SmallVec::new();
         for (product, value) in terms {
             match sum.last_mut() {
                 Some((last, total)) if *last == product => *total = total.checked_add(value)?,
@@ -66,7 +76,7 @@ impl Polynomial {
     pub(super) fn times(&self, other: &Polynomial) -> Option<Self> {
         let mut terms = SmallVec::new();
         for ((a, x), (b, y)) in self.0.iter().flat_map(|a| other.0.iter().map(move |b| (a, b))) {
-            let mut product: Product = a.iter().chain(b).copied().collect();
+            let mut product: Product = a.iter().chain(b).cloned().collect();
             product.sort_unstable();
             if product.len() > MAX_DEGREE || terms.len() > MAX_TERMS * MAX_TERMS {
                 return None;
@@ -109,8 +119,8 @@ impl Polynomial {
     }
 
     /// The least value, where no variable (as `natural` tells) is negative, nor a coefficient of theirs.
-    pub(super) fn least(&self, natural: impl Fn(AtomId) -> bool) -> Option<i64> {
-        let natural = |product: &Product| product.iter().all(|atom| natural(*atom));
+    pub(super) fn least(&self, natural: impl Fn(&Variable) -> bool) -> Option<i64> {
+        let natural = |product: &Product| product.iter().all(&natural);
         let grows = self.0.iter().all(|(product, value)| product.is_empty() || (*value >= 0 && natural(product)));
         let constant = self.0.iter().find(|(product, _)| product.is_empty()).map_or(0, |(_, value)| *value);
         grows.then_some(constant)

@@ -61,6 +61,24 @@ fn what_holds_for_all_values_is_known() {
     assert_eq!(dim("S").over_up(Dim::Int(2)), dim("(S+1)/2"));
 }
 
+/// Small expressions are followed, and those that would take long to work with are unknown: sums of
+/// quotients within quotients double with each step.
+#[test]
+fn large_expressions_are_unknown() {
+    let doubled = |of: Dim| of.clone().over(Dim::Int(3)).times(of.plus(Dim::symbol("T")).over(Dim::symbol("U")));
+    let mut dim = Dim::symbol("S");
+    let steps = std::iter::repeat_with(|| {
+        dim = doubled(dim.clone());
+        dim.clone()
+    });
+    let steps: Vec<Dim> = steps.take(64).collect();
+    assert_ne!(steps[2], Dim::Unknown);
+    assert_eq!(steps[63], Dim::Unknown);
+    assert_eq!(Dim::symbol(&"S".repeat(1000)), Dim::Unknown);
+    let (sum, _) = (0..1000).fold((Dim::Int(0), 0), |(sum, i), _| (sum.plus(Dim::symbol(&format!("S{i}"))), i + 1));
+    assert_eq!(sum, Dim::Unknown);
+}
+
 /// An expression as a text.
 fn texts() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("S".to_string()), Just("T".to_string()), (0i64..9).prop_map(|i| i.to_string())];

@@ -1,20 +1,18 @@
 //! Expressions as texts: `2*S+1`, `(S+3)/4`, `min(S,4)`.
 
 use super::Dim;
-use super::table::{Atom, AtomId, ExprId, Table};
+use super::expression::{Choice, Expression, Variable};
 
 /// The text of an expression: terms with more variables come first, then in the order of their texts,
 /// and positive ones before negative ones.
-pub(super) fn expression(table: &Table, id: ExprId) -> String {
-    let mut terms: Vec<(usize, String, i64)> = table
-        .expr(id)
+pub(super) fn expression(of: &Expression) -> String {
+    let mut terms: Vec<(usize, String, i64)> = of
         .0
+        .terms()
         .iter()
         .map(|(product, value)| {
-            let mut factors: Vec<String> = product
-                .iter()
-                .map(|atom| variable(table, *atom, product.len() > 1 || value.unsigned_abs() != 1))
-                .collect();
+            let mut factors: Vec<String> =
+                product.iter().map(|factor| variable(factor, product.len() > 1 || value.unsigned_abs() != 1)).collect();
             factors.sort_unstable();
             (product.len(), factors.join("*"), *value)
         })
@@ -37,36 +35,29 @@ pub(super) fn expression(table: &Table, id: ExprId) -> String {
 }
 
 /// The text of a variable, which may be one of several factors.
-fn variable(table: &Table, atom: AtomId, factor: bool) -> String {
-    let list = |name: &str, items: &[Dim]| {
-        let mut items: Vec<String> = items.iter().map(|item| number(table, *item)).collect();
-        items.sort_unstable();
-        format!("{name}({})", items.join(","))
-    };
-    match table.atom_of(atom) {
-        None => "?".to_owned(),
-        Some(Atom::Symbol(name)) => name.to_string(),
-        Some(Atom::Quotient(a, b)) => {
-            let text = format!("{}/{}", operand(table, *a), operand(table, *b));
+fn variable(of: &Variable, factor: bool) -> String {
+    match of {
+        Variable::Symbol(name) => name.to_string(),
+        Variable::Quotient(sides) => {
+            let text = format!("{}/{}", operand(&sides[0]), operand(&sides[1]));
             if factor { format!("({text})") } else { text }
         }
-        Some(Atom::Min(items)) => list("min", items),
-        Some(Atom::Max(items)) => list("max", items),
-        Some(Atom::Broadcast(items)) => list("broadcast", items),
-    }
-}
-
-fn number(table: &Table, dim: Dim) -> String {
-    match dim {
-        Dim::Int(value) => value.to_string(),
-        Dim::Expr(id) => expression(table, id),
-        Dim::Unknown => "?".to_owned(),
+        Variable::Choice(choice, items) => {
+            let name = match choice {
+                Choice::Min => "min",
+                Choice::Max => "max",
+                Choice::Broadcast => "broadcast",
+            };
+            let mut items: Vec<String> = items.iter().map(Dim::text).collect();
+            items.sort_unstable();
+            format!("{name}({})", items.join(","))
+        }
     }
 }
 
 /// A side of a quotient, in parentheses where it is more than a name or a number.
-fn operand(table: &Table, dim: Dim) -> String {
-    let text = number(table, dim);
+fn operand(dim: &Dim) -> String {
+    let text = dim.text();
     let simple = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if simple { text } else { format!("({text})") }
 }

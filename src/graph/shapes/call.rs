@@ -270,7 +270,7 @@ impl<'a> Call<'a> {
     /// A single number that is the argument of a name.
     pub(crate) fn number(&self, name: &str) -> Dim {
         match self.named(name).and_then(|operand| self.dims_of(operand)).as_deref() {
-            Some([dim]) => *dim,
+            Some([dim]) => dim.clone(),
             _ => Dim::Unknown,
         }
     }

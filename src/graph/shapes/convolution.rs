@@ -36,19 +36,19 @@ impl Step<'_> {
         }
         let groups = self.groups(input)?;
         let channels = self.channels(input, groups)?;
-        let mut output: Extents = [input[0], channels].into_iter().collect();
+        let mut output: Extents = [input[0].clone(), channels].into_iter().collect();
         match self.output_shape {
             Some([]) => {
                 for i in 2..input.len() {
-                    let filter = self.filter.map_or(Extent::UNKNOWN, |filter| filter[i]);
+                    let filter = self.filter.map_or(&Extent::UNKNOWN, |filter| &filter[i]);
                     let change = if self.transposed { Window::up } else { Window::down };
-                    output.push(change(self.window, i - 2, input[i], filter)?);
+                    output.push(change(self.window, i - 2, &input[i], filter)?);
                 }
             }
             Some(reference) => output = self.reference(reference, input, &output)?,
             None => output.resize(input.len(), Extent::UNKNOWN),
         }
-        self.check_bias(output[1]).map_err(|error| error.but(Some(Shape::new(&output))))?;
+        self.check_bias(&output[1]).map_err(|error| error.but(Some(Shape::new(&output))))?;
         Ok(Some(output))
     }
 
@@ -72,9 +72,9 @@ impl Step<'_> {
     fn channels(&self, input: &[Extent], groups: Option<i64>) -> Result<Extent, ShapeError> {
         let Some(filter) = self.filter else { return Ok(Extent::UNKNOWN) };
         let all = Extent::from(filter[1].dim().times(Dim::from(groups)));
-        let (taken, given) = if self.transposed { (filter[0], all) } else { (all, filter[0]) };
-        if taken.unify(input[1]).is_none() {
-            let (shape, channels) = (filter, input[1]);
+        let (taken, given) = if self.transposed { (filter[0].clone(), all) } else { (all, filter[0].clone()) };
+        if taken.unify(&input[1]).is_none() {
+            let (shape, channels) = (filter, &input[1]);
             return error(match groups {
                 Some(groups) if !self.transposed && groups != 1 => format!(
                     "the filter of shape {shape:?} with {groups} groups takes {taken:?} channels, the input has {channels:?}"
@@ -86,11 +86,11 @@ impl Step<'_> {
     }
 
     /// A bias is one number, or one for each channel of the result: `[C]`, `[1, C]`, `[1, C, 1, ..]`.
-    fn check_bias(&self, channels: Extent) -> Result<(), ShapeError> {
+    fn check_bias(&self, channels: &Extent) -> Result<(), ShapeError> {
         let Some(bias) = self.bias else { return Ok(()) };
         let axis = bias.len().min(2).saturating_sub(1);
         let fits = |(i, extent): (usize, &Extent)| {
-            extent.unify(Extent::ONE).is_some() || (i == axis && extent.unify(channels).is_some())
+            extent.unify(&Extent::ONE).is_some() || (i == axis && extent.unify(channels).is_some())
         };
         if bias.iter().enumerate().all(fits) {
             return Ok(());
@@ -105,10 +105,10 @@ impl Step<'_> {
         if reference.len() != input.len() {
             return error(format!("`output_shape` has {} items, the input has rank {}", reference.len(), input.len()));
         }
-        let filter = |i: usize| self.filter.map_or(Extent::UNKNOWN, |filter| filter[i]);
+        let filter = |i: usize| self.filter.map_or(Extent::UNKNOWN, |filter| filter[i].clone());
         let mut extents = self.window.check_reference(reference, input, filter, 2)?;
         for (i, what) in ["batch", "channels"].into_iter().enumerate() {
-            let (given, found) = (extents[i], output[i]);
+            let (given, found) = (&extents[i], &output[i]);
             let Some(extent) = given.unify(found) else {
                 let given = format!("`output_shape` has {given:?} along axis {i} ({what})");
                 return error(format!("{given}, the result has {found:?}"));

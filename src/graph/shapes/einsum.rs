@@ -55,15 +55,15 @@ pub(super) fn einsum(call: &Call) -> RuleResult {
         }
         for (letter, extent) in letters.iter().zip(*shape) {
             match sizes.iter_mut().find(|(known, _)| known == letter) {
-                None => sizes.push((*letter, *extent)),
-                Some((_, size)) => match size.broadcast(*extent) {
+                None => sizes.push((*letter, extent.clone())),
+                Some((_, size)) => match size.broadcast(extent) {
                     Some(both) => *size = both,
                     None => return refuse(CODE, format!("axis `{letter}` has extents {size:?} and {extent:?}")),
                 },
             }
         }
     }
-    let extent = |letter: &char| sizes.iter().find(|(known, _)| known == letter).map(|(_, size)| *size);
+    let extent = |letter: &char| sizes.iter().find(|(known, _)| known == letter).map(|(_, size)| size.clone());
     known(&einsum.result.iter().map(|letter| extent(letter).unwrap_or(Extent::UNKNOWN)).collect::<Extents>())
 }
 
@@ -85,9 +85,9 @@ pub(super) fn product(call: &Call) -> RuleResult {
     let mut batch = (0..a.len()).filter(|axis| !axes.iter().flatten().take(2).any(|own| own == axis));
     for axis in 0..a.len() {
         extents.push(match axis {
-            axis if axis == *to_rows => a[*rows],
-            axis if axis == *to_columns => b[*columns],
-            _ => batch.next().map_or(Extent::UNKNOWN, |from| a[from].broadcast(b[from]).unwrap_or(Extent::UNKNOWN)),
+            axis if axis == *to_rows => a[*rows].clone(),
+            axis if axis == *to_columns => b[*columns].clone(),
+            _ => batch.next().map_or(Extent::UNKNOWN, |from| a[from].broadcast(&b[from]).unwrap_or(Extent::UNKNOWN)),
         });
     }
     known(&extents)

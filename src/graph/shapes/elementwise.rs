@@ -12,7 +12,7 @@ pub(crate) fn elementwise(call: &Call) -> RuleResult {
 
 /// Every tensor argument takes part, and the result has the shape of the first one in any case.
 pub(crate) fn normalization(call: &Call) -> RuleResult {
-    let channels = call.extents(0).and_then(|input| input.get(1).copied());
+    let channels = call.extents(0).and_then(|input| input.get(1));
     elementwise(call).map_err(|error| {
         let code = if of_channels(call, channels) { Code::ChannelAxis } else { error.code };
         ShapeError { code, ..error }.but(call.shape(0).cloned())
@@ -20,15 +20,15 @@ pub(crate) fn normalization(call: &Call) -> RuleResult {
 }
 
 /// Whether the parameters of a normalization have an item for each channel, along their last axis.
-fn of_channels(call: &Call, channels: Option<Extent>) -> bool {
+fn of_channels(call: &Call, channels: Option<&Extent>) -> bool {
     let suits = |extents: &[Extent]| match extents {
         [ones @ .., last] => {
             let one = |extent: &Extent| *extent == Extent::ONE;
-            ones.iter().all(one) && (one(last) || channels.is_some_and(|channels| channels.unify(*last).is_some()))
+            ones.iter().all(one) && (one(last) || channels.is_some_and(|channels| channels.unify(last).is_some()))
         }
         [] => true,
     };
-    call.operands().skip(1).all(|operand| operand.is_none_or(suits))
+    call.operands().skip(1).all(|operand| operand.is_none_or(&suits))
 }
 
 /// The sum of an array of tensors, which in 1.0 starts with a zero of shape `[1]`.
@@ -56,9 +56,8 @@ fn broadcast_all<'a>(call: &Call, operands: impl IntoIterator<Item = Option<&'a 
 /// The extents that two operands are broadcast to. Their first axes correspond; missing ones at the
 /// end have extent 1.
 pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
-    let at = |extents: &[Extent], i: usize| extents.get(i).copied().unwrap_or(Extent::ONE);
     let axis = |i: usize| {
-        let (from, to) = (at(a, i), at(b, i));
+        let (from, to) = (a.get(i).unwrap_or(&Extent::ONE), b.get(i).unwrap_or(&Extent::ONE));
         let Some(extent) = from.broadcast(to) else {
             let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
             return refuse(Code::BroadcastShapes, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));

@@ -52,20 +52,21 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
     for (i, item) in wanted.iter().enumerate() {
         let extent = match item {
             Dim::Int(0) => {
-                let Some(&extent) = input.get(first + i) else {
+                let Some(extent) = input.get(first + i) else {
                     return error(format!("item {i} of shape {} copies an axis that the input has not", shown()));
                 };
                 if first + i < last {
                     from[i] = Extent::ONE;
                 } else {
-                    to.push(extent);
+                    to.push(extent.clone());
                 }
-                extent
+                extent.clone()
             }
             Dim::Int(-1) => Extent::UNKNOWN,
             item => {
-                to.push(Extent::from(*item));
-                Extent::from(*item)
+                let extent = Extent::from(item.clone());
+                to.push(extent.clone());
+                extent
             }
         };
         middle.push(extent);
@@ -79,7 +80,7 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
             return error(format!("{:?} items of shape {input:?} cannot be arranged as {}", volume_of(input), shown()));
         }
         (Some(i), from, to) => {
-            let exact = from.exactly_over(to);
+            let exact = from.clone().exactly_over(to.clone());
             middle[i] = Extent::from(if exact == Dim::Unknown && to.is_at_least(1) { from.over(to) } else { exact });
         }
         (None, from, _) => complete(&mut middle, &wanted, from),
@@ -97,7 +98,7 @@ fn complete(extents: &mut Extents, wanted: &[Dim], from: Dim) {
     let mut open = wanted.iter().enumerate().filter(|(_, item)| **item == Dim::Unknown).map(|(i, _)| i);
     if let (Some(i), None) = (open.next(), open.next()) {
         let others = wanted.iter().filter(|item| !matches!(item, Dim::Unknown | Dim::Int(0)));
-        let product = others.fold(Dim::Int(1), |product, item| product.times(*item));
+        let product = others.fold(Dim::Int(1), |product, item| product.times(item.clone()));
         extents[i] = Extent::from(from.exactly_over(product));
     }
 }
@@ -107,7 +108,7 @@ fn reshape_unknown(call: &Call, wanted: &[Dim]) -> RuleResult {
     let all = matches!(affected(call, MAX_RANK), Ok(Some((0, MAX_RANK))));
     let extents = wanted.iter().map(|item| match item {
         Dim::Int(..=0) => Extent::UNKNOWN,
-        item => Extent::from(*item),
+        item => Extent::from(item.clone()),
     });
     same(all.then(|| extents.collect()))
 }
@@ -129,8 +130,8 @@ pub(crate) fn transpose(call: &Call) -> RuleResult {
     if axes.is_none() {
         return call.any_axes(input.len());
     }
-    let moved = |axis: &Option<i64>| axis.map_or(Extent::UNKNOWN, |axis| input[axis as usize]);
-    known(&given.iter().map(moved).chain(input[given.len()..].iter().copied()).collect::<Extents>())
+    let moved = |axis: &Option<i64>| axis.map_or(Extent::UNKNOWN, |axis| input[axis as usize].clone());
+    known(&given.iter().map(moved).chain(input[given.len()..].iter().cloned()).collect::<Extents>())
 }
 
 /// Drops axes of extent 1.
@@ -144,8 +145,8 @@ pub(crate) fn squeeze(call: &Call) -> RuleResult {
     let mut extents = Extents::new();
     for (i, extent) in input.iter().enumerate() {
         if !axes.contains(&Some(i as i64)) {
-            extents.push(*extent);
-        } else if extent.unify(Extent::ONE).is_none() {
+            extents.push(extent.clone());
+        } else if extent.unify(&Extent::ONE).is_none() {
             return refuse(
                 Code::AxisInsertion,
                 format!("axis {i} has extent {extent:?}: only axes of extent 1 can be dropped"),
@@ -165,7 +166,7 @@ pub(crate) fn unsqueeze(call: &Call) -> RuleResult {
     if axes.contains(&None) {
         return of_rank(Some(rank));
     }
-    let mut rest = input.iter().copied();
+    let mut rest = input.iter().cloned();
     let extent = |i: usize| if axes.contains(&Some(i as i64)) { None } else { rest.next() };
     known(&(0..rank).map(extent).map(|extent| extent.unwrap_or(Extent::ONE)).collect::<Extents>())
 }

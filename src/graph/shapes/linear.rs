@@ -19,12 +19,12 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
     let batch = a.len() - 2;
     // The rows and columns of a matrix once it is transposed.
     let matrix = |extents: &[Extent], transpose: Option<bool>| match transpose {
-        Some(false) => [extents[batch], extents[batch + 1]],
-        Some(true) => [extents[batch + 1], extents[batch]],
+        Some(false) => [extents[batch].clone(), extents[batch + 1].clone()],
+        Some(true) => [extents[batch + 1].clone(), extents[batch].clone()],
         None => [Extent::UNKNOWN; 2],
     };
     let ([rows, a_inner], [b_inner, columns]) = (matrix(a, transpose[0]), matrix(b, transpose[1]));
-    if a_inner.unify(b_inner).is_none() {
+    if a_inner.unify(&b_inner).is_none() {
         let items = format!("rows of {a_inner:?} items with columns of {b_inner:?}");
         return refuse(CODE, format!("`{name}` multiplies {items} (shapes {a:?} and {b:?})"));
     }

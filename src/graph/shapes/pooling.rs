@@ -44,10 +44,10 @@ impl Pool {
     /// The extents of the result, given how a window changes each.
     fn apply(
         &self,
-        change: fn(&Window, usize, Extent, Extent) -> Result<Extent, ShapeError>,
+        change: fn(&Window, usize, &Extent, &Extent) -> Result<Extent, ShapeError>,
     ) -> Result<Option<Extents>, ShapeError> {
         let Some(input) = &self.input else { return Ok(None) };
-        let extents = input.iter().enumerate().map(|(i, &extent)| change(&self.window, i, extent, self.filter(i)));
+        let extents = input.iter().enumerate().map(|(i, extent)| change(&self.window, i, extent, &self.filter(i)));
         extents.collect::<Result<_, _>>().map(Some)
     }
 
@@ -67,7 +67,7 @@ impl Pool {
 /// A window of size 0 stands where an exporter has none: batch and channels stay all the same.
 fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
     let shape = call.extents(0).map(|input| {
-        let extents = input.iter().enumerate().map(|(i, &extent)| if i < 2 { extent } else { Extent::UNKNOWN });
+        let extents = input.iter().enumerate().map(|(i, extent)| if i < 2 { extent.clone() } else { Extent::UNKNOWN });
         Shape::new(&extents.collect::<Extents>())
     });
     error.but(shape)

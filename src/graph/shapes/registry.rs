@@ -73,7 +73,7 @@ pub(super) fn like_first(call: &Call) -> RuleResult {
 /// A tensor whose shape is an attribute.
 pub(super) fn stated(call: &Call) -> RuleResult {
     let Some(dims) = call.dims(Role::Shape) else { return UNKNOWN };
-    known(&dims.iter().map(|dim| Extent::from(*dim)).collect::<Extents>())
+    known(&dims.iter().map(|dim| Extent::from(dim.clone())).collect::<Extents>())
 }
 
 fn vector(count: Option<usize>) -> RuleResult {
@@ -107,14 +107,14 @@ fn real_range(call: &Call) -> Extent {
 /// Repeated to a shape, whose last axes correspond to those of the input.
 fn broadcast_to(call: &Call) -> RuleResult {
     let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
-    let mut extents: Extents = shape.iter().map(|dim| Extent::from(*dim)).collect();
+    let mut extents: Extents = shape.iter().map(|dim| Extent::from(dim.clone())).collect();
     let Some(input) = call.extents(0) else { return known(&extents) };
     let Some(first) = extents.len().checked_sub(input.len()) else {
         let (given, rank) = (extents.len(), input.len());
         return refuse(Code::BroadcastShapes, format!("`shape` has {given} extents, the input has rank {rank}"));
     };
     for (extent, own) in extents[first..].iter_mut().zip(input) {
-        let Some(both) = extent.broadcast(*own) else {
+        let Some(both) = extent.broadcast(own) else {
             let shapes = format!("an input of shape {input:?} cannot be repeated to {:?}", Shape::new(&extents));
             return refuse(Code::BroadcastShapes, shapes);
         };
@@ -172,7 +172,7 @@ fn stft(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::PoolingShapes)? else { return call.any_axes(extents.len() + 1) };
     let (frame, stride) = (call.number("frame"), call.number("stride"));
-    let frames = extents[axis].dim().minus(frame).over(stride).plus(Dim::Int(1));
+    let frames = extents[axis].dim().minus(frame.clone()).over(stride).plus(Dim::Int(1));
     extents[axis] = Extent::from(frames);
     extents.insert(axis + 1, Extent::from(frame));
     known(&extents)
@@ -185,7 +185,7 @@ fn resize(call: &Call) -> RuleResult {
     if let Some(sizes) = given("sizes") {
         let dims = call.dims_of(sizes).filter(|dims| dims.len() == input.len());
         let dims = dims.unwrap_or_else(|| smallvec![Dim::Unknown; input.len()]);
-        return known(&dims.iter().map(|dim| Extent::from(*dim)).collect::<Extents>());
+        return known(&dims.iter().map(|dim| Extent::from(dim.clone())).collect::<Extents>());
     }
     let scales = given("scales").and_then(|operand| scalars(call, operand));
     let scaled = |(i, extent): (usize, &Extent)| match scales.as_ref().and_then(|scales| scales.get(i).copied()) {
@@ -225,7 +225,7 @@ fn grid_sample(call: &Call) -> RuleResult {
     let (Some([batch, channels, ..]), Some([_, spatial @ .., _])) = (call.extents(0), call.extents(1)) else {
         return UNKNOWN;
     };
-    known(&[&[*batch, *channels], spatial].concat())
+    known(&[&[batch.clone(), channels.clone()], spatial].concat())
 }
 
 /// A row of values for each query.
@@ -233,7 +233,7 @@ fn attention(call: &Call) -> RuleResult {
     let (Some(query), Some([.., width])) = (call.extents(0), call.extents(2)) else { return UNKNOWN };
     let mut extents: Extents = query.into();
     if let Some(last) = extents.last_mut() {
-        *last = *width;
+        *last = width.clone();
     }
     known(&extents)
 }
@@ -243,7 +243,7 @@ fn cache(call: &Call) -> RuleResult {
     along(call, |call, extent| {
         let axis = call.number("axis").known().and_then(|axis| usize::try_from(axis).ok());
         let shape = |name: &str| call.named(name).and_then(|operand| call.dims_of(operand));
-        let at = |dims: Option<Dims>| Some(*dims?.get(axis?)?);
+        let at = |dims: Option<Dims>| Some(dims?.get(axis?)?.clone());
         let before = at(shape("past_sequence_shape")).unwrap_or(Dim::Unknown);
         before.plus(at(shape("input_sequence_shape")).unwrap_or(extent))
     })
@@ -264,12 +264,12 @@ fn non_zero(call: &Call) -> RuleResult {
 
 fn multinomial(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
-    known(&[*batch, Extent::from(call.number("sample_size"))])
+    known(&[batch.clone(), Extent::from(call.number("sample_size"))])
 }
 
 fn classes(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
-    known(&[*batch, Extent::from(call.number("n_classes"))])
+    known(&[batch.clone(), Extent::from(call.number("n_classes"))])
 }
 
 /// Pairs along the last axis become complex numbers, or the other way round.
@@ -298,7 +298,7 @@ fn scan(call: &Call) -> RuleResult {
         let mut extents: Extents = extents(&state.initial)?.into();
         if !output.last {
             let extent = extents.get_mut(output.axis)?;
-            *extent = Extent::from(extent.dim().times(steps));
+            *extent = Extent::from(extent.dim().times(steps.clone()));
         }
         Some(Shape::new(&extents))
     };

@@ -25,7 +25,7 @@ pub(crate) fn roi(call: &Call) -> RuleResult {
     let count = count(call, spatial)?;
     let Some([_, channels, spatial @ ..]) = call.extents(0) else { return UNKNOWN };
     let size = size.unwrap_or_else(|| smallvec![None; spatial.len()]);
-    known(&[count, *channels].into_iter().chain(size.iter().map(|&extent| extent.into())).collect::<Extents>())
+    known(&[count, channels.clone()].into_iter().chain(size.iter().map(|&extent| extent.into())).collect::<Extents>())
 }
 
 /// The number of regions. The text prints `batch_index` as `[N, 1]`; `[N]` is common.
@@ -34,17 +34,17 @@ fn count(call: &Call, spatial: Option<usize>) -> Result<Extent, ShapeError> {
     if let Some(rois) = call.extents(1) {
         let corners = spatial.map_or(Extent::UNKNOWN, |spatial| Extent::new(2 * spatial as i64));
         match rois {
-            [regions, extent] if extent.unify(corners).is_some() => count = *regions,
+            [regions, extent] if extent.unify(&corners).is_some() => count = regions.clone(),
             _ => return refuse(CODE, format!("`rois` has shape {rois:?}, it has to be [N, {corners:?}]")),
         }
     }
     let Some(index) = call.extents(2) else { return Ok(count) };
     let given = match index {
-        [regions] => Some(*regions),
-        [regions, one] if one.unify(Extent::ONE).is_some() => Some(*regions),
+        [regions] => Some(regions.clone()),
+        [regions, one] if one.unify(&Extent::ONE).is_some() => Some(regions.clone()),
         _ => None,
     };
-    let Some(unified) = given.and_then(|given| given.unify(count)) else {
+    let Some(unified) = given.and_then(|given| given.unify(&count)) else {
         let wanted = format!("it has to be [{count:?}]: one for each region");
         return refuse(CODE, format!("`batch_index` has shape {index:?}, {wanted}"));
     };

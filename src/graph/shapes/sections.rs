@@ -128,7 +128,7 @@ pub(crate) fn split(call: &Call) -> RuleResult {
     let part = |i: usize| {
         let mut part = extents.clone();
         let ratio = given.get(i).copied().flatten();
-        part[axis] = Extent::from(unit.times(Dim::from(ratio)));
+        part[axis] = Extent::from(unit.clone().times(Dim::from(ratio)));
         Some(Shape::new(&part))
     };
     Ok(Inferred::Each((0..names).map(part).collect()))

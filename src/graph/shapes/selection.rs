@@ -8,7 +8,7 @@ use crate::graph::dims::Dim;
 
 /// How many items of an axis the range from `begin` to `end` in steps of `stride` takes.
 fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> Result<Extent, ShapeError> {
-    let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin, end, extent.known()) else {
+    let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin.clone(), end.clone(), extent.known()) else {
         return Ok(symbolic_count(extent.dim(), (begin, end, stride)));
     };
     // An end of 0 is the extent itself; a range up to item 0 would be empty.
@@ -31,7 +31,7 @@ fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent 
     if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
         return Extent::ONE;
     }
-    let counted = |at: Dim| if let Dim::Int(..=-1) = at { extent.plus(at) } else { at };
+    let counted = |at: Dim| if let Dim::Int(..=-1) = at { extent.clone().plus(at) } else { at };
     if stride < 0 {
         return Extent::UNKNOWN;
     }
@@ -70,10 +70,10 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
     for (i, axis) in axes.iter().enumerate() {
         let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else { return of_rank(call.rank(0)) };
         let item =
-            |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).copied()).unwrap_or(Dim::Unknown);
-        let step = stride.as_ref().and_then(|items| items.get(i).copied().unwrap_or(Some(1)));
+            |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).cloned()).unwrap_or(Dim::Unknown);
+        let step = stride.as_ref().and_then(|items| items.get(i).cloned().unwrap_or(Some(1)));
         extents[axis] = match step {
-            Some(step) => count(axis, extents[axis], (item(&begin), item(&end), step))?,
+            Some(step) => count(axis, extents[axis].clone(), (item(&begin), item(&end), step))?,
             None => Extent::UNKNOWN,
         };
     }
@@ -94,7 +94,7 @@ pub(crate) fn tile(call: &Call) -> RuleResult {
     let Some(input) = call.extents(0) else { return UNKNOWN };
     let Some(repeats) = repeats.and(call.dims(Role::Repeats)) else { return of_rank(call.rank(0)) };
     check_length(call, Role::Repeats, repeats.len(), input.len())?;
-    let times = |(extent, times): (&Extent, &Dim)| Extent::from(extent.dim().times(*times));
+    let times = |(extent, times): (&Extent, &Dim)| Extent::from(extent.dim().times(times.clone()));
     known(&input.iter().zip(&repeats).map(times).collect::<Extents>())
 }
 

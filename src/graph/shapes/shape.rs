@@ -7,67 +7,58 @@ use std::str::FromStr;
 use smallvec::SmallVec;
 
 use super::call::Extents;
-use crate::graph::dims::{Dim, ExprId};
+use crate::graph::dims::Dim;
 
-/// The extent of a tensor along an axis: an integer, an expression on dimension symbols, or unknown. One
-/// machine word.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Extent(i64);
-
-/// The word of the first expression; those of others are below it.
-const FIRST_EXPRESSION: i64 = -2;
+/// The extent of a tensor along an axis: an integer, an expression on dimension symbols, or unknown.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Extent(Dim);
 
 impl Extent {
     /// Not known while expanding.
-    pub(crate) const UNKNOWN: Extent = Extent(-1);
+    pub(crate) const UNKNOWN: Extent = Extent(Dim::Unknown);
     /// The extent of an axis that does not matter.
-    pub(crate) const ONE: Extent = Extent(1);
+    pub(crate) const ONE: Extent = Extent(Dim::Int(1));
 
     /// An extent; a negative number is none, so nothing is known of it.
     pub(crate) fn new(extent: i64) -> Self {
-        Extent(extent.max(-1))
+        Extent::from(Dim::Int(extent))
     }
 
     /// What is known.
-    pub fn known(self) -> Option<i64> {
-        (self.0 >= 0).then_some(self.0)
+    pub fn known(&self) -> Option<i64> {
+        self.0.known()
     }
 
     /// The extent as a number that may depend on symbols.
-    pub(crate) fn dim(self) -> Dim {
-        match self.0 {
-            value @ 0.. => Dim::Int(value),
-            -1 => Dim::Unknown,
-            word => Dim::Expr(ExprId((FIRST_EXPRESSION - word) as u32)),
-        }
+    pub(crate) fn dim(&self) -> Dim {
+        self.0.clone()
     }
 
     /// Whether nothing is known of it, not even how it depends on symbols.
-    pub(crate) fn is_unknown(self) -> bool {
-        self == Extent::UNKNOWN
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.0 == Dim::Unknown
     }
 
     /// The extent that is both: none where the two contradict each other.
-    pub(crate) fn unify(self, other: Extent) -> Option<Extent> {
+    pub(crate) fn unify(&self, other: &Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
-            (Some(a), Some(b)) => (a == b).then_some(self),
-            _ if self == other => Some(self),
+            (Some(a), Some(b)) => (a == b).then(|| Extent::new(a)),
             _ => self.dim().unify(other.dim()).map(Extent::from),
         }
     }
 
     /// The extent that both are repeated to: equal ones, or the other of a 1.
-    pub(crate) fn broadcast(self, other: Extent) -> Option<Extent> {
+    pub(crate) fn broadcast(&self, other: &Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
-            (Some(1), _) => Some(other),
-            (_, Some(1)) => Some(self),
-            (Some(a), Some(b)) => (a == b).then_some(self),
+            (Some(1), _) => Some(other.clone()),
+            (_, Some(1)) => Some(self.clone()),
+            (Some(a), Some(b)) => (a == b).then(|| Extent::new(a)),
             _ => self.dim().broadcast(other.dim()).map(Extent::from),
         }
     }
 
     /// Computes with an extent that is known; what overflows is unknown.
-    pub(crate) fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
+    pub(crate) fn map(&self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
         self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
     }
 }
@@ -75,9 +66,8 @@ impl Extent {
 impl From<Dim> for Extent {
     fn from(dim: Dim) -> Self {
         match dim {
-            Dim::Int(value) => Extent::new(value),
-            Dim::Expr(id) => Extent(FIRST_EXPRESSION - i64::from(id.0)),
-            Dim::Unknown => Extent::UNKNOWN,
+            Dim::Int(..=-1) => Extent::UNKNOWN,
+            dim => Extent(dim),
         }
     }
 }
@@ -87,7 +77,7 @@ impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.known() {
             Some(extent) => write!(f, "{extent}"),
-            None => f.write_str(&self.dim().text()),
+            None => f.write_str(&self.0.text()),
         }
     }
 }
@@ -136,25 +126,19 @@ impl fmt::Debug for Extent {
 
 /// The extents that are both of two lists; none where these contradict each other.
 pub(crate) fn unify(a: &[Extent], b: &[Extent]) -> Option<Extents> {
-    let unified = a.iter().zip(b).map(|(a, b)| a.unify(*b)).collect();
+    let unified = a.iter().zip(b).map(|(a, b)| a.unify(b)).collect();
     if a.len() == b.len() { unified } else { None }
 }
 
 /// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
 /// their own.
-#[derive(PartialEq, Eq, Hash, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[Extent; 4]>);
-
-impl Clone for Shape {
-    fn clone(&self) -> Self {
-        Shape::new(&self.0)
-    }
-}
 
 impl Shape {
     /// A shape of these extents.
     pub(crate) fn new(extents: &[Extent]) -> Self {
-        Shape(SmallVec::from_slice(extents))
+        Shape(extents.iter().cloned().collect())
     }
 
     /// A shape of which everything is known.

@@ -10,7 +10,7 @@ use crate::graph::dims::Dim;
 /// draft have 0 for that, and another rule reports other such extents.
 pub(crate) fn source(call: &Call) -> RuleResult {
     let Some(items) = call.dims(Role::Shape) else { return UNKNOWN };
-    let extent = |item: &Dim| if let Dim::Int(..=0) = item { Extent::UNKNOWN } else { Extent::from(*item) };
+    let extent = |item: &Dim| if let Dim::Int(..=0) = item { Extent::UNKNOWN } else { Extent::from(item.clone()) };
     known(&items.iter().map(extent).collect::<Extents>())
 }
 

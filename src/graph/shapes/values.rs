@@ -14,7 +14,7 @@ use crate::graph::{Operand, TensorId, Value};
 const MAX_ITEMS: usize = 256;
 
 /// An item that is known while expanding.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     /// An integer or a logical; or a scalar that is this integer for all values of the symbols.
     Dim(Dim),
@@ -24,9 +24,9 @@ pub(crate) enum Item {
 
 impl Item {
     /// The item as an integer.
-    pub(crate) fn dim(self) -> Dim {
+    pub(crate) fn dim(&self) -> Dim {
         match self {
-            Item::Dim(dim) => dim,
+            Item::Dim(dim) => dim.clone(),
             Item::Scalar(_) => Dim::Unknown,
         }
     }
@@ -36,10 +36,10 @@ impl Item {
     }
 
     /// The item as a scalar.
-    pub(super) fn scalar(self) -> Option<f64> {
+    pub(super) fn scalar(&self) -> Option<f64> {
         match self {
             Item::Dim(dim) => dim.known().map(|value| value as f64),
-            Item::Scalar(value) => Some(value),
+            Item::Scalar(value) => Some(*value),
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (|call| rounded(call, f64::floor), "floor"),
     (|call| rounded(call, f64::ceil), "ceil"),
     (|call| rounded(call, f64::round), "round"),
-    (|call| unary(call, |item| item.dim().is_at_least(0).then_some(item)), "abs relu"),
+    (|call| unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())), "abs relu"),
     (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))), "sqr"),
     (|call| unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))), "sqrt"),
     (|call| binary(call, Dim::plus, |a, b| a + b), "add"),
@@ -117,7 +117,7 @@ pub(super) const REGISTERED: &[(ValueRule, &str)] = &[
 ];
 
 /// An item as an integer of which something is known.
-fn whole(item: Item) -> Option<Dim> {
+fn whole(item: &Item) -> Option<Dim> {
     Some(item.dim()).filter(|dim| *dim != Dim::Unknown)
 }
 
@@ -125,7 +125,7 @@ fn whole(item: Item) -> Option<Dim> {
 fn rounded(call: &Call, round: fn(f64) -> f64) -> Option<Items> {
     unary(call, |item| match item {
         Item::Dim(_) => whole(item).map(Item::Dim),
-        Item::Scalar(value) => Some(Item::of_scalar(round(value))),
+        Item::Scalar(value) => Some(Item::of_scalar(round(*value))),
     })
 }
 
@@ -164,8 +164,8 @@ fn constant(call: &Call) -> Option<Items> {
     let given = items(call, operand)?;
     let volume = call.ints(Role::Shape)?.iter().try_fold(1i64, |volume, extent| volume.checked_mul((*extent)?))?;
     let count = usize::try_from(volume).ok().filter(|count| *count <= MAX_ITEMS)?;
-    match given.items[..] {
-        [item] => Items::new(vec![item; count], given.scalars),
+    match &given.items[..] {
+        [item] => Items::new(vec![item.clone(); count], given.scalars),
         _ => Some(Items::clone(&given)),
     }
 }
@@ -186,7 +186,7 @@ fn cast(call: &Call) -> Option<Items> {
             _ => Item::Dim(Dim::Unknown),
         },
         Item::Scalar(value) if !scalars => Item::of_scalar(value.trunc()),
-        item => *item,
+        item => item.clone(),
     };
     Items::new(items.items.iter().map(convert).collect(), scalars)
 }
@@ -194,11 +194,11 @@ fn cast(call: &Call) -> Option<Items> {
 fn range(call: &Call) -> Option<Items> {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
     let step = step.known().filter(|step| *step != 0)?;
-    let (Dim::Int(start), Dim::Int(end)) = (start, end) else {
-        let progression = Some((start, step)).filter(|_| start != Dim::Unknown);
+    let (Dim::Int(start), Dim::Int(end)) = (&start, end) else {
+        let progression = Some((start, step)).filter(|(start, _)| *start != Dim::Unknown);
         return Some(Items { items: Vec::new(), scalars: false, progression });
     };
-    let count = (i128::from(end) - i128::from(start)).unsigned_abs().div_ceil(u128::from(step.unsigned_abs()));
+    let count = (i128::from(end) - i128::from(*start)).unsigned_abs().div_ceil(u128::from(step.unsigned_abs()));
     let count = i64::try_from(count).ok().filter(|count| *count <= MAX_ITEMS as i64)?;
     Items::dims((0..count).map(|i| Dim::from(step.checked_mul(i).and_then(|offset| start.checked_add(offset)))))
 }
@@ -214,9 +214,9 @@ fn slice(call: &Call) -> Option<Items> {
     };
     let (axis, begin, end, stride) =
         (one(Role::Axes, -1)?, one(Role::Begin, 0)?, one(Role::End, 0)?, one(Role::Stride, 1)?);
-    if let (Some((start, step)), 0, 0.., 1, true) = (items.progression, axis, begin, stride, begin < end) {
+    if let (Some((start, step)), 0, 0.., 1, true) = (items.progression.clone(), axis, begin, stride, begin < end) {
         let part = (begin..end).take(MAX_ITEMS);
-        return Items::dims(part.map(|i| start.plus(Dim::Int(step).times(Dim::Int(i)))));
+        return Items::dims(part.map(|i| start.clone().plus(Dim::Int(step).times(Dim::Int(i)))));
     }
     let count = i64::try_from(items.items.len()).ok()?;
     let place = |at: i64| if at < 0 { at + count } else { at }.clamp(0, count);
@@ -225,7 +225,7 @@ fn slice(call: &Call) -> Option<Items> {
         return None;
     }
     let part = items.items.get(place(begin) as usize..end as usize)?;
-    Items::new(part.iter().step_by(stride as usize).copied().collect(), items.scalars)
+    Items::new(part.iter().step_by(stride as usize).cloned().collect(), items.scalars)
 }
 
 /// Tensors with at most one axis behind each other.
@@ -238,7 +238,7 @@ fn concat(call: &Call) -> Option<Items> {
         let parts = tensors.iter().map(|tensor| call.graph.values.get(tensor));
         let parts = parts.collect::<Option<Vec<_>>>()?;
         let scalars = parts.iter().any(|part| part.scalars);
-        return Items::new(parts.iter().flat_map(|part| part.items.iter().copied()).collect(), scalars);
+        return Items::new(parts.iter().flat_map(|part| part.items.iter().cloned()).collect(), scalars);
     }
     Items::dims(call.dims_of(operand)?)
 }
@@ -250,16 +250,16 @@ fn gather(call: &Call) -> Option<Items> {
     let count = items.items.len() as i64;
     let at = |index: &Item| {
         let index = index.dim().known()?;
-        items.items.get(usize::try_from(if index < 0 { index + count } else { index }).ok()?).copied()
+        items.items.get(usize::try_from(if index < 0 { index + count } else { index }).ok()?).cloned()
     };
     Items::new(indices.items.iter().map(at).collect::<Option<_>>()?, items.scalars)
 }
 
 /// Each item of the first argument by itself.
-fn unary(call: &Call, f: impl Fn(Item) -> Option<Item>) -> Option<Items> {
+fn unary(call: &Call, f: impl Fn(&Item) -> Option<Item>) -> Option<Items> {
     let (items, _) = argument(call, 0)?;
     let unknown = Item::Dim(Dim::Unknown);
-    let item = |item: &Item| f(*item).unwrap_or(unknown);
+    let item = |item: &Item| f(item).unwrap_or(unknown.clone());
     Items::new(items.items.iter().map(item).collect(), items.scalars)
 }
 
@@ -272,7 +272,7 @@ fn pairs(call: &Call) -> Option<(Vec<(Item, Item)>, bool)> {
         (count, other) if count == other && a_rank == b_rank => count,
         _ => return None,
     };
-    let at = |items: &[Item], i: usize| if items.len() == 1 { items[0] } else { items[i] };
+    let at = |items: &[Item], i: usize| if items.len() == 1 { items[0].clone() } else { items[i].clone() };
     // A number beside a tensor has the type of the tensor.
     let tensor = |i: u32| matches!(call.argument(i), Some(Operand::Tensor(_)));
     let scalars = match (tensor(0), tensor(1)) {
@@ -327,7 +327,7 @@ fn select(call: &Call) -> Option<Items> {
     let ((yes, _), (no, _)) = (argument(call, 1)?, argument(call, 2)?);
     let condition = argument(call, 0).map(|(items, _)| items);
     let count = yes.items.len().max(no.items.len()).max(condition.as_ref().map_or(0, |items| items.items.len()));
-    let at = |items: &[Item], i: usize| if items.len() == 1 { items.first() } else { items.get(i) }.copied();
+    let at = |items: &[Item], i: usize| if items.len() == 1 { items.first() } else { items.get(i) }.cloned();
     let item = |i: usize| {
         let (yes, no) = (at(&yes.items, i)?, at(&no.items, i)?);
         Some(match condition.as_ref().and_then(|items| at(&items.items, i)) {

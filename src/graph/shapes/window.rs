@@ -39,7 +39,7 @@ impl Window {
     }
 
     /// The stride along an axis, and the extent that a filter covers there.
-    fn steps(&self, i: usize, filter: Extent) -> (Option<i64>, Option<i64>) {
+    fn steps(&self, i: usize, filter: &Extent) -> (Option<i64>, Option<i64>) {
         let item = |items: &Option<Ints>| items.as_ref()?.get(i).copied().unwrap_or(Some(1));
         let covered = match filter.known() {
             Some(1) => Some(1),
@@ -61,7 +61,7 @@ impl Window {
     }
 
     /// The extent of the result of the window along its `i`th axis.
-    pub(crate) fn down(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
+    pub(crate) fn down(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
         let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
             return Ok(Extent::UNKNOWN);
         };
@@ -84,7 +84,7 @@ impl Window {
     }
 
     /// The extent of the result of the transposed window along its `i`th axis.
-    pub(crate) fn up(&self, i: usize, input: Extent, filter: Extent) -> Result<Extent, ShapeError> {
+    pub(crate) fn up(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
         let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
             return Ok(Extent::UNKNOWN);
         };
@@ -121,8 +121,8 @@ impl Window {
     ) -> Result<Extents, ShapeError> {
         check_positive("output_shape", reference, self.code)?;
         let extents: Extents = reference.iter().map(|&extent| extent.into()).collect();
-        for (i, &extent) in extents.iter().enumerate().skip(first) {
-            let (down, input) = (self.down(i - first, extent, filter(i))?, input[i]);
+        for (i, extent) in extents.iter().enumerate().skip(first) {
+            let (down, input) = (self.down(i - first, extent, &filter(i))?, &input[i]);
             if down.unify(input).is_none() {
                 let reference = format!("output_shape {} leads to extent {down:?}", shown(reference));
                 return refuse(self.code, format!("{reference} along axis {i}, the input has {input:?}"));
