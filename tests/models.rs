@@ -6,6 +6,7 @@ mod models {
     pub mod checks;
     pub mod hostile;
     pub mod outputs;
+    pub mod quantized;
     pub mod roundtrips;
 
     use std::fs;

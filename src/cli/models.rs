@@ -34,6 +34,18 @@ pub(crate) enum Origin {
     Archive(Rc<Model>),
 }
 
+impl Origin {
+    /// Whether the input is the graph of a model: a folder, an archive, or the document in a folder that
+    /// has the name of a model's graph.
+    pub(crate) fn is_model(&self) -> bool {
+        match self {
+            Origin::Stream => false,
+            Origin::Document(path) => is_graph(path),
+            Origin::Folder(_) | Origin::Archive(_) => true,
+        }
+    }
+}
+
 /// An input.
 pub(crate) struct Opened {
     /// The text of the graph.
@@ -155,9 +167,15 @@ pub(crate) fn examine(
     let main = document.main();
     let span = main.graphs.first().map_or(Span::default(), |graph| graph.name.span);
     check::data(model, graph, Location::new(main.file, span), found).map_err(unread)?;
-    let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };
-    let input = io::text(format!("{}/{QUANT}", model.name().display().to_string().trim_end_matches('/')), bytes)?;
+    let Some(input) = quant(model)? else { return Ok(None) };
     Ok(document.check_quant(&input.name, &input.text, graph, found))
+}
+
+/// The text of a model's quantizations, if it has any.
+pub(crate) fn quant(model: &Model) -> Result<Option<Input>, Unread> {
+    let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };
+    let name = format!("{}/{QUANT}", model.name().display().to_string().trim_end_matches('/'));
+    io::text(name, bytes).map(Some)
 }
 
 /// The target of a whole model, if one is asked for.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::Evaluator;
 use crate::model::Model as Stored;
 use crate::pnnx::data::Archive;
 use crate::pnnx::import::Weights;
@@ -221,7 +222,8 @@ pub(crate) fn evaluate(
         Some(Ok(inputs)) => inputs,
         Some(Err(unread)) => return flatten::report_unread(unread, reporter),
     };
-    super::run::evaluate(&graph, (&inputs, &weights), &sources, (path, to), language, reporter)
+    let evaluator = Evaluator::with_limits(language.limits.evaluation());
+    super::run::evaluate(&evaluator, &graph, (&inputs, &weights), &sources, (path, to), reporter)
 }
 
 /// Refuses options that mean nothing for files of PNNX.

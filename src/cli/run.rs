@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use crate::Graph;
-use crate::eval::{Evaluator, Variables};
+use crate::diagnostics::Diagnostics;
+use crate::eval::{Evaluator, Quantizations, Variables};
+use crate::model::Model;
 use crate::source::Sources;
 use crate::tensor::Tensor;
+use crate::{Document, Graph};
 
 use super::args::{self, Language};
 use super::report::Reporter;
@@ -50,7 +52,7 @@ fn document(
         let processed = flatten::process_for_use(opened.input, language)?;
         Ok((opened.origin, processed))
     });
-    let (origin, (document, result)) = match opened {
+    let (origin, (mut document, result)) = match opened {
         Ok(opened) => opened,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
@@ -68,20 +70,45 @@ fn document(
         Ok(data) => data,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
+    let quantizations = match data.as_deref().filter(|_| origin.is_model()) {
+        None => Some(Quantizations::default()),
+        Some(model) => match quantizations(model, &mut document, &graph, reporter) {
+            Ok(quantizations) => quantizations,
+            Err(unread) => return flatten::report_unread(unread, reporter),
+        },
+    };
+    let Some(quantizations) = quantizations else { return Ok(Status::Refused) };
     let variables = tensors::variables(data.as_deref());
-    evaluate(&graph, (&inputs, &*variables), document.sources(), (path, to), language, reporter)
+    let evaluator = Evaluator::with_limits(language.limits.evaluation()).quantized(quantizations);
+    evaluate(&evaluator, &graph, (&inputs, &*variables), document.sources(), (path, to), reporter)
+}
+
+/// The quantizations of a model's graph; none if they are wrong, which is reported.
+fn quantizations(
+    model: &Model,
+    document: &mut Document,
+    graph: &Graph,
+    reporter: &mut Reporter,
+) -> Result<Option<Quantizations>, io::Unread> {
+    let Some(text) = models::quant(model)? else { return Ok(Some(Quantizations::default())) };
+    let mut found = Diagnostics::default();
+    let checked = match document.quantizations(&text.name, &text.text, graph, &mut found) {
+        Some(quantizations) => Ok((quantizations, found)),
+        None => Err(found),
+    };
+    Ok(reporter.accepted(document.sources(), checked))
 }
 
 /// Evaluates a graph and writes its outputs.
 pub(super) fn evaluate(
+    evaluator: &Evaluator,
     graph: &Graph,
     (inputs, variables): (&[(String, Tensor)], &dyn Variables),
     sources: &Sources,
     (path, to): (Option<&Path>, args::RunTo),
-    language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    match Evaluator::with_limits(language.limits.evaluation()).run(graph, inputs, variables) {
+    match evaluator.run(graph, inputs, variables) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =

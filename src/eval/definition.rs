@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::Evaluator;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use crate::graph::{Graph, Key, Operand, Output, TensorId, Value};
+use crate::graph::{Dialect, Graph, Key, Operand, Output, TensorId, Value};
 use crate::options::{Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{DType, Tensor};
@@ -137,17 +138,27 @@ fn document(call: &Call) -> Result<(String, Given), EvalError> {
     Ok((whole, given))
 }
 
-fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, EvalError> {
-    let mut known = call.run.evaluator.definitions.borrow_mut();
+/// A document that has a call of an operation, expanded to primitives.
+///
+/// # Errors
+///
+/// The call or the definition of the operation is wrong for these operands.
+pub(super) fn expanded(
+    evaluator: &Evaluator,
+    (name, dialect): (&str, Dialect),
+    text: &str,
+    libraries: Vec<(String, String)>,
+) -> Result<Arc<Graph>, EvalError> {
+    let mut known = evaluator.definitions.borrow_mut();
     if let Some(graph) = known.get(text) {
         return Ok(Arc::clone(graph));
     }
-    let dialect = Some(call.graph().dialect);
-    let options = Options { dialect, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let dialect = Some(dialect);
+    let options = Options { dialect, libraries, lower: Lower::All, keep_unused: false, ..Options::default() };
     let refused = |diagnostics: &crate::Diagnostics| {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));
-        EvalError::shapes(format!("the definition of `{}` cannot be expanded for these operands{why}", call.name()))
+        EvalError::shapes(format!("the definition of `{name}` cannot be expanded for these operands{why}"))
     };
     let parsed = crate::parse("definition", text.to_string(), &options);
     if parsed.diagnostics.has_errors() {
@@ -165,7 +176,7 @@ fn expanded(call: &Call, text: &str) -> Result<Arc<Graph>, EvalError> {
 /// Evaluates a compound of the standard library by its definition.
 pub(crate) fn by_definition(call: &Call) -> KernelResult {
     let (text, given) = document(call)?;
-    let graph = expanded(call, &text)?;
+    let graph = expanded(call.run.evaluator, (call.name(), call.graph().dialect), &text, Vec::new())?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {
         let message = format!("it is not known what `{}` computes", call.name());
         return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));

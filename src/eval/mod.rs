@@ -32,6 +32,7 @@ mod elementwise;
 mod error;
 mod matmul;
 mod pool;
+mod quantized;
 mod reduce;
 mod registry;
 mod resize;
@@ -61,6 +62,7 @@ pub use budget::Limits;
 pub use call::Call;
 pub(crate) use call::KernelResult;
 pub use error::EvalError;
+pub use quantized::Quantizations;
 use run::Run;
 pub use verify::Difference;
 
@@ -105,6 +107,8 @@ pub struct Evaluation {
 pub struct Evaluator {
     limits: Limits,
     kernels: FxHashMap<String, Kernel>,
+    /// How tensors of the graph are quantized.
+    quantizations: Quantizations,
     /// The seed of random data for variables that have none.
     pub(in crate::eval) seed: Option<u64>,
     /// Expanded definitions of compounds, by the text of their documents.
@@ -120,6 +124,13 @@ impl Evaluator {
     /// Gives variables that have no data random ones, which the seed and their labels decide.
     pub fn random_variables(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Rounds tensors to what their codes stand for, and decodes the data of variables that are codes:
+    /// the quantizations are those of the graph that is evaluated.
+    pub fn quantized(mut self, quantizations: Quantizations) -> Self {
+        self.quantizations = quantizations;
         self
     }
 
@@ -165,7 +176,7 @@ impl Evaluator {
     ) -> Result<Evaluation, EvalError> {
         let inputs = bind(graph, inputs)?;
         let budget = Budget::new(self.limits);
-        let run = Run::new(graph, graph, self, &budget, variables, inputs);
+        let run = Run::new(graph, graph, self, &budget, variables, inputs).quantized(&self.quantizations);
         let tensors = run.tensors(&graph.outputs)?;
         let names = graph.outputs.iter().map(|output| graph.tensor_name(*output));
         Ok(Evaluation { outputs: names.zip(tensors).collect(), updates: run.updates.take() })

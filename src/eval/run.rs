@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::call::Call;
 use super::error::EvalError;
 use super::stored::Stored;
-use super::{Evaluator, Kernel, Variables};
+use super::{Evaluator, Kernel, Quantizations, Variables};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
 use crate::tensor::Tensor;
@@ -28,6 +28,8 @@ pub(crate) struct Run<'a> {
     pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
     /// The values of dimension symbols.
     pub(super) symbols: FxHashMap<String, i64>,
+    /// How tensors are quantized; none where the graph is no part of a model.
+    pub(super) quantizations: Option<&'a Quantizations>,
     /// The number of evaluations around this one.
     depth: u32,
     values: RefCell<Vec<Option<Stored>>>,
@@ -46,7 +48,13 @@ impl<'a> Run<'a> {
         let values = RefCell::new(graph.tensors.iter().map(|_| None).collect());
         let symbols = symbols(graph, &inputs);
         let updates = RefCell::default();
-        Run { graph, evaluator, budget, variables, outer, inputs, symbols, depth: 0, values, updates }
+        let quantizations = None;
+        Run { graph, evaluator, budget, variables, outer, inputs, symbols, quantizations, depth: 0, values, updates }
+    }
+
+    /// The evaluation of a graph with quantizations.
+    pub(super) fn quantized(self, quantizations: &'a Quantizations) -> Self {
+        Run { quantizations: Some(quantizations), ..self }
     }
 
     /// A nested evaluation: of a graph that an operation of this graph stands for.
@@ -78,6 +86,10 @@ impl<'a> Run<'a> {
     }
 
     fn store(&self, tensor: TensorId, value: Arc<Tensor>) -> Result<(), EvalError> {
+        let value = match self.quantizations {
+            Some(quantizations) => quantizations.rounded(self, tensor, value)?,
+            None => value,
+        };
         let value = Stored::new(value, self.graph.layout(tensor), self.budget)?;
         self.budget.hold(value.len());
         if let Some(slot) = self.values.borrow_mut().get_mut(tensor.index()) {

@@ -138,13 +138,24 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
     let shape = call.naturals("shape")?;
     call.budget().room(&shape)?;
     let fail = |message: String| Err(EvalError::new(Code::EvalVariable, message));
-    let of = source_type(call.graph(), output(call)?);
-    let data = call.run.variables.load(label, &shape, of).and_then(|data| match call.run.evaluator.seed {
+    let output = output(call)?;
+    let of = source_type(call.graph(), output);
+    let quantizations = call.run.quantizations.filter(|quantizations| quantizations.has(output));
+    // The codes of quantized data are integers; floating point numbers are read as such in any case.
+    let stored = if quantizations.is_some() { Some(DType::Int64) } else { of };
+    let data = call.run.variables.load(label, &shape, stored).and_then(|data| match call.run.evaluator.seed {
         Some(seed) if data.is_none() => random_variable(label, &shape, of, seed).map(Some),
         _ => Ok(data),
     });
     match data {
-        Ok(Some(tensor)) => checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor),
+        Ok(Some(tensor)) => {
+            let are_codes = of == Some(DType::Float64) && tensor.dtype() == DType::Int64;
+            let tensor = match quantizations.filter(|_| are_codes) {
+                Some(quantizations) => quantizations.decoded(call.run, output, tensor)?,
+                None => tensor,
+            };
+            checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor)
+        }
         Ok(None) => fail(format!("there are no data for variable '{label}'")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),
     }

@@ -43,6 +43,9 @@ pub(crate) enum Symbols {
     Fixed(&'static str),
 }
 
+/// The extension that declares the symbols behind it.
+pub(crate) const SYMBOL: &str = "tract_symbol";
+
 /// Vendor extensions that declare symbols standing for unknown extents.
 pub(crate) const SYMBOL_EXTENSIONS: &[(&str, Symbols)] =
-    &[("tract_symbol", Symbols::Arguments), ("tract_pulse_streaming_symbol", Symbols::Fixed("S"))];
+    &[(SYMBOL, Symbols::Arguments), ("tract_pulse_streaming_symbol", Symbols::Fixed("S"))];

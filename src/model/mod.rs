@@ -106,16 +106,17 @@ impl Model {
         Ok(Model { name: name.to_owned(), index, archive: Some(archive), limits: limits.clone() })
     }
 
-    /// The data in a folder of the variables of graphs, without any other file.
+    /// The data in a folder of the variables of graphs and the quantizations, without any other file.
     ///
     /// # Errors
     ///
     /// A file cannot be read, or is one that no model has.
     pub(crate) fn of_variables(folder: &Path, graphs: &[&Graph], limits: &Limits) -> Result<Self, ModelError> {
         let mut index = Index::default();
-        for label in graphs.iter().flat_map(|graph| check::labels(graph)) {
-            // Labels that are no names of files are refused when they are looked up.
-            let Ok(name) = path::data_file(label) else { continue };
+        let labels = graphs.iter().flat_map(|graph| check::labels(graph));
+        // Labels that are no names of files are refused when they are looked up.
+        let files = labels.filter_map(|label| path::data_file(label).ok());
+        for name in files.chain([QUANT.into()]) {
             if index.find(&name).is_none()
                 && let Some(file) = folder::find(folder, &name)?
             {

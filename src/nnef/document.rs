@@ -219,6 +219,20 @@ impl Document {
         &self.modules
     }
 
+    /// The text of the fragments that are no part of the standard library or of a registry.
+    #[cfg(feature = "model")]
+    pub(crate) fn own_fragments(&self) -> String {
+        let mut text = String::new();
+        for module in &self.modules[1 + self.registries.len()..] {
+            let source = self.sources.file(module.file).text();
+            for fragment in &module.fragments {
+                text.push_str(source.get(fragment.span.range()).unwrap_or_default());
+                text.push('\n');
+            }
+        }
+        text
+    }
+
     /// The ids of all modules.
     pub(crate) fn module_ids(&self) -> impl Iterator<Item = ModuleId> + use<> {
         (0..self.modules.len() as u32).map(ModuleId)

@@ -82,6 +82,13 @@ impl Variable {
         }
     }
 
+    fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
+        match self {
+            Variable::Symbol(name) => f(name),
+            _ => self.parts().iter().for_each(|part| part.each_symbol(f)),
+        }
+    }
+
     /// Whether it has operators only.
     fn is_plain(&self) -> bool {
         match self {
@@ -95,6 +102,10 @@ impl Variable {
 impl Expression {
     fn variables(&self) -> impl Iterator<Item = &Variable> {
         self.0.terms().iter().flat_map(|(product, _)| product)
+    }
+
+    pub(super) fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
+        self.variables().for_each(|variable| variable.each_symbol(f));
     }
 
     pub(super) fn weight(&self) -> usize {

@@ -234,6 +234,13 @@ impl Dim {
         }
     }
 
+    /// Calls a function with each symbol that occurs.
+    pub(crate) fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
+        if let Dim::Expr(expression) = self {
+            expression.each_symbol(f);
+        }
+    }
+
     /// The text, as shapes show it; `?` where nothing is known. It is read back by [`Dim::of_text`].
     pub(crate) fn text(&self) -> String {
         match self {

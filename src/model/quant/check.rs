@@ -15,19 +15,19 @@ const MAX_CANDIDATES: usize = 20_000;
 /// The most unknown names for which a similar one is looked for.
 const MAX_HINTS: usize = 20;
 
-/// Checks entries against a flat graph and the operations of its document. Gives which entries are
-/// for tensors of the graph.
+/// Checks entries against a flat graph and the operations of its document. Gives the tensor of each
+/// entry, if the graph has it.
 pub(crate) fn check(
     quantization: &Quantization,
     file: FileId,
     document: &Document,
     graph: &Graph,
     diagnostics: &mut Diagnostics,
-) -> Vec<bool> {
+) -> Vec<Option<TensorId>> {
     let tensors = tensors(quantization, graph);
     let mut check = Check { file, document, graph, hints: 0, diagnostics };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
-    let mut kept = Vec::with_capacity(quantization.entries.len());
+    let mut found_tensors = Vec::with_capacity(quantization.entries.len());
     for entry in &quantization.entries {
         if let Some(first) = seen.insert(&entry.tensor, entry.tensor_at) {
             let message = format!("the quantization of `{}` is given twice", entry.tensor);
@@ -36,13 +36,13 @@ pub(crate) fn check(
             check.diagnostics.report(found.see(Location::new(file, first), "the first time"));
         }
         let tensor = tensors.get(entry.tensor.as_str()).copied().flatten();
-        kept.push(tensor.is_some());
+        found_tensors.push(tensor);
         match tensor {
             Some(tensor) => check.algorithm(entry, tensor),
             None => check.unknown_tensor(entry),
         }
     }
-    kept
+    found_tensors
 }
 
 /// The tensors that entries name.

@@ -10,7 +10,11 @@ mod parse;
 use check::check;
 use parse::parse;
 
+use rustc_hash::FxHashMap;
+
 use crate::diagnostics::Diagnostics;
+use crate::eval::Quantizations;
+use crate::graph::TensorId;
 use crate::source::Span;
 use crate::{Document, Graph};
 
@@ -25,12 +29,46 @@ impl Document {
         graph: &Graph,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
+        let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
+        quantization.text(text, |i| tensors[i].is_some())
+    }
+
+    /// The quantizations of a flat graph of the document, to evaluate it: those in the text of a
+    /// `graph.quant`, which is checked like in [`Document::check_quant`]. None if there are errors.
+    pub fn quantizations(
+        &mut self,
+        name: &str,
+        text: &str,
+        graph: &Graph,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Quantizations> {
+        let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
+        let mut of = FxHashMap::default();
+        for (entry, tensor) in quantization.entries.iter().zip(tensors) {
+            let arguments = entry.arguments.iter().map(|argument| {
+                let value = text.get(argument.value_at.range()).unwrap_or_default();
+                format!("{} = {value}", argument.name)
+            });
+            let call = (entry.algorithm.clone(), arguments.collect::<Vec<_>>().join(", "));
+            of.extend(tensor.map(|tensor| (tensor, call)));
+        }
+        Some(Quantizations { declarations: self.own_fragments(), of })
+    }
+
+    /// Reads and checks the quantizations of a graph: with the tensor of each entry, if the graph has it.
+    /// None if there are errors that were not there before.
+    fn read_quant(
+        &mut self,
+        (name, text): (&str, &str),
+        graph: &Graph,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Quantization, Vec<Option<TensorId>>)> {
         let file = self.add_source(name, text.to_string());
         let before = diagnostics.has_errors();
         let quantization = parse(text, file, diagnostics);
-        let kept = check(&quantization, file, self, graph, diagnostics);
+        let tensors = check(&quantization, file, self, graph, diagnostics);
         let broken = !before && diagnostics.has_errors();
-        quantization.text(text, |i| kept[i]).filter(|_| !broken)
+        (!broken).then_some((quantization, tensors))
     }
 }
 

@@ -13,7 +13,10 @@ use crate::core::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::graph::standard::{EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, UNUSED_INPUT};
+use crate::graph::standard::{
+    EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL, SYMBOL_EXTENSIONS, Symbols,
+    UNUSED_INPUT,
+};
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, KindId, OriginId, Output, prune};
 use crate::nnef::ast::{Ast, Fragment, Ident};
 use crate::nnef::check::Checked;
@@ -71,6 +74,7 @@ pub(super) fn keep(
     let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
     graph.comments = comments(checked);
     graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
+    declare_symbols(graph, options);
     Ok(())
 }
 
@@ -261,6 +265,30 @@ fn comments(checked: &Checked) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Declares the symbols in the shapes that the options give inputs, where the document does not.
+fn declare_symbols(graph: &mut Graph, options: &Options) {
+    let mut symbols = BTreeSet::new();
+    for extent in options.shapes.inputs.iter().flat_map(|(_, extents)| extents) {
+        extent.dim().each_symbol(&mut |symbol| {
+            symbols.insert(symbol.to_owned());
+        });
+    }
+    for line in &graph.extensions {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let first = words.next();
+        match SYMBOL_EXTENSIONS.iter().find(|(name, _)| Some(*name) == first) {
+            Some((_, Symbols::Arguments)) => words.for_each(|word| {
+                symbols.remove(word);
+            }),
+            Some((_, Symbols::Fixed(symbol))) => {
+                symbols.remove(*symbol);
+            }
+            None => {}
+        }
+    }
+    graph.extensions.extend(symbols.into_iter().map(|symbol| format!("{SYMBOL} {symbol}")));
 }
 
 /// The extensions of the output: those of the document, less what a flat document does not need.

@@ -1,0 +1,82 @@
+//! Quantized tensors: each is rounded to what its codes stand for (5.3 of the 1.0.5 text).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::definition::expanded;
+use super::error::EvalError;
+use super::run::Run;
+use crate::graph::{Dialect, TensorId};
+use crate::tensor::{DType, Tensor};
+
+/// What the codes of the standard's algorithms stand for. An algorithm `a_quantize` has `a_dequantize`.
+const CODES: &str = include_str!("codes.nnef");
+
+/// How tensors of a graph are quantized, see [`Document::quantizations`](crate::Document::quantizations).
+#[derive(Clone, Debug, Default)]
+pub struct Quantizations {
+    /// The algorithms that are no part of the standard, as a text of declarations.
+    pub(crate) declarations: String,
+    /// The algorithm of each tensor with its arguments, behind the tensor itself: `linear_quantize`
+    /// and `min = 0.0, max = 1.0, bits = 8`.
+    pub(crate) of: FxHashMap<TensorId, (String, String)>,
+}
+
+impl Quantizations {
+    /// Whether a tensor is quantized.
+    pub(super) fn has(&self, tensor: TensorId) -> bool {
+        self.of.contains_key(&tensor)
+    }
+
+    /// A tensor, rounded to what its codes stand for. Integers and logicals stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// The algorithm cannot be evaluated for a tensor of this shape.
+    pub(super) fn rounded(&self, run: &Run, tensor: TensorId, value: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> {
+        match self.of.get(&tensor) {
+            Some((algorithm, arguments)) if value.dtype() == DType::Float64 => {
+                self.apply(run, (algorithm, arguments), value)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// What the codes of a tensor stand for.
+    ///
+    /// # Errors
+    ///
+    /// The algorithm is none whose codes are known, or cannot be evaluated for a tensor of this shape.
+    pub(super) fn decoded(&self, run: &Run, tensor: TensorId, codes: Tensor) -> Result<Tensor, EvalError> {
+        let Some((algorithm, arguments)) = self.of.get(&tensor) else { return Ok(codes) };
+        let known = algorithm.strip_suffix("quantize").map(|start| format!("{start}dequantize"));
+        let Some(known) = known.filter(|name| CODES.contains(&format!("fragment {name}("))) else {
+            return Err(EvalError::value(format!("it is not known what the codes of `{algorithm}` stand for")));
+        };
+        let codes = codes.into_type(DType::Float64).map_err(|error| EvalError::value(error.0))?;
+        self.apply(run, (&known, arguments), Arc::new(codes)).map(Arc::unwrap_or_clone)
+    }
+
+    fn apply(
+        &self,
+        run: &Run,
+        (algorithm, arguments): (&str, &str),
+        value: Arc<Tensor>,
+    ) -> Result<Arc<Tensor>, EvalError> {
+        let dialect = run.graph.dialect;
+        let end = if dialect == Dialect::Draft { "" } else { ";" };
+        let separator = if arguments.is_empty() { "" } else { ", " };
+        let text = format!(
+            "version 1.0{end}\ngraph Q( x ) -> ( y )\n{{\n    x = external(shape = {:?}){end}\n    \
+             y = {algorithm}(x{separator}{arguments}){end}\n}}\n",
+            value.shape()
+        );
+        let libraries = [self.declarations.as_str(), CODES].into_iter().filter(|text| !text.is_empty());
+        let libraries = libraries.map(|text| ("quantizations".to_owned(), text.to_owned())).collect();
+        let graph = expanded(run.evaluator, (algorithm, dialect), &text, libraries)?;
+        let inputs = graph.inputs.iter().map(|input| (*input, Arc::clone(&value))).collect();
+        let results = run.inner(&graph, &graph, inputs)?.tensors(&graph.outputs)?;
+        results.into_iter().next().ok_or_else(|| EvalError::argument(format!("`{algorithm}` gives no tensor")))
+    }
+}
