@@ -61,6 +61,8 @@ pub(crate) struct Emitter<'n> {
     loops: Vec<NameId>,
     /// The constants that were made already, kept alive so that their places stay theirs.
     constants: FxHashMap<ConstantKey, (Arc<Tensor>, Flat)>,
+    /// The inputs and outputs so far.
+    boundary: FxHashSet<graph::TensorId>,
     max_ops: u64,
 }
 
@@ -101,6 +103,7 @@ impl<'n> Emitter<'n> {
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),
+            boundary: FxHashSet::default(),
             max_ops,
         };
         let outputs = net.outputs.iter().map(|output| output.tensor);
@@ -221,6 +224,7 @@ impl<'n> Emitter<'n> {
         let name = self.root(tensor);
         let flat = self.emit((info.at, &info.name), EXTERNAL, [integers(shape)], (dtype, shape), name)?;
         self.graph.inputs.push(flat.id);
+        self.boundary.insert(flat.id);
         Ok(flat)
     }
 
@@ -255,12 +259,15 @@ impl<'n> Emitter<'n> {
         Ok(flat)
     }
 
-    /// Makes a tensor an output of the graph, under a name of its own.
+    /// Makes a tensor an output of the graph, under a name of its own. In NNEF inputs are no outputs, and
+    /// no output is listed twice: a copy is, with a further name.
     pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
-        let output = if self.name_of(flat) == name {
-            flat.id
-        } else {
-            self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), name)?.id
+        let output = match self.name_of(flat) == name {
+            true if self.boundary.insert(flat.id) => flat.id,
+            same => {
+                let own = if same { self.under(name, COPY) } else { name };
+                self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), own)?.id
+            }
         };
         self.graph.outputs.push(output);
         Ok(())

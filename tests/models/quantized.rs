@@ -77,6 +77,8 @@ fn data_of_variables_may_be_codes() {
         (zero_point(false), codes([4, 1], 1), [1.0, -0.5]),
         (zero_point(false), codes([4, 254], 2), [1.0, 126.0]),
         (zero_point(true), codes([4, 254], 3), [1.0, -2.0]),
+        // As tract writes it.
+        (zero_point(true).replace(", symmetric = false", ""), codes([4, 254], 3), [1.0, -2.0]),
         (quarter.to_owned(), codes([4, 1], 2), [1.0, 0.25]),
         (
             quarter.replace("min_max_linear", "linear").replace(", signed = false, symmetric = false", ""),
@@ -98,6 +100,8 @@ fn data_of_variables_may_be_codes() {
 
 #[test]
 fn wrong_quantizations_refuse_a_model() {
+    let misspelt = output("'t': linear_quantize(low = 0.0, max = 1.0, bits = 8);", &floats()).unwrap_err();
+    assert!(misspelt.contains("E1225") && misspelt.contains("cannot be expanded"), "{misspelt}");
     let refused = output("'t': linear_quantise(min = 0.0, max = 1.0, bits = 8);", &floats()).unwrap_err();
     assert!(refused.contains("m/graph.quant:1:") && refused.contains("did you mean"), "{refused}");
 }

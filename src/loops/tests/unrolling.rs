@@ -229,3 +229,14 @@ fn large_constants_are_written_once() {
         |name: &str| graph.operations().iter().filter(|operation| graph.operation_name(operation) == name).count();
     assert_eq!((count("constant"), count("matmul")), (1, 4));
 }
+
+#[test]
+fn outputs_that_are_inputs_or_repeated_are_copies() {
+    let graph = unrolled(
+        &network(&text(r#"{"op": "neg", "name": "y", "inputs": ["v"]}"#, r#""v", "y", "y", "v""#)),
+        &Options::default(),
+    );
+    let outputs: Vec<String> = graph.outputs.iter().map(|output| graph.tensor_name(*output)).collect();
+    assert_eq!(outputs, ["v_copy", "y", "y_copy", "v_copy_2"]);
+    assert_eq!(body(&graph)[3..], ["v_copy = copy(v)", "y = neg(v)", "y_copy = copy(y)", "v_copy_2 = copy(v)"]);
+}

@@ -49,7 +49,12 @@ impl Document {
                 let value = text.get(argument.value_at.range()).unwrap_or_default();
                 format!("{} = {value}", argument.name)
             });
-            let call = (entry.algorithm.clone(), arguments.collect::<Vec<_>>().join(", "));
+            let mut arguments: Vec<String> = arguments.collect();
+            let is_symmetric = |argument: &QuantArgument| argument.name == SYMMETRIC;
+            if WITH_SYMMETRIC.contains(&entry.algorithm.as_str()) && !entry.arguments.iter().any(is_symmetric) {
+                arguments.push(format!("{SYMMETRIC} = false"));
+            }
+            let call = (entry.algorithm.clone(), arguments.join(", "));
             of.extend(tensor.map(|tensor| (tensor, call)));
         }
         Some(Quantizations { declarations: self.own_fragments(), of })
@@ -71,6 +76,11 @@ impl Document {
         (!broken).then_some((quantization, tensors))
     }
 }
+
+/// The parameter that tract does not write: it has no symmetric codes.
+const SYMMETRIC: &str = "symmetric";
+/// The algorithms that have it.
+const WITH_SYMMETRIC: [&str; 2] = ["min_max_linear_quantize", "zero_point_linear_quantize"];
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
