@@ -31,7 +31,7 @@ impl Symbolic {
         if !dim.is_plain() {
             return Symbolic::unknown();
         }
-        let text = dim.text();
+        let text = spaced(&dim.text());
         let name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         // Whatever stands beside it, it needs parentheses.
         Symbolic { text: text.into(), precedence: if name { ATOM } else { 0 }, unknown: false }
@@ -79,6 +79,19 @@ impl Symbolic {
     fn within(&self, parentheses: bool) -> String {
         if parentheses { format!("({})", self.text) } else { self.text.to_string() }
     }
+}
+
+/// A text with spaces around its binary operators, as the expressions of documents are written.
+fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(2 * text.len());
+    for letter in text.chars() {
+        let operator = matches!(letter, '+' | '-' | '*' | '/');
+        match operator && !out.is_empty() && !out.ends_with(['(', ' ']) {
+            true => out.extend([' ', letter, ' ']),
+            false => out.push(letter),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
