@@ -76,9 +76,10 @@ class Network:
         if self.refused is not None:
             return
         self.graph = json.loads(done.stdout)
-        open_inputs = [name for name in self.graph["inputs"] if None in (self.graph["tensors"][name]["shape"] or [None])]
-        if open_inputs and any(self.graph["tensors"][name]["shape"] != [] for name in open_inputs):
-            self.refused = "the shape of %s is in no file\n" % ", ".join(open_inputs)
+        shapes = {name: self.graph["tensors"][name]["shape"] for name in self.graph["inputs"]}
+        unknown = [name for name, shape in shapes.items() if shape is None or None in shape]
+        if unknown:
+            self.refused = "nothing says the shape of %s" % ", ".join(unknown)
             return
         with open(os.path.join(source, "graph.nnef")) as file:
             self.text = file.read()
