@@ -238,5 +238,9 @@ fn outputs_that_are_inputs_or_repeated_are_copies() {
     );
     let outputs: Vec<String> = graph.outputs.iter().map(|output| graph.tensor_name(*output)).collect();
     assert_eq!(outputs, ["v_copy", "y", "y_copy", "v_copy_2"]);
-    assert_eq!(body(&graph)[3..], ["v_copy = copy(v)", "y = neg(v)", "y_copy = copy(y)", "v_copy_2 = copy(v)"]);
+    assert!(
+        body(&graph).ends_with(
+            &["y = neg(v)", "v_copy = copy(v)", "y_copy = copy(y)", "v_copy_2 = copy(v)"].map(str::to_owned)
+        )
+    );
 }
