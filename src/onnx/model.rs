@@ -93,27 +93,41 @@ pub(crate) struct ModelNames {
     pub(crate) values: TensorNames,
     /// The value of each text that names one.
     ids: Vec<Option<NameId>>,
+    /// The empty text, once it occurs.
+    empty: Option<Name>,
 }
 
 impl ModelNames {
     /// The names of values that come from elsewhere, with the table of their texts.
     pub(crate) fn of(texts: Names, values: TensorNames) -> Self {
-        ModelNames { texts, values, ids: Vec::new() }
+        ModelNames { texts, values, ids: Vec::new(), empty: None }
+    }
+
+    /// The text of the standard domain, which is empty.
+    pub(crate) fn standard_domain(&mut self) -> Name {
+        *self.empty.get_or_insert_with(|| self.texts.intern(""))
     }
 
     /// The value or node of a name. The empty one stands for an operand that is left out.
+    #[inline]
     pub(crate) fn value(&mut self, name: Name) -> NameId {
-        if self.ids.len() <= name.index() {
-            self.ids.resize(self.texts.len(), None);
+        match self.ids.get(name.index()) {
+            Some(Some(id)) => *id,
+            _ => self.new_value(name),
         }
+    }
+
+    fn new_value(&mut self, name: Name) -> NameId {
         if self.texts.text(name).is_empty() {
             return NameId::ROOT;
         }
-        *self.ids[name.index()].get_or_insert_with(|| {
-            let id = self.values.user(name);
-            self.values.mark_used(id);
-            id
-        })
+        if self.ids.len() <= name.index() {
+            self.ids.resize(self.texts.len(), None);
+        }
+        let id = self.values.user(name);
+        self.values.mark_used(id);
+        self.ids[name.index()] = Some(id);
+        id
     }
 
     /// All values and nodes that are named so far.

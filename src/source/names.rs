@@ -165,7 +165,7 @@ impl Names {
                     return Ok(name);
                 }
             }
-            at = (at + 1) & mask;
+            at = (at + hash.step()) & mask;
         }
     }
 
@@ -197,7 +197,7 @@ impl Names {
         let mask = self.slots.len() - 1;
         let mut at = hash.position & mask;
         while self.slots[at] != 0 {
-            at = (at + 1) & mask;
+            at = (at + hash.step()) & mask;
         }
         at
     }
@@ -215,7 +215,8 @@ const REGION: usize = 16;
 ///
 /// Names that differ in their last character only have slots in one region: documents number their
 /// names consecutively, so ten of them are found in one cache line. Where in the region they start
-/// depends on the other characters, so that two groups of names in one region do not all collide.
+/// depends on the other characters, so that two groups of names in one region do not all collide. A name
+/// whose slot is taken goes elsewhere: beside it there are others of its group, or of a next one.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
@@ -231,6 +232,12 @@ impl Hash {
         let hash = mix(state, others);
         let tag = ((hash >> 32) as u32).wrapping_add((last as u32).wrapping_mul(0x9E37_79B1));
         Hash { position: hash as usize & !(REGION - 1) | tag as usize & (REGION - 1), tag }
+    }
+
+    /// The distance to the next slot to look at. It is odd, so that all slots are reached.
+    #[inline]
+    fn step(self) -> usize {
+        self.tag as usize | 1
     }
 
     fn of(text: &[u8], seed: u64) -> Self {

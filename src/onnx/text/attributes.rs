@@ -157,11 +157,9 @@ impl Parser<'_> {
         if let Some(float) = self.special_float() {
             return Ok(AttributeValue::Float(float));
         }
-        let start = self.cursor;
         match self.cursor.number() {
             Some(number) if !number.is_float && wanted != Some(AttributeType::Float) => {
-                self.cursor = start;
-                Ok(AttributeValue::Int(self.int("a value")?))
+                Ok(AttributeValue::Int(self.integer(number)?))
             }
             Some(number) => Ok(AttributeValue::Float(self.parsed(number, f32::is_finite)?)),
             None => Err(self.unexpected("a value")),

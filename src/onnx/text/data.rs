@@ -197,6 +197,10 @@ impl Parser<'_> {
 
     /// Reads `nan`, `inf` or `infinity` in any case, with or without a sign, if one comes next.
     pub(super) fn special_float(&mut self) -> Option<f32> {
+        // Most values are numbers.
+        if self.cursor.peek().is_ascii_digit() {
+            return None;
+        }
         let start = self.cursor;
         let negative = self.cursor.eat(b'-');
         let blank = negative && self.cursor.byte().is_ascii_whitespace();

@@ -4,6 +4,7 @@ use super::{Parser, Read};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Function, Graph, Model, Node, Tensor, TypeForm, ValueInfo, Values};
+use crate::room;
 use crate::source::Span;
 
 impl Parser<'_> {
@@ -129,9 +130,13 @@ impl Parser<'_> {
         self.expect(b'{', "`{`")?;
         let mut failed = None;
         while !self.cursor.eat(b'}') {
-            match self.nested(1, |parser| parser.node(nodes.is_empty())) {
-                Ok(node) => nodes.push(node),
+            let first = nodes.is_empty();
+            room::push(&mut nodes, Node { at: self.start(), ..Node::default() });
+            let Some(node) = nodes.last_mut() else { continue };
+            match self.nested(1, |parser| parser.node(node, first)) {
+                Ok(()) => {}
                 Err(reported) => {
+                    nodes.pop();
                     failed = Some(reported);
                     if !self.recover() {
                         return Err(reported);
@@ -142,10 +147,15 @@ impl Parser<'_> {
         failed.map_or(Ok(nodes), Err)
     }
 
+    /// Reads a node by itself.
+    pub(super) fn single_node(&mut self) -> Read<Node> {
+        let mut node = Node { at: self.start(), ..Node::default() };
+        self.node(&mut node, true).map(|()| node)
+    }
+
     /// Reads a node: `[label] y, z = domain.Op:overload <attributes> (x, "")`. Attributes stand before or
     /// behind the operands.
-    pub(super) fn node(&mut self, first: bool) -> Read<Node> {
-        let mut node = Node { at: self.start(), ..Node::default() };
+    fn node(&mut self, node: &mut Node, first: bool) -> Read<()> {
         if self.cursor.eat(b'[') {
             let name = if self.cursor.peek() == b']' { self.names.texts.intern("") } else { self.name("a name")? };
             node.name = Some(self.names.value(name));
@@ -157,7 +167,7 @@ impl Parser<'_> {
         }
         node.outputs = self.operands()?;
         self.expect(b'=', "`=`")?;
-        self.operation(&mut node)?;
+        self.operation(node)?;
         let before = self.attributes(&mut node.attributes)?;
         self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
         node.inputs = self.operands()?;
@@ -165,7 +175,7 @@ impl Parser<'_> {
         if !before {
             self.attributes(&mut node.attributes)?;
         }
-        Ok(node)
+        Ok(())
     }
 
     /// Reads names separated by commas. One that is missing stands for an operand that is left out, unless
@@ -175,7 +185,12 @@ impl Parser<'_> {
         loop {
             match self.cursor.peek() {
                 b',' => values.push(NameId::ROOT),
-                b'"' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => values.push(self.value("a name")?),
+                b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
+                    let (name, end) = self.names.texts.intern_word(self.cursor.text(), self.cursor.at);
+                    self.cursor.at = end;
+                    values.push(self.names.value(name));
+                }
+                b'"' => values.push(self.value("a name")?),
                 _ => return Ok(values),
             }
             if !self.cursor.eat(b',') {
@@ -196,11 +211,13 @@ impl Parser<'_> {
                 name = self.identifier("a name")?;
             }
         }
-        let domain = match domain_end {
-            None => "".to_owned(),
-            Some(end) => self.without_blanks(start, end),
-        };
-        node.domain = Some(self.names.texts.intern(&domain));
+        node.domain = Some(match domain_end {
+            None => self.names.standard_domain(),
+            Some(end) => {
+                let domain = self.without_blanks(start, end);
+                self.names.texts.intern(&domain)
+            }
+        });
         node.op_type = Some(name);
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);

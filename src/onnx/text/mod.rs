@@ -46,13 +46,9 @@ pub(crate) enum Parsed {
 
 /// Reads a text. There is a result where no error was found.
 pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bool) -> (Option<Parsed>, Diagnostics) {
-    let mut parser = Parser {
-        cursor: Cursor::new(text),
-        names: ModelNames::default(),
-        diagnostics: Diagnostics::new(strict),
-        file,
-        depth: 0,
-    };
+    let mut names = ModelNames::default();
+    names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
+    let mut parser = Parser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::new(strict), file, depth: 0 };
     let parsed = parser.production(production);
     let Parser { diagnostics, mut names, .. } = parser;
     let parsed = parsed.ok().filter(|_| !diagnostics.has_errors());
@@ -70,6 +66,11 @@ pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bo
 struct Reported;
 
 type Read<T> = Result<T, Reported>;
+
+/// The bytes of a text, on average, in which a new name occurs.
+const BYTES_PER_NAME: usize = 64;
+/// The bytes of a text for whose names there is room from the start. Longer ones are mostly data.
+const ROOM: usize = 1 << 24;
 
 /// The most errors that are looked for in a text.
 const MAX_ERRORS: usize = 100;
@@ -90,7 +91,7 @@ impl Parser<'_> {
             Production::Model => Parsed::Model(Box::new(self.model()?)),
             Production::Graph => Parsed::Graph(Box::new(self.graph()?), names()),
             Production::Function => Parsed::Function(Box::new(self.function()?), names()),
-            Production::Node => Parsed::Node(Box::new(self.node(true)?), names()),
+            Production::Node => Parsed::Node(Box::new(self.single_node()?), names()),
         };
         self.cursor.skip();
         match self.cursor.at_end() {

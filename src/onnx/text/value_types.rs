@@ -1,5 +1,6 @@
 //! Types, extents, and values with a type.
 
+use super::cursor::Number;
 use super::{Parser, Read};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -74,16 +75,22 @@ impl Parser<'_> {
     pub(super) fn int(&mut self, expected: &str) -> Read<i64> {
         let start = self.cursor;
         match self.cursor.number() {
-            Some(number) if !number.is_float => match number.text.parse() {
-                Ok(value) => Ok(value),
-                Err(_) => {
-                    let message = format!("`{}` is no integer of 64 bits", number.text);
-                    Err(self.report(Code::OnnxNumber, number.span, message))
-                }
-            },
+            Some(number) if !number.is_float => self.integer(number),
             _ => {
                 self.cursor = start;
                 Err(self.unexpected(expected))
+            }
+        }
+    }
+
+    /// The value of an integer of 64 bits.
+    #[inline]
+    pub(super) fn integer(&mut self, number: Number) -> Read<i64> {
+        match number.text.parse() {
+            Ok(value) => Ok(value),
+            Err(_) => {
+                let message = format!("`{}` is no integer of 64 bits", number.text);
+                Err(self.report(Code::OnnxNumber, number.span, message))
             }
         }
     }
