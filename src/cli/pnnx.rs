@@ -19,7 +19,7 @@ use super::flatten::Destination;
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, stats, tensors};
+use super::{Failure, RunResult, Status, flatten, stats};
 
 /// Whether an input is a file of PNNX: it is said so, or its name ends so.
 pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
@@ -213,14 +213,9 @@ pub(crate) fn evaluate(
     };
     let (sources, result, weights) = expanded(read, &options);
     let Some(mut graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
-    if !super::layouts::assign(&mut graph, &arguments.layout, reporter) {
-        reporter.summary();
-        return Ok(Status::Refused);
-    }
-    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
-        None => Vec::new(),
-        Some(Ok(inputs)) => inputs,
-        Some(Err(unread)) => return flatten::report_unread(unread, reporter),
+    let inputs = match super::run::prepared(&mut graph, arguments, language, reporter) {
+        Ok(inputs) => inputs,
+        Err(ended) => return ended,
     };
     let evaluator = Evaluator::with_limits(language.limits.evaluation());
     super::run::evaluate(&evaluator, &graph, (&inputs, &weights), &sources, (path, to), reporter)

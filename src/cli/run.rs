@@ -57,14 +57,9 @@ fn document(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let Some(mut graph) = reporter.accepted(document.sources(), result) else { return Ok(Status::Refused) };
-    if !layouts::assign(&mut graph, &arguments.layout, reporter) {
-        reporter.summary();
-        return Ok(Status::Refused);
-    }
-    let inputs = match arguments.inputs.as_deref().map(|path| tensors::read(path, &graph, &language.limits)) {
-        None => Vec::new(),
-        Some(Ok(inputs)) => inputs,
-        Some(Err(unread)) => return flatten::report_unread(unread, reporter),
+    let inputs = match prepared(&mut graph, arguments, language, reporter) {
+        Ok(inputs) => inputs,
+        Err(ended) => return ended,
     };
     let data = match models::data(&origin, &[&graph], &language.limits) {
         Ok(data) => data,
@@ -81,6 +76,25 @@ fn document(
     let variables = tensors::variables(data.as_deref());
     let evaluator = Evaluator::with_limits(language.limits.evaluation()).quantized(quantizations);
     evaluate(&evaluator, &graph, (&inputs, &*variables), document.sources(), (path, to), reporter)
+}
+
+/// Gives a graph the layouts of the options, and reads the values of its inputs.
+///
+/// # Errors
+///
+/// How the command ends where it cannot go on, which is reported.
+pub(super) fn prepared(
+    graph: &mut Graph,
+    arguments: &args::Run,
+    language: &Language,
+    reporter: &mut Reporter,
+) -> Result<Vec<(String, Tensor)>, RunResult> {
+    if !layouts::assign(graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Err(Ok(Status::Refused));
+    }
+    let Some(path) = arguments.inputs.as_deref() else { return Ok(Vec::new()) };
+    tensors::read(path, graph, &language.limits).map_err(|unread| flatten::report_unread(unread, reporter))
 }
 
 /// The quantizations of a model's graph; none if they are wrong, which is reported.

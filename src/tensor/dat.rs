@@ -3,219 +3,15 @@
 //! A header of 128 bytes, then the items as a stream of bits, all little-endian. [`Header::parse`]
 //! reads the header, [`decode`] the bytes after it.
 
+mod header;
+
 use std::io::Read;
 
 use super::{DType, Data, Tensor, TensorError, volume};
-
-/// The number of bytes before the items.
-pub(crate) const HEADER_LENGTH: usize = 128;
-/// The highest rank that a header has room for.
-pub(crate) const MAX_RANK: usize = 8;
-const MAGIC: [u8; 2] = [0x4E, 0xEF];
-
-/// The vendor number of tract's item types: the letters TR.
-pub(crate) const TRACT: u16 = 0x5452;
-
-/// The type of an item: the codes that the Khronos Group has assigned, and those of vendors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ItemType {
-    /// A floating point number of 16, 32 or 64 bits.
-    Float,
-    /// An unsigned integer, unless a deprecated parameter says that it is signed.
-    Unsigned,
-    /// The unsigned code of a quantized number.
-    QuantizedUnsigned,
-    /// The signed code of a quantized number.
-    QuantizedSigned,
-    /// A signed integer.
-    Signed,
-    /// A truth value of 1 or 8 bits.
-    Bool,
-    /// A type that a vendor has defined.
-    Vendor {
-        /// The number of the vendor.
-        vendor: u16,
-        /// The code.
-        code: u16,
-    },
-}
-
-impl ItemType {
-    /// Its name in messages.
-    pub(crate) fn text(self) -> String {
-        let words = match self {
-            ItemType::Float => "floating point",
-            ItemType::Unsigned => "unsigned integer",
-            ItemType::QuantizedUnsigned => "unsigned quantized",
-            ItemType::QuantizedSigned => "signed quantized",
-            ItemType::Signed => "signed integer",
-            ItemType::Bool => "logical",
-            ItemType::Vendor { vendor, code } => return format!("vendor 0x{vendor:04X} type 0x{code:04X}"),
-        };
-        words.to_string()
-    }
-
-    fn code(self) -> u32 {
-        match self {
-            ItemType::Vendor { vendor, code } => u32::from(vendor) << 16 | u32::from(code),
-            known => ITEM_TYPES.iter().position(|item_type| *item_type == known).unwrap_or_default() as u32,
-        }
-    }
-}
-
-/// Types of vendors whose items are packed in blocks: vendor, code, items of a block, bytes of a
-/// block.
-const BLOCKS: &[(u16, u16, u64, u64)] =
-    &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
-
-/// The number of bits in the header that means that it differs between items.
-const NO_BITS: u32 = u32::MAX;
-
-/// The item types by their codes.
-const ITEM_TYPES: [ItemType; 6] = [
-    ItemType::Float,
-    ItemType::Unsigned,
-    ItemType::QuantizedUnsigned,
-    ItemType::QuantizedSigned,
-    ItemType::Signed,
-    ItemType::Bool,
-];
-
-/// The header of a tensor file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    /// The version: major, minor.
-    pub(crate) version: (u8, u8),
-    /// The number of bytes after the header.
-    pub(crate) data_length: u32,
-    /// The extents.
-    pub(crate) extents: Vec<u32>,
-    /// The number of bits of an item.
-    pub(crate) bits: u32,
-    /// The type of an item.
-    pub(crate) item_type: ItemType,
-    /// The deprecated parameters of the item type.
-    pub(crate) parameters: [u8; 32],
-}
+pub(crate) use header::{HEADER_LENGTH, Header, ItemType, MAX_RANK};
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
     Err(TensorError::new(message))
-}
-
-fn word(bytes: &[u8; HEADER_LENGTH], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-impl Header {
-    /// Reads a header and checks all that can be checked without the items.
-    ///
-    /// # Errors
-    ///
-    /// The header is not valid.
-    pub(crate) fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
-        if bytes[..2] != MAGIC {
-            return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
-        }
-        let (vendor, code) = ((word(bytes, 48) >> 16) as u16, (word(bytes, 48) & 0xFFFF) as u16);
-        let known = ITEM_TYPES.get(usize::from(code)).copied().filter(|_| vendor == 0);
-        let item_type = match known {
-            Some(known) => known,
-            None if vendor == 0 => return fail(format!("item type {code} is not known")),
-            None => ItemType::Vendor { vendor, code },
-        };
-        let rank = word(bytes, 8) as usize;
-        if rank > MAX_RANK {
-            return fail(format!("the rank is {rank}, at most {MAX_RANK} is possible"));
-        }
-        let mut parameters = [0; 32];
-        parameters.copy_from_slice(&bytes[52..84]);
-        let header = Header {
-            version: (bytes[2], bytes[3]),
-            data_length: word(bytes, 4),
-            extents: (0..rank).map(|axis| word(bytes, 12 + 4 * axis)).collect(),
-            bits: word(bytes, 44),
-            item_type,
-            parameters,
-        };
-        header.check()?;
-        Ok(header)
-    }
-
-    fn check(&self) -> Result<(), TensorError> {
-        if self.version.0 != 1 {
-            return fail(format!("version {}.{} is not known", self.version.0, self.version.1));
-        }
-        let bits = self.bits;
-        let possible = match self.item_type {
-            ItemType::Float => matches!(bits, 16 | 32 | 64),
-            ItemType::Bool => matches!(bits, 1 | 8),
-            ItemType::Vendor { .. } => bits > 0,
-            _ => (1..=64).contains(&bits),
-        };
-        if !possible {
-            return fail(format!("{} items cannot have {bits} bits", self.item_type.text()));
-        }
-        if self.is_open() {
-            return Ok(());
-        }
-        let needed = self.needed();
-        if needed != Some(u64::from(self.data_length)) {
-            let (shape, length) = (&self.extents, self.data_length);
-            let needed = needed.map_or("another number of".to_string(), |needed| needed.to_string());
-            let each =
-                if self.block().is_some() { "in blocks".to_string() } else { format!("with {bits} bits an item") };
-            return fail(format!("shape {shape:?} {each} needs {needed} bytes, the header says {length}"));
-        }
-        Ok(())
-    }
-
-    /// The extents as a shape.
-    pub(crate) fn shape(&self) -> Vec<usize> {
-        self.extents.iter().map(|&extent| extent as usize).collect()
-    }
-
-    /// Whether only the vendor can tell how many bytes the items need.
-    fn is_open(&self) -> bool {
-        self.block().is_none() && matches!(self.item_type, ItemType::Vendor { .. }) && self.bits == NO_BITS
-    }
-
-    /// The numbers of items and bytes of a block, for types that are packed in blocks.
-    fn block(&self) -> Option<(u64, u64)> {
-        let ItemType::Vendor { vendor, code } = self.item_type else { return None };
-        let found = BLOCKS.iter().find(|(of, block, ..)| (*of, *block) == (vendor, code));
-        found.map(|(_, _, items, bytes)| (*items, *bytes))
-    }
-
-    /// The number of bytes that the items need.
-    fn needed(&self) -> Option<u64> {
-        let count = volume(&self.shape())? as u64;
-        match self.block() {
-            Some((items, bytes)) => count.is_multiple_of(items).then_some(count / items)?.checked_mul(bytes),
-            None => Some(count.checked_mul(u64::from(self.bits))?.div_ceil(8)),
-        }
-    }
-
-    /// The bytes of the header.
-    pub(crate) fn write(&self) -> [u8; HEADER_LENGTH] {
-        let mut bytes = [0; HEADER_LENGTH];
-        bytes[..2].copy_from_slice(&MAGIC);
-        (bytes[2], bytes[3]) = self.version;
-        let mut put = |at: usize, value: u32| bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        put(4, self.data_length);
-        put(8, self.extents.len() as u32);
-        for (axis, &extent) in self.extents.iter().enumerate() {
-            put(12 + 4 * axis, extent);
-        }
-        put(44, self.bits);
-        put(48, self.item_type.code());
-        bytes[52..84].copy_from_slice(&self.parameters);
-        bytes
-    }
-
-    fn parameter(&self, i: usize) -> [u8; 4] {
-        let p = &self.parameters[4 * i..4 * i + 4];
-        [p[0], p[1], p[2], p[3]]
-    }
 }
 
 impl Tensor {
@@ -411,6 +207,7 @@ pub(super) fn half(bits: u16) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::header::TRACT;
     use super::*;
 
     fn file(item_type: ItemType, bits: u32, extents: &[u32], data: &[u8]) -> Vec<u8> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Language, Numbers, numbers};
+use super::Language;
+use super::layout::{Numbers, numbers};
 
 pub(super) const USAGE: &str = "nnef-flatten expr [OPTIONS] TEXT\n       nnef-flatten expr [OPTIONS] -- TEXT\n       \
     nnef-flatten expr --fuse [OPTIONS] INPUT";
