@@ -149,6 +149,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2090", TO_ONNX),
     ("E2091", TO_ONNX),
     ("E2092", TO_ONNX),
+    ("E2093", TO_ONNX),
     ("E2030", ONNX),
     ("E2031", ONNX),
     ("E2032", ONNX),

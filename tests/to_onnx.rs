@@ -104,6 +104,17 @@ fn what_cannot_be_said_is_refused() {
 }
 
 #[test]
+fn quantizations_that_are_left_out_are_told() {
+    let place = tempfile::tempdir().unwrap();
+    let model = folder(place.path());
+    fs::write(place.path().join("graph.quant"), "'stem': linear_quantize(min = 0.0, max = 1.0, bits = 8);").unwrap();
+    let output = run(&[&model, "--to", "onnxtxt"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("Warning[E2093]"), "{told}");
+    assert_eq!(codes(&[&model, "--to", "onnxtxt", "--strict"]), ["E2093"]);
+}
+
+#[test]
 fn unknown_ranks_are_told() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("ranks.nnef");

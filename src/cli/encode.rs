@@ -28,6 +28,8 @@ pub(super) const PNNX_DATA: &str = "bin";
 pub(crate) struct Encode {
     writer: Writer,
     data: Option<Rc<Model>>,
+    /// Whether the input has quantizations.
+    quantized: bool,
     strict: bool,
 }
 
@@ -39,7 +41,7 @@ impl Encode {
         language: &Language,
         data: Option<Rc<Model>>,
     ) -> Option<Self> {
-        has_data(to, path).then(|| Encode { writer: to.writer, data, strict: language.strict })
+        has_data(to, path).then(|| Encode { writer: to.writer, data, quantized: false, strict: language.strict })
     }
 
     /// The same with the data of the graph's input.
@@ -51,7 +53,12 @@ impl Encode {
     ) -> Result<Option<Self>, Unread> {
         let source = source.filter(|_| has_data(to, path));
         let data = source.map(|(origin, graph)| models::data(origin, &[graph], &language.limits)).transpose()?;
-        Ok(Self::new(to, path, language, data.flatten()))
+        let quantized = match (&data, source) {
+            (Some(Some(model)), Some((origin, _))) if origin.is_model() => models::quant(model)?.is_some(),
+            _ => false,
+        };
+        let encode = Self::new(to, path, language, data.flatten());
+        Ok(encode.map(|encode| Encode { quantized, ..encode }))
     }
 
     /// The bytes of the model or of the data, with warnings.
@@ -60,13 +67,18 @@ impl Encode {
     ///
     /// Why there are none.
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
-        match self.writer {
+        let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
                 let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
-                encode(&document, form, self.strict)
+                encode(&document, form, self.strict)?
             }
-            _ => self.beside(graph),
+            _ => self.beside(graph)?,
+        };
+        if self.quantized {
+            let message = "the quantizations of `graph.quant` are left out: nothing is rounded";
+            found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
+        if found.has_errors() { Err(found) } else { Ok((bytes, found)) }
     }
 
     /// The data of a file of PNNX; no bytes where the graph has none.

@@ -207,7 +207,7 @@ pub(super) fn half(bits: u16) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::header::TRACT;
+    use super::header::{NO_BITS, TRACT};
     use super::*;
 
     fn file(item_type: ItemType, bits: u32, extents: &[u32], data: &[u8]) -> Vec<u8> {

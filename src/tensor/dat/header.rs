@@ -65,7 +65,7 @@ const BLOCKS: &[(u16, u16, u64, u64)] =
     &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
 
 /// The number of bits in the header that means that it differs between items.
-const NO_BITS: u32 = u32::MAX;
+pub(super) const NO_BITS: u32 = u32::MAX;
 
 /// The item types by their codes.
 const ITEM_TYPES: [ItemType; 6] = [
