@@ -385,7 +385,7 @@ codes! {
     OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
     OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
     OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
-    OnnxQuantized         "E2093" none warning "quantizations are not put into a model";
+    OnnxQuantized         "E2093" none liberty "quantizations are not put into a model";
     // Expressions of PNNX.
     ExpressionEmpty       "E2201" "E-EMPTY"   error   "there is no expression";
     ExpressionCharacter   "E2202" "E-CHAR"    error   "no part of an expression";
