@@ -319,7 +319,7 @@ def without_quantizations(source, folder):
     """A model as it is translated: the quantizations of NNEF have no place in a model of ONNX."""
     if not (source.parent / "graph.quant").exists():
         return source
-    plain = pathlib.Path(folder) / "plain"
+    plain = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "plain"
     shutil.copytree(source.parent, plain)
     (plain / "graph.quant").unlink()
     return plain / source.name
