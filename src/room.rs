@@ -78,6 +78,18 @@ pub(crate) fn push<T>(table: &mut Vec<T>, item: T) {
     table.push(item);
 }
 
+/// Adds an item to a list that has few items in most cases, and of which there are many: capacity starts
+/// with one item, where that of a vector starts with four.
+#[inline]
+pub(crate) fn push_few<T>(list: &mut Vec<T>, item: T) {
+    match list.capacity() {
+        0 => *list = Vec::with_capacity(1),
+        capacity if capacity == list.len() => list.reserve_exact(capacity),
+        _ => {}
+    }
+    list.push(item);
+}
+
 /// Reserves capacity for further items in a table that may grow large.
 #[inline]
 pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
@@ -113,6 +125,18 @@ pub(crate) fn with_stack<T>(level: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_lists_have_no_spare_capacity() {
+        let mut list = Vec::new();
+        let mut capacities = Vec::new();
+        for i in 0..9u64 {
+            push_few(&mut list, i);
+            capacities.push(list.capacity());
+        }
+        assert_eq!(capacities, [1, 2, 4, 4, 8, 8, 8, 8, 16]);
+        assert!(list.into_iter().eq(0..9));
+    }
 
     #[test]
     fn tables_grow_fast_until_they_are_of_some_size_and_then_have_room() {

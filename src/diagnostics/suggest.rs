@@ -35,6 +35,10 @@ fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Opt
 /// The known name that `wanted` was meant to be: one or two letters away, one where it is short. Names
 /// that differ in digits only are names of different things.
 pub(crate) fn misspelt<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    misspelt_of(wanted, &mut known.into_iter())
+}
+
+fn misspelt_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     let (count, of_wanted) = (wanted.chars().count(), letters(wanted));
     let limit = (count / 3).clamp(1, 2);
@@ -46,7 +50,7 @@ pub(crate) fn misspelt<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str
         let close = name.len().abs_diff(wanted.len()) <= 2 * limit && *name != wanted;
         close && (distance(wanted, name, limit).is_some() || fold(name).eq(fold(wanted)))
     };
-    nearest(wanted, known.into_iter().filter(near).filter(|name| letters(name) != of_wanted))
+    nearest_of(wanted, &mut known.filter(near).filter(|name| letters(name) != of_wanted))
 }
 
 /// The sentence for a help line.

@@ -5,6 +5,8 @@
 //! kept as links to their prefix and spelled out only when written. [`TensorNames::resolve`] makes
 //! them distinct in the end, so that a name depends on nothing but the call it comes from.
 
+use std::num::NonZeroU32;
+
 use crate::room;
 use crate::source::literals::push_int;
 use crate::source::names::{Name, Names};
@@ -15,18 +17,14 @@ mod spell;
 
 pub(crate) use spell::{Speller, Spellings};
 
-/// Identifies a tensor name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct NameId(u32);
+room::position_id! {
+    /// Identifies a tensor name.
+    NameId
+}
 
 impl NameId {
     /// The prefix of names that have none.
-    pub(crate) const ROOT: NameId = NameId(u32::MAX);
-
-    /// The position in the table of names.
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
+    pub(crate) const ROOT: NameId = NameId(NonZeroU32::MAX);
 }
 
 /// Paths longer than this continue from their first part.
@@ -98,7 +96,7 @@ impl TensorNames {
 
     /// All names, in the order of their making.
     pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
-        (0..self.entries.len() as u32).map(NameId)
+        (0..self.entries.len()).map(NameId::at)
     }
 
     /// How many names there are.
@@ -134,7 +132,7 @@ impl TensorNames {
     fn first_part(&self, path: NameId) -> (NameId, u32) {
         let (mut parent, mut parts) = (path, self.parts(path));
         while parts > 1 {
-            parent = self.entries[parent.0 as usize].parent;
+            parent = self.entries[parent.index()].parent;
             parts = self.parts(parent);
         }
         (parent, parts)
@@ -153,51 +151,51 @@ impl TensorNames {
 
     /// Gives a name another number, if it was made last, so that nothing is named after it yet.
     pub(crate) fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
-        let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.0 as usize);
+        let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.index());
         if last {
-            self.entries[id.0 as usize].ordinal = ordinal;
+            self.entries[id.index()].ordinal = ordinal;
         }
         last
     }
 
     #[inline]
     fn parts(&self, id: NameId) -> u32 {
-        self.entries.get(id.0 as usize).map_or(0, |entry| entry.parts())
+        self.entries.get(id.index()).map_or(0, |entry| entry.parts())
     }
 
     #[inline(always)]
     fn push(&mut self, entry: Entry) -> NameId {
         room::push(&mut self.entries, entry);
-        NameId(self.entries.len() as u32 - 1)
+        NameId::at(self.entries.len() - 1)
     }
 
     /// Whether a name stands in the document.
     pub(crate) fn is_user(&self, id: NameId) -> bool {
-        self.entries.get(id.0 as usize).is_some_and(|entry| entry.is(bits::USER))
+        self.entries.get(id.index()).is_some_and(|entry| entry.is(bits::USER))
     }
 
     /// The document's name, if it is one.
     pub(crate) fn user_name(&self, id: NameId) -> Option<Name> {
-        self.entries.get(id.0 as usize).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
+        self.entries.get(id.index()).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
     /// What a tensor is called where it is assigned, in the graph or in a fragment; none if it has
     /// no name there.
     pub(crate) fn source_name(&self, id: NameId) -> Option<Name> {
-        let entry = self.entries.get(id.0 as usize)?;
+        let entry = self.entries.get(id.index())?;
         (self.numbers(entry).ordinal == 0).then_some(entry.segment)
     }
 
     /// Turns a fresh name into one of the document; what was named after it follows.
     pub(crate) fn rename(&mut self, id: NameId, name: Name) {
-        let entry = &mut self.entries[id.0 as usize];
+        let entry = &mut self.entries[id.index()];
         let rest = entry.bits & !(bits::PARTS | bits::SUFFIXED);
         *entry = Entry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
     }
 
     /// Notes that a tensor has this name.
     pub(crate) fn mark_used(&mut self, id: NameId) {
-        let entry = &mut self.entries[id.0 as usize];
+        let entry = &mut self.entries[id.index()];
         self.used += usize::from(!entry.is(bits::USED));
         entry.bits |= bits::USED;
     }

@@ -201,7 +201,8 @@ pub(crate) enum AttributeValue {
     None,
     Float(f32),
     Int(i64),
-    String(Bytes),
+    /// Boxed, as most attributes are numbers and a list of bytes is larger than any other value.
+    String(Box<Bytes>),
     Tensor(Box<Tensor>),
     Graph(Box<Graph>),
     Type(Box<Type>),

@@ -372,6 +372,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// I6: what an identifier means that is no local.
+    #[inline(never)]
     pub(super) fn other_name(&mut self, id: ExprId, name: Name) -> Type {
         if self.checker.symbols.contains(&name) {
             self.set_ref(id, Ref::Symbol);

@@ -62,6 +62,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// I3, I4, I9: operations that only the graph may call.
+    #[inline(never)]
     fn placement(&mut self, call: &Call, context: Context) {
         let Ident { name, span } = call.name;
         let Words { external, variable, update, .. } = self.checked().words;
@@ -81,6 +82,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// A1: an operation that nobody declares passes through in the default mode.
+    #[inline(never)]
     fn undeclared_call(&mut self, id: ExprId, call: &Call) -> Type {
         let name = self.text(call.name.name);
         let span = call.name.span;
@@ -112,6 +114,7 @@ impl BodyCheck<'_, '_> {
     /// A1: an operation that nobody declares passes through in the default mode, unless its name is a
     /// known one with a letter or two wrong. Operations of converters whose meaning is known pass
     /// without a word.
+    #[inline(never)]
     fn unknown_operation(&mut self, id: Name, name: &str, span: Span) {
         let checked = self.checked();
         if is_of_converter(name) && !self.checker.diagnostics.strict() {
@@ -168,6 +171,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// A4
+    #[inline(never)]
     fn named_after_positional(&mut self, args: Arguments) {
         let mut named = args.iter().skip_while(|arg| arg.name.is_none());
         let Some(first) = named.next().and_then(|arg| arg.name) else { return };
@@ -179,6 +183,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn declared_call(&mut self, id: ExprId, call: &Call, fragment: UnitId, context: Context) -> Type {
         let fragments = Rc::clone(&self.checked().fragments);
         let info = &fragments[fragment.index()];
@@ -196,17 +201,23 @@ impl BodyCheck<'_, '_> {
         if self.result_rules(callee, context) {
             return Type::Unknown;
         }
-        let types = self.types();
-        let mut ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
-        if let [single] = &info.results[..] {
-            return ty(single);
+        match &info.results[..] {
+            [single] => known_later(self.types().instantiate(single.ty, generic)),
+            several => self.several_results(several, generic),
         }
-        let results: SmallVec<[Type; 4]> = info.results.iter().map(ty).collect();
+    }
+
+    #[inline(never)]
+    fn several_results(&mut self, results: &[ResultInfo], generic: Option<Primitive>) -> Type {
+        let types = self.types();
+        let ty = |result: &ResultInfo| known_later(types.instantiate(result.ty, generic));
+        let results: SmallVec<[Type; 4]> = results.iter().map(ty).collect();
         types.tuple(&results)
     }
 
     /// U4 and U5: several results and array results need a left side that takes them apart. Says
     /// whether the call has no usable value.
+    #[inline(never)]
     fn result_rules(&mut self, Callee { call, info, .. }: Callee, context: Context) -> bool {
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
             let name = self.checked().text(call.name.name);
@@ -231,6 +242,7 @@ impl BodyCheck<'_, '_> {
 
     /// Assigns arguments to parameters (A2 to A8). Gives the first entry for them in
     /// [`ModuleInfo::bound`](super::ModuleInfo::bound).
+    #[inline(never)]
     fn bind(&mut self, callee: Callee) -> u32 {
         let args = self.ast.arguments(callee.call);
         let count = callee.info.params.len();
@@ -276,6 +288,7 @@ impl BodyCheck<'_, '_> {
         first as u32
     }
 
+    #[inline(never)]
     fn given_again(&mut self, ident: Ident, by_name: bool) {
         let (code, how) = match by_name {
             true => (Code::DuplicateArgument, "is given twice"),
@@ -286,6 +299,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// An argument by position; whether there is a parameter for it.
+    #[inline(never)]
     fn positional(&mut self, Callee { call, fragment, info }: Callee, i: usize, value: ExprId) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
@@ -309,6 +323,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// A5. Says whether it may have been meant for another parameter: readers of registries ignore it.
+    #[inline(never)]
     fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) -> bool {
         let checked = self.checked();
         let text = checked.text(argument.name);
@@ -340,6 +355,7 @@ impl BodyCheck<'_, '_> {
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
+    #[inline(never)]
     fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
         let bound = self.tables.bound[first..].to_vec();
         let checked = self.checked();
@@ -357,6 +373,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
+    #[inline(never)]
     fn argument_types(&mut self, callee: Callee, bound: u32) -> Option<Primitive> {
         let Callee { call, info, .. } = callee;
         let declared = info.generic;
@@ -379,26 +396,44 @@ impl BodyCheck<'_, '_> {
                 continue;
             }
             open |= self.types().has(actual, Part::Unknown);
-            let before = generic;
-            let mut fit = self.types().fit(param.ty, actual, &mut generic);
-            if self.draft() {
-                fit = self.types().fit_in_draft(param.ty, actual, fit);
-            }
-            if fit == Fit::None && self.checked().document.is_registry(info.module) {
-                // Readers of registries find out about types when they run; shapes and kernels check what they read.
-                fit = Fit::Structure;
-            }
-            self.argument_fit(call, param, (value, actual), fit, before.or(generic));
+            self.argument_type(callee, param, (value, actual), &mut generic);
         }
         if declared != Generic::No && generic.is_none() && !open {
-            let name = self.text(call.name.name);
-            let message = format!("the type argument of `{name}` does not follow from its arguments");
-            let help = format!("give it: `{name}<scalar>(..)`");
-            self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
+            self.open_generic(call);
         }
         generic
     }
 
+    /// T1: the type of one argument.
+    #[inline(never)]
+    fn argument_type(
+        &mut self,
+        Callee { call, info, .. }: Callee,
+        param: &ParamInfo,
+        (value, actual): (ExprId, Type),
+        generic: &mut Option<Primitive>,
+    ) {
+        let before = *generic;
+        let mut fit = self.types().fit(param.ty, actual, generic);
+        if self.draft() {
+            fit = self.types().fit_in_draft(param.ty, actual, fit);
+        }
+        if fit == Fit::None && self.checked().document.is_registry(info.module) {
+            // Readers of registries find out about types when they run; shapes and kernels check what they read.
+            fit = Fit::Structure;
+        }
+        self.argument_fit(call, param, (value, actual), fit, before.or(*generic));
+    }
+
+    #[inline(never)]
+    fn open_generic(&mut self, call: &Call) {
+        let name = self.text(call.name.name);
+        let message = format!("the type argument of `{name}` does not follow from its arguments");
+        let help = format!("give it: `{name}<scalar>(..)`");
+        self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
+    }
+
+    #[inline(never)]
     fn explicit_generic(&mut self, call: &Call, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
             Place::Graph(_) => Generic::No,
@@ -412,6 +447,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn argument_fit(
         &mut self,
         call: &Call,

@@ -13,7 +13,6 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Location;
 use crate::source::names::Name;
-use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
     pub(super) fn declarations(&mut self) {
@@ -142,18 +141,25 @@ impl Checker<'_> {
     }
 
     /// D2: no name twice among parameters and results.
-    fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident>) {
-        let mut seen: FxHashMap<Name, Ident> = FxHashMap::default();
-        for ident in idents {
-            if let Some(first) = seen.get(&ident.name) {
-                let see = self.at(module, first.span);
-                let message = format!("`{}` is declared twice", self.checked.text(ident.name));
-                let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
-                self.diagnostics.report(diagnostic.see(see, "first declared here"));
-            } else {
-                seen.insert(ident.name, ident);
+    fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident> + Clone) {
+        // No body is checked now, so that its table of names is free.
+        let mut positions = std::mem::take(&mut self.spare.declared);
+        let mut all = Vec::new();
+        for (ident, position) in idents.clone().zip(0..) {
+            let Some(first) = positions.get(ident.name) else {
+                positions.insert(ident.name, position);
+                continue;
+            };
+            if all.is_empty() {
+                all.extend(idents.clone());
             }
+            let see = self.at(module, all[first as usize].span);
+            let message = format!("`{}` is declared twice", self.checked.text(ident.name));
+            let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
+            self.diagnostics.report(diagnostic.see(see, "first declared here"));
         }
+        idents.for_each(|ident| positions.remove(ident.name));
+        self.spare.declared = positions;
     }
 
     /// D3: tensors before attributes.

@@ -1,7 +1,9 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
 //! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack, and those of selects along their other branches. The rest recurses.
+//! million `+` need no stack, and those of selects along their other branches. The rest recurses, through
+//! small frames: what reports errors, and what is rare, are functions that are not inlined. Memory of the
+//! stack that is touched for the first time takes longer than the checks themselves.
 
 use smallvec::SmallVec;
 
@@ -112,6 +114,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// The type of an expression with others below it, of none of the kinds that are most frequent.
+    #[inline(never)]
     fn compound(&mut self, id: ExprId, expr: Expr, context: Context) -> Type {
         match expr {
             Expr::Array(items) => self.array(items),
@@ -132,6 +135,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T6: items convert to a common type.
+    #[inline(never)]
     fn array(&mut self, items: ListRange) -> Type {
         let mut common: Option<Type> = None;
         for &item in self.ast.items(items) {
@@ -176,6 +180,7 @@ impl BodyCheck<'_, '_> {
 
     /// T7, T8: a chain of selects, each in the other branch of the one before. It can be as long as
     /// the text, so it is walked, not recursed.
+    #[inline(never)]
     fn selects(&mut self, first: ExprId, context: Context) -> Type {
         let branch = Context { statement: false, ..context };
         let mut chain: SmallVec<[(ExprId, ExprId, Type); 4]> = SmallVec::new();
@@ -197,6 +202,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// The type of a select with these branches.
+    #[inline(never)]
     fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
         match self.types().common(yes_type, no_type) {
             Some(common) => common,
@@ -225,6 +231,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T9, T10, T11
+    #[inline(never)]
     fn index(&mut self, base: ExprId, ty: Type, index: ExprId) -> Type {
         if let Type::Tuple(tuple) = ty {
             let items = self.types().items(tuple).to_vec();
@@ -255,6 +262,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn slice(&mut self, base: ExprId, ty: Type, begin: Option<ExprId>, end: Option<ExprId>) -> Type {
         for bound in [begin, end].into_iter().flatten() {
             let ty = self.expr(bound);
@@ -296,6 +304,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T12 and I11
+    #[inline(never)]
     fn comprehension(&mut self, id: ExprId, comprehension: ComprehensionId) -> Type {
         let comprehension = self.ast.comprehensions[comprehension.index()];
         let iterators = &self.ast.iterators[comprehension.iterators.range()];
@@ -314,6 +323,7 @@ impl BodyCheck<'_, '_> {
     }
 
     /// T13
+    #[inline(never)]
     fn builtin(&mut self, function: Builtin, argument: ExprId) -> Type {
         let ty = self.expr(argument);
         let suits = match function {

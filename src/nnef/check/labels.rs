@@ -20,6 +20,7 @@ pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, Stri
 
 impl BodyCheck<'_, '_> {
     /// Checks the literal label of a variable.
+    #[inline(never)]
     pub(super) fn literal_label(&mut self, call: &Call, info: &FragmentInfo, bound: u32) {
         let checked = self.checked();
         if info.module != ModuleId::STANDARD || Some(info.name) != checked.words.variable {

@@ -9,6 +9,7 @@ use crate::nnef::types::{Element, Part, Type};
 use crate::source::Span;
 
 impl BodyCheck<'_, '_> {
+    #[inline(never)]
     pub(super) fn unary(&mut self, op: UnaryOp, at: u32, ty: Type) -> Type {
         let span = Span::new(at, at + 1);
         let wanted = match op {
@@ -34,6 +35,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn binary(&mut self, op: BinaryOp, at: u32, left: Type, right: Type) -> Type {
         let info = op.info();
         if let (Type::INTEGER, Type::INTEGER) | (Type::SCALAR, Type::SCALAR) = (left, right) {

@@ -43,19 +43,37 @@ impl<'t, 's, O, P: chumsky::Parser<'t, Input<'t>, O, Extra<'s>>> Parser<'t, 's, 
 
 /// A token of one kind.
 pub(super) fn token<'t, 's>(kind: Kind) -> impl Parser<'t, 's, ()> + Copy {
-    custom(move |input: &mut Reader<'t, '_, 's>| match input.peek() {
-        Some(found) if found == kind => {
-            input.skip();
-            Ok(())
-        }
-        _ => fails(input, &[kind.text()]),
-    })
+    custom(move |input: &mut Reader<'t, '_, 's>| take(input, kind))
+}
+
+/// Reads a token of one kind.
+pub(super) fn take(input: &mut Reader, kind: Kind) -> Parsed<()> {
+    match takes(input, kind) {
+        true => Ok(()),
+        false => Err(EmptyErr::default()),
+    }
+}
+
+/// Reads a token if it is of one kind, which is noted as expected otherwise.
+#[inline]
+pub(super) fn takes(input: &mut Reader, kind: Kind) -> bool {
+    let found = input.peek() == Some(kind);
+    match found {
+        true => input.skip(),
+        false => note(input, &[kind.text()]),
+    }
+    found
+}
+
+/// Notes what was expected at the next token.
+pub(super) fn note(input: &mut Reader, expected: &[&'static str]) {
+    let at = place(input);
+    input.state().expects(at, expected);
 }
 
 /// Notes what was expected at the next token, and fails.
 pub(super) fn fails<O>(input: &mut Reader, expected: &[&'static str]) -> Parsed<O> {
-    let at = place(input);
-    input.state().expects(at, expected);
+    note(input, expected);
     Err(EmptyErr::default())
 }
 

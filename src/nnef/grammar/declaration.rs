@@ -1,10 +1,7 @@
 //! Declarations: type specifications (3.2.1), default values, and the headers of fragments and
 //! graphs (3.2.2).
 
-use chumsky::Parser as _;
-use chumsky::primitive::{choice, custom};
-
-use super::build::{Parsed, Reader, fails, ident, place, push, token};
+use super::build::{Parsed, Reader, fails, ident, note, place, push, take, takes};
 use super::expression::{enclosed, list, literal};
 use crate::graph::Primitive;
 use crate::nnef::ast::{
@@ -32,11 +29,14 @@ pub(super) struct GraphHead {
 /// `<fragment-declaration> ::= "fragment" <identifier> [<generic-declaration>]
 /// "(" <parameter-list> ")" "->" "(" <result-list> ")"`
 pub(super) fn fragment_head(input: &mut Reader) -> Parsed<FragmentHead> {
-    let name = input.parse(token(Kind::Fragment).ignore_then(custom(ident)))?;
-    let generic = if input.state().rules.generics { input.parse(custom(generic).or_not())? } else { None };
-    let generic = generic.unwrap_or(Generic::No);
+    take(input, Kind::Fragment)?;
+    let name = ident(input)?;
+    let generic = match input.state().rules.generics && takes(input, Kind::Lt) {
+        true => generic(input)?,
+        false => Generic::No,
+    };
     let params = list(input, param)?.into_iter().collect();
-    input.parse(token(Kind::Arrow))?;
+    take(input, Kind::Arrow)?;
     let results = list(input, result)?.into_iter().collect();
     Ok(FragmentHead { name, generic, params, results })
 }
@@ -44,30 +44,33 @@ pub(super) fn fragment_head(input: &mut Reader) -> Parsed<FragmentHead> {
 /// `<graph-declaration> ::= "graph" <identifier> "(" <identifier-list> ")" "->"
 /// "(" <identifier-list> ")"`
 pub(super) fn graph_head(input: &mut Reader) -> Parsed<GraphHead> {
-    let name = input.parse(token(Kind::Graph).ignore_then(custom(ident)))?;
+    take(input, Kind::Graph)?;
+    let name = ident(input)?;
     let params = list(input, ident)?.into_vec();
-    input.parse(token(Kind::Arrow))?;
+    take(input, Kind::Arrow)?;
     Ok(GraphHead { name, params, results: list(input, ident)?.into_vec() })
 }
 
 /// `<parameter> ::= <identifier> ":" <type-spec> ["=" <literal-expr>]`
 fn param(input: &mut Reader) -> Parsed<Param> {
-    let default = token(Kind::Assign).ignore_then(custom(default_value)).or_not();
-    let (ResultDecl { name, ty }, default) = input.parse(custom(result).then(default))?;
+    let ResultDecl { name, ty } = result(input)?;
+    let default = if takes(input, Kind::Assign) { Some(default_value(input)?) } else { None };
     Ok(Param { name, ty, default })
 }
 
 /// `<result> ::= <identifier> ":" <type-spec>`
 fn result(input: &mut Reader) -> Parsed<ResultDecl> {
-    let (name, ty) = input.parse(custom(ident).then_ignore(token(Kind::Colon)).then(custom(type_spec)))?;
-    Ok(ResultDecl { name, ty })
+    let name = ident(input)?;
+    take(input, Kind::Colon)?;
+    Ok(ResultDecl { name, ty: type_spec(input)? })
 }
 
-/// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`
+/// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`, behind the bracket.
 fn generic(input: &mut Reader) -> Parsed<Generic> {
-    let default = token(Kind::Assign).ignore_then(custom(type_name)).or_not();
-    let default = token(Kind::Question).ignore_then(default);
-    input.parse(default.delimited_by(token(Kind::Lt), token(Kind::Gt)).map(Generic::Yes))
+    take(input, Kind::Question)?;
+    let default = if takes(input, Kind::Assign) { Some(type_name(input)?) } else { None };
+    take(input, Kind::Gt)?;
+    Ok(Generic::Yes(default))
 }
 
 /// `<type-name> ::= "integer" | "scalar" | "logical" | "string"`
@@ -81,9 +84,14 @@ fn type_name(input: &mut Reader) -> Parsed<Primitive> {
     }
 }
 
-/// A type name or `?`.
-fn plain(input: &mut Reader) -> Parsed<Primitive> {
-    input.parse(choice((custom(type_name), token(Kind::Question).to(Primitive::Generic))))
+/// A type name or `?`, if one comes next.
+fn plain(input: &mut Reader) -> Option<Primitive> {
+    let found = input.peek().and_then(Kind::primitive);
+    match found {
+        Some(_) => input.skip(),
+        None => note(input, &["type", Kind::Question.text()]),
+    }
+    found
 }
 
 /// `<type-spec> ::= <type-name> | <tensor-type-spec> | <array-type-spec> | <tuple-type-spec>`,
@@ -93,15 +101,15 @@ pub(super) fn type_spec(input: &mut Reader) -> Parsed<TypeSpecId> {
     let spec = match input.peek() {
         Some(Kind::Tensor) => TypeSpec::Tensor(tensor(input)?),
         Some(Kind::LParen) => tuple_type(input)?,
-        _ => input.parse(choice((
-            custom(plain).map(TypeSpec::Primitive),
-            custom(|input: &mut Reader| fails(input, &[Kind::Tensor, Kind::LParen].map(Kind::text))),
-        )))?,
+        _ => match plain(input) {
+            Some(primitive) => TypeSpec::Primitive(primitive),
+            None => return fails(input, &[Kind::Tensor, Kind::LParen].map(Kind::text)),
+        },
     };
     let end = place(input);
     let mut id = input.state().push_type(spec, start..end);
-    let brackets = token(Kind::LBracket).then(token(Kind::RBracket));
-    while input.parse(brackets.or_not())?.is_some() {
+    while takes(input, Kind::LBracket) {
+        take(input, Kind::RBracket)?;
         let end = place(input);
         id = input.state().push_type(TypeSpec::Array(id), start..end);
     }
@@ -114,8 +122,10 @@ fn tensor(input: &mut Reader) -> Parsed<Element> {
     if input.state().rules.untyped_tensors {
         return Ok(Element::Unknown);
     }
-    let element = custom(plain).or_not().delimited_by(token(Kind::Lt), token(Kind::Gt));
-    Ok(input.parse(element)?.map_or(Element::Any, Element::Of))
+    take(input, Kind::Lt)?;
+    let element = plain(input).map_or(Element::Any, Element::Of);
+    take(input, Kind::Gt)?;
+    Ok(element)
 }
 
 /// `<tuple-type-spec> ::= "(" <type-spec> ("," <type-spec>)+ ")"`

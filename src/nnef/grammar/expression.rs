@@ -3,11 +3,12 @@
 //! An expression is told by its first tokens, so that no rule reads another one twice and reading
 //! is linear.
 
+use chumsky::error::EmptyErr;
 use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
 use smallvec::SmallVec;
 
-use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, token};
+use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, take, takes, token};
 use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
 use crate::nnef::ast::{Arg, BinaryOp, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange};
@@ -25,7 +26,8 @@ pub(super) struct Sides {
 
 /// `<assignment> ::= <lvalue-expr> "=" <rvalue-expr> ";"`, without the semicolon.
 pub(super) fn assignment(input: &mut Reader) -> Parsed<Sides> {
-    let target = input.parse(custom(targets).then_ignore(token(Kind::Assign)))?;
+    let target = targets(input)?;
+    take(input, Kind::Assign)?;
     let start = place(input);
     let mut value = expression(input)?;
     // <tuple-rvalue> without parentheses, in the draft only.
@@ -46,13 +48,31 @@ pub(super) fn several<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t
 
 /// The same in parentheses. An empty list is remarked on.
 pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>) -> Parsed<Several<O>> {
-    input.parse(token(Kind::LParen))?;
+    take(input, Kind::LParen)?;
     let at = place(input);
-    if input.parse(token(Kind::RParen).or_not())?.is_some() {
+    if takes(input, Kind::RParen) {
         input.state().remark(Code::EmptyList, at);
         return Ok(Several::new());
     }
-    input.parse(several(custom(item)).then_ignore(token(Kind::RParen)))
+    up_to(input, item, Kind::RParen, 1)
+}
+
+/// So many things at least, separated by commas, up to a bracket.
+///
+/// This is a loop and no parser of chumsky: calls and brackets nest as deeply as a text says, and what each
+/// level takes of the stack is memory that nothing touched before.
+fn up_to<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>, close: Kind, least: usize) -> Parsed<Several<O>> {
+    let mut items = Several::new();
+    loop {
+        items.push(item(input)?);
+        if takes(input, Kind::Comma) {
+            continue;
+        }
+        if items.len() < least {
+            return Err(EmptyErr::default());
+        }
+        return take(input, close).map(|()| items);
+    }
 }
 
 /// Items between brackets or parentheses, so many at least.
@@ -63,8 +83,11 @@ pub(super) fn enclosed<O>(
     least: usize,
 ) -> Parsed<Several<O>> {
     let close = if open == Kind::LParen { Kind::RParen } else { Kind::RBracket };
-    let items = custom(item).separated_by(token(Kind::Comma)).at_least(least).collect();
-    nested(input, |input| input.parse(items.delimited_by(token(open), token(close))))
+    take(input, open)?;
+    if least == 0 && takes(input, close) {
+        return Ok(Several::new());
+    }
+    nested(input, |input| up_to(input, item, close, least))
 }
 
 /// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
@@ -109,53 +132,86 @@ fn name(input: &mut Reader) -> Parsed<ExprId> {
     Ok(input.state().ast.push(Expr::Name(ident.name), ident.span))
 }
 
-/// `<rvalue-expr>`, in compositional syntax; selects are
-/// `<rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>`.
+/// `<rvalue-expr>`, in compositional syntax.
 pub(super) fn expression(input: &mut Reader) -> Parsed<ExprId> {
     nested(input, |input| {
         let start = place(input);
-        let yes = operators(input, 0)?;
-        if input.peek() != Some(Kind::If) {
-            return Ok(yes);
+        let value = operators(input)?;
+        match input.peek() {
+            Some(Kind::If) => selects(input, start, value),
+            _ => Ok(value),
         }
-        let condition = input.parse(token(Kind::If).ignore_then(custom(expression)))?;
-        let no = input.parse(token(Kind::Else).ignore_then(custom(expression)))?;
-        Ok(push(input, start, Expr::Select { condition, yes, no }))
     })
+}
+
+/// `<rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>`, behind the first branch. Selects in the other
+/// branches of selects are a list, so that a long chain takes no stack.
+#[inline(never)]
+fn selects(input: &mut Reader, mut start: usize, mut yes: ExprId) -> Parsed<ExprId> {
+    let mut open: Several<(usize, ExprId, ExprId)> = Several::new();
+    let mut no = loop {
+        take(input, Kind::If)?;
+        let condition = expression(input)?;
+        take(input, Kind::Else)?;
+        open.push((start, condition, yes));
+        start = place(input);
+        let value = operators(input)?;
+        if input.peek() != Some(Kind::If) {
+            break value;
+        }
+        yes = value;
+    };
+    while let Some((start, condition, yes)) = open.pop() {
+        no = push(input, start, Expr::Select { condition, yes, no });
+    }
+    Ok(no)
 }
 
 /// `<binary-expr>`: from loosest to tightest `in`, `&& ||`, comparisons, `+ -`, `* /`, `^`, all
 /// left-associative.
 fn binary(input: &mut Reader) -> Parsed<ExprId> {
-    nested(input, |input| operators(input, 0))
+    nested(input, operators)
 }
 
-/// Operands and operators that bind so tightly at least, by precedence climbing.
-fn operators(input: &mut Reader, least: u8) -> Parsed<ExprId> {
+/// Operands and operators, by precedence climbing.
+fn operators(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
-    let mut lhs = operand(input)?;
-    while let Some(row) = input.peek().and_then(BinaryInfo::of_token)
-        && row.precedence >= least
-        && (row.op != BinaryOp::In || input.state().rules.in_operator)
-    {
+    let first = operand(input)?;
+    match operator(input, 0) {
+        Some(_) => behind_operand(input, start, first, 0),
+        None => Ok(first),
+    }
+}
+
+/// The next operator, if it binds so tightly at least.
+#[inline]
+fn operator(input: &mut Reader, least: u8) -> Option<&'static BinaryInfo> {
+    let row = input.peek().and_then(BinaryInfo::of_token)?;
+    let binds = row.precedence >= least && (row.op != BinaryOp::In || input.state().rules.in_operator);
+    binds.then_some(row)
+}
+
+/// Operators that bind so tightly at least, and their right sides.
+fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) -> Parsed<ExprId> {
+    while let Some(row) = operator(input, least) {
         let at = place(input);
         input.skip();
-        let rhs = operators(input, row.precedence + 1)?;
+        let mut rhs = operand(input)?;
+        if operator(input, row.precedence + 1).is_some() {
+            rhs = behind_operand(input, at + 1, rhs, row.precedence + 1)?;
+        }
         let state = input.state();
-        let at = state.tokens.spans[state.base + at].start;
-        lhs = push(input, start, Expr::Binary { op: row.op, lhs, rhs, at });
+        let sign = state.tokens.spans[state.base + at].start;
+        lhs = push(input, start, Expr::Binary { op: row.op, lhs, rhs, at: sign });
     }
     Ok(lhs)
 }
 
-/// `<unary-expr>`: prefix operators bind tighter than all others; and subscripts.
+/// `<unary-expr>` and subscripts.
 fn operand(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     if let Some(row) = input.peek().and_then(UnaryInfo::of_token) {
-        input.skip();
-        let operand = nested(input, operand)?;
-        let end = place(input);
-        return Ok(input.state().unary(row.op, operand, start..end));
+        return prefixed(input, row);
     }
     let mut base = primary(input)?;
     while input.peek() == Some(Kind::LBracket) {
@@ -164,27 +220,59 @@ fn operand(input: &mut Reader) -> Parsed<ExprId> {
     Ok(base)
 }
 
+/// A prefix operator, which binds tighter than all others, and its operand.
+#[inline(never)]
+fn prefixed(input: &mut Reader, row: &UnaryInfo) -> Parsed<ExprId> {
+    let start = place(input);
+    input.skip();
+    let operand = nested(input, operand)?;
+    let end = place(input);
+    Ok(input.state().unary(row.op, operand, start..end))
+}
+
 /// Everything that operators and subscripts apply to.
 fn primary(input: &mut Reader) -> Parsed<ExprId> {
-    let start = place(input);
     match input.peek() {
         Some(Kind::Ident) => invocation(input),
         Some(kind) if kind.is_literal() => literal(input),
         Some(Kind::LBracket) => array(input),
-        // <tuple-rvalue-expr> ::= "(" <rvalue-expr> ("," <rvalue-expr>)+ ")", and parentheses
-        Some(Kind::LParen) => {
-            let items = enclosed(input, expression, Kind::LParen, 1)?;
-            Ok(tuple(input, start, &items))
-        }
-        // <builtin> "(" <rvalue-expr> ")"
-        found => {
-            let Some(row) = found.and_then(BuiltinInfo::of_token) else { return fails(input, &["expression"]) };
-            input.skip();
-            let argument = custom(expression).delimited_by(token(Kind::LParen), token(Kind::RParen));
-            let argument = input.parse(argument)?;
-            Ok(push(input, start, Expr::Builtin { function: row.op, argument }))
-        }
+        Some(Kind::LParen) => parentheses(input),
+        found => match found.and_then(BuiltinInfo::of_token) {
+            Some(row) => builtin(input, row),
+            None => fails(input, &["expression"]),
+        },
     }
+}
+
+/// An expression in parentheses, or `<tuple-rvalue-expr> ::= "(" <rvalue-expr> ("," <rvalue-expr>)+ ")"`
+fn parentheses(input: &mut Reader) -> Parsed<ExprId> {
+    let start = place(input);
+    input.skip();
+    let first = expression(input)?;
+    match takes(input, Kind::RParen) {
+        true => Ok(first),
+        false => further_items(input, start, first),
+    }
+}
+
+/// The items of a tuple behind the first one.
+#[inline(never)]
+fn further_items(input: &mut Reader, start: usize, first: ExprId) -> Parsed<ExprId> {
+    take(input, Kind::Comma)?;
+    let mut items = up_to(input, expression, Kind::RParen, 1)?;
+    items.insert(0, first);
+    Ok(tuple(input, start, &items))
+}
+
+/// `<builtin> "(" <rvalue-expr> ")"`
+#[inline(never)]
+fn builtin(input: &mut Reader, row: &BuiltinInfo) -> Parsed<ExprId> {
+    let start = place(input);
+    input.skip();
+    take(input, Kind::LParen)?;
+    let argument = expression(input)?;
+    take(input, Kind::RParen)?;
+    Ok(push(input, start, Expr::Builtin { function: row.op, argument }))
 }
 
 /// A literal of one token.
@@ -198,6 +286,7 @@ pub(super) fn literal(input: &mut Reader) -> Parsed<ExprId> {
 
 /// `<subscript-expr> ::= <rvalue-expr> "[" (<rvalue-expr> | [<rvalue-expr>] ":" [<rvalue-expr>]) "]"`,
 /// behind its base.
+#[inline(never)]
 fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
     let end = choice((token(Kind::RBracket).rewind().to(None), custom(expression).map(Some)));
     let range = token(Kind::Colon).ignore_then(end);
@@ -241,13 +330,23 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
 fn argument(input: &mut Reader) -> Parsed<Arg> {
     let name = match rest(input) {
         [Kind::Ident, Kind::Comma | Kind::RParen, ..] => None,
-        [Kind::Ident, ..] => input.parse(custom(ident).then_ignore(token(Kind::Assign)).or_not())?,
+        [Kind::Ident, Kind::Assign, ..] => {
+            let name = ident(input)?;
+            input.skip();
+            Some(name)
+        }
+        [Kind::Ident, ..] => {
+            let behind = place(input) + 1;
+            input.state().expects(behind, &[Kind::Assign.text()]);
+            None
+        }
         _ => None,
     };
     Ok(Arg { name, value: expression(input)? })
 }
 
 /// `<array-rvalue-expr> ::= "[" [<rvalue-expr> ("," <rvalue-expr>)*] "]"` and `<comprehension-expr>`.
+#[inline(never)]
 fn array(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     // An array of nothing but numbers of one kind is read without a node for each.

@@ -35,6 +35,11 @@ impl Run<'_> {
     /// The end of the header that starts here: its brace, its semicolon, or what is found
     /// instead.
     pub(super) fn header_end(&self, start: usize) -> usize {
+        if self.flat && start == 0 {
+            // These are the tokens up to the first of these ends, or to that of the text.
+            let ends = |kind: &Kind| matches!(kind, Kind::LBrace | Kind::RBrace | Kind::Semicolon);
+            return self.kinds().len() - usize::from(self.kinds().last().is_some_and(ends));
+        }
         let ends = |at: &usize| {
             matches!(self.kinds()[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
         };

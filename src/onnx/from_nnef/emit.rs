@@ -92,7 +92,7 @@ pub(super) fn ints(items: impl IntoIterator<Item = i64>) -> AttributeValue {
 
 /// An attribute of a text.
 pub(super) fn text(text: &str) -> AttributeValue {
-    AttributeValue::String(Bytes::copy_from_slice(text.as_bytes()))
+    AttributeValue::String(Box::new(Bytes::copy_from_slice(text.as_bytes())))
 }
 
 /// Constant tensors that are longer are not written a second time with other extents.

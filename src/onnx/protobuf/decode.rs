@@ -12,6 +12,7 @@ use crate::onnx::model::{
     Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
     Shape, Tensor, TensorType, Type, TypeForm, ValueInfo,
 };
+use crate::room;
 use crate::source::names::Name;
 
 type Read<T> = Result<T, WireError>;
@@ -87,7 +88,7 @@ impl Decoder {
         let mut found = Graph::default();
         while let Some((field, payload)) = reader.field()? {
             match field {
-                graph::NODE => found.nodes.push(self.node(reader.message(&payload)?)?),
+                graph::NODE => room::push(&mut found.nodes, self.node(reader.message(&payload)?)?),
                 graph::NAME => found.name = Some(self.name(&reader, &payload)?),
                 graph::INITIALIZER => found.initializers.push(self.tensor(reader.message(&payload)?)?),
                 graph::INPUT => found.inputs.push(self.value_info(reader.message(&payload)?)?),
@@ -107,7 +108,9 @@ impl Decoder {
                 node::OUTPUT => found.outputs.push(self.value(&reader, &payload)?),
                 node::NAME => found.name = Some(self.value(&reader, &payload)?),
                 node::OP_TYPE => found.op_type = Some(self.name(&reader, &payload)?),
-                node::ATTRIBUTE => found.attributes.push(self.attribute(reader.message(&payload)?)?),
+                node::ATTRIBUTE => {
+                    room::push_few(&mut found.attributes, self.attribute(reader.message(&payload)?)?);
+                }
                 node::DOMAIN => found.domain = Some(self.name(&reader, &payload)?),
                 node::OVERLOAD => found.overload = Some(self.name(&reader, &payload)?),
                 _ => keep(&mut found.rest, &reader, field, payload),
@@ -154,7 +157,7 @@ impl Decoder {
         let single = match field {
             attribute::FLOAT => AttributeValue::Float(reader.float(payload)?),
             attribute::INT => AttributeValue::Int(reader.int(payload)?),
-            attribute::STRING => AttributeValue::String(reader.bytes(payload)?),
+            attribute::STRING => AttributeValue::String(Box::new(reader.bytes(payload)?)),
             attribute::TENSOR => AttributeValue::Tensor(Box::new(self.tensor(reader.message(payload)?)?)),
             attribute::GRAPH => AttributeValue::Graph(Box::new(self.graph(reader.message(payload)?)?)),
             attribute::TYPE_PROTO => AttributeValue::Type(Box::new(self.type_proto(reader.message(payload)?)?)),

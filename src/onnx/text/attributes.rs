@@ -7,6 +7,7 @@ use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::onnx::model::{Attribute, AttributeValue, Fields, Function, Tensor, Type, TypeForm};
 use crate::onnx::types::{ATTRIBUTE_TYPES, AttributeType, ElementType};
+use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
 
@@ -26,7 +27,7 @@ impl Parser<'_> {
         self.list(b'>', "`>` or `,`", |parser| {
             let name = parser.identifier("the name of an attribute")?;
             let attribute = parser.attribute(name)?;
-            attributes.push(attribute);
+            room::push_few(attributes, attribute);
             Ok(())
         })?;
         Ok(true)
@@ -135,7 +136,7 @@ impl Parser<'_> {
                 self.cursor.at += 1;
                 return Ok(Single::Reference(self.name("the name of an attribute")?));
             }
-            b'"' => AttributeValue::String(Bytes::from(self.string()?)),
+            b'"' => AttributeValue::String(Box::new(Bytes::from(self.string()?))),
             b'-' | b'0'..=b'9' => self.number_value(wanted)?,
             _ => self.word_value()?,
         };
@@ -231,7 +232,7 @@ impl AttributeValue {
         match (self, item) {
             (AttributeValue::Floats(items), AttributeValue::Float(item)) => items.push(item),
             (AttributeValue::Ints(items), AttributeValue::Int(item)) => items.push(item),
-            (AttributeValue::Strings(items), AttributeValue::String(item)) => items.push(item),
+            (AttributeValue::Strings(items), AttributeValue::String(item)) => items.push(*item),
             (AttributeValue::Tensors(items), AttributeValue::Tensor(item)) => items.push(*item),
             (AttributeValue::Graphs(items), AttributeValue::Graph(item)) => items.push(*item),
             (AttributeValue::Types(items), AttributeValue::Type(item)) => items.push(*item),
@@ -239,7 +240,7 @@ impl AttributeValue {
                 *list = match item {
                     AttributeValue::Float(item) => AttributeValue::Floats(vec![item]),
                     AttributeValue::Int(item) => AttributeValue::Ints(vec![item]),
-                    AttributeValue::String(item) => AttributeValue::Strings(vec![item]),
+                    AttributeValue::String(item) => AttributeValue::Strings(vec![*item]),
                     AttributeValue::Tensor(item) => AttributeValue::Tensors(vec![*item]),
                     AttributeValue::Graph(item) => AttributeValue::Graphs(vec![*item]),
                     AttributeValue::Type(item) => AttributeValue::Types(vec![*item]),

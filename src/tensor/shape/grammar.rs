@@ -78,55 +78,59 @@ pub(super) struct Group<'t> {
 type Extra<'t> = extra::Err<Rich<'t, char>>;
 
 /// A parser of this grammar.
-pub(super) trait Rule<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone {}
-impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone> Rule<'t, O> for P {}
+pub(super) trait Rule<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't {}
+impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't> Rule<'t, O> for P {}
+
+/// A rule whose type does not hold those of the rules below it. Their names in debugging information are
+/// as long as the types, which would be 40 MB in every program that uses this library.
+type Boxed<'t, O> = chumsky::Boxed<'t, 't, &'t str, O, Extra<'t>>;
 
 fn span(span: SimpleSpan) -> Span {
     Span::new(span.start as u32, span.end as u32)
 }
 
 /// Blanks and comments.
-fn blank<'t>() -> impl Rule<'t, ()> {
+fn blank<'t>() -> Boxed<'t, ()> {
     let comment = just("/*").then(any().and_is(just("*/").not()).repeated()).then(just("*/")).ignored();
     let line = just("//").then(none_of("\r\n").repeated()).ignored();
     let space = one_of(" \t\r\n").ignored();
-    choice((space, comment, line)).repeated().labelled("a blank")
+    choice((space, comment, line)).repeated().labelled("a blank").boxed()
 }
 
-fn token<'t>(text: &'static str) -> impl Rule<'t, ()> {
-    just(text).ignored().then_ignore(blank())
+fn token<'t>(text: &'static str) -> Boxed<'t, ()> {
+    just(text).ignored().then_ignore(blank()).boxed()
 }
 
-fn slice<'t, O>(rule: impl Rule<'t, O>) -> impl Rule<'t, Word<'t>> {
-    rule.map_with(|_, extra| (extra.slice(), span(extra.span()))).then_ignore(blank())
+fn slice<'t, O: 't>(rule: impl Rule<'t, O>) -> Boxed<'t, Word<'t>> {
+    rule.map_with(|_, extra| (extra.slice(), span(extra.span()))).then_ignore(blank()).boxed()
 }
 
 /// `12`, and `-1`, which is refused later.
-fn number<'t>() -> impl Rule<'t, Word<'t>> {
-    slice(just('-').or_not().then(text::digits(10))).labelled("a number")
+fn number<'t>() -> Boxed<'t, Word<'t>> {
+    slice(just('-').or_not().then(text::digits(10))).labelled("a number").boxed()
 }
 
 /// A name, and marks of the levels of sparse dimensions.
-fn word<'t>(what: &'static str) -> impl Rule<'t, Word<'t>> {
-    slice(text::ascii::ident().then(one_of("+~").repeated())).labelled(what)
+fn word<'t>(what: &'static str) -> Boxed<'t, Word<'t>> {
+    slice(text::ascii::ident().then(one_of("+~").repeated())).labelled(what).boxed()
 }
 
-fn list<'t, O>(item: impl Rule<'t, O>) -> impl Rule<'t, Vec<O>> {
-    item.separated_by(token(",")).collect::<Vec<O>>()
+fn list<'t, O: 't>(item: impl Rule<'t, O>) -> Boxed<'t, Vec<O>> {
+    item.separated_by(token(",")).collect::<Vec<O>>().boxed()
 }
 
-fn attribute<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, Attribute<'t>> {
+fn attribute<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, Attribute<'t>> {
     let item = choice((number(), slice(just('*')), word("a word")));
     let key = number().then_ignore(token(":")).or_not();
     let group = just("(").then(blank()).ignore_then(key.then(list(item))).then_ignore(just(")"));
     let group = group.map_with(|(key, items), extra| Group { key, items, at: span(extra.span()) });
-    let groups = group.then_ignore(blank()).repeated().at_least(1).collect::<Vec<Group>>();
+    let groups = group.boxed().then_ignore(blank()).repeated().at_least(1).collect::<Vec<Group>>();
     let sparse = shape.delimited_by(token("("), token(")")).to(Vec::new());
     let name = choice((word("an attribute"), slice(one_of("#*"))));
-    name.then(choice((groups, sparse))).map(|(name, groups)| Attribute { name, groups })
+    name.then(choice((groups, sparse))).map(|(name, groups)| Attribute { name, groups }).boxed()
 }
 
-fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawLayout<'t>> {
+fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawLayout<'t>> {
     let attributes = token(":").ignore_then(attribute(shape).repeated().collect::<Vec<Attribute>>()).or_not();
     let inside = list(number()).then(attributes);
     let whole = token("{").ignore_then(inside).then_ignore(just("}"));
@@ -135,18 +139,20 @@ fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawLayout<'t>> {
         attributes: attributes.unwrap_or_default(),
         at: span(extra.span()),
     });
-    made.then_ignore(blank())
+    made.then_ignore(blank()).boxed()
 }
 
 /// An array, and the words that look like one: `token[]`, `opaque[]`.
-fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> impl Rule<'t, RawArray<'t>> {
+fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
     let bounded = token("<=").ignore_then(number()).map(RawDimension::Bounded);
     let open = token("?").to(RawDimension::Unbounded);
     let dimension = choice((number().map(RawDimension::Static), bounded, open)).labelled("a dimension");
-    let dimension = dimension.map_with(|dimension, extra| (dimension, span(extra.span())));
+    let dimension = dimension.map_with(|dimension, extra| (dimension, span(extra.span()))).boxed();
     let dims = list(dimension).delimited_by(token("["), token("]"));
     let whole = word("an element type").then(dims).then(layout(shape).or_not());
-    whole.map_with(|((element, dims), layout), extra| RawArray { element, dims, layout, at: span(extra.span()) })
+    let made =
+        whole.map_with(|((element, dims), layout), extra| RawArray { element, dims, layout, at: span(extra.span()) });
+    made.boxed()
 }
 
 /// A layout that begins after some characters, with blanks before and after it.

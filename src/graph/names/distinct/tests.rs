@@ -42,7 +42,7 @@ fn table(names: &mut Names, seed: u64) -> TensorNames {
         let id = if i == 0 || random(20) == 0 {
             table.user(segment)
         } else {
-            let parent = NameId((i - 1 - random(i.min(near))) as u32);
+            let parent = NameId::at(i - 1 - random(i.min(near)));
             let is_inner = table.entries[parent.index()].is(bits::INNER) || random(10) == 0;
             table.child(parent, segment, [0, 0, 1, 2, 12, 99, 1000, 4_000_000_100][random(8)], is_inner)
         };
@@ -65,7 +65,7 @@ fn names_are_made_distinct_in_their_order() {
             table.resolve(&names);
             for (i, expected) in expected.iter().enumerate() {
                 let mut text = String::new();
-                table.write(&names, NameId(i as u32), &mut text);
+                table.write(&names, NameId::at(i), &mut text);
                 assert_eq!(&text, expected, "name {i} of table {seed}");
             }
         }
