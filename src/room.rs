@@ -82,10 +82,8 @@ pub(crate) fn push<T>(table: &mut Vec<T>, item: T) {
 /// with one item, where that of a vector starts with four.
 #[inline]
 pub(crate) fn push_few<T>(list: &mut Vec<T>, item: T) {
-    match list.capacity() {
-        0 => *list = Vec::with_capacity(1),
-        capacity if capacity == list.len() => list.reserve_exact(capacity),
-        _ => {}
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len().max(1));
     }
     list.push(item);
 }

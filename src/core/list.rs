@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use super::budget::Meter;
 use super::value::Value;
-use crate::graph::value::Numbers;
 use crate::graph::{self, TensorId};
 
 /// The cells of a buffer, packed by what they hold.
@@ -34,6 +33,7 @@ enum Cells {
     /// share them.
     FixedInts(Arc<[i64]>),
     FixedScalars(Arc<[f64]>),
+    FixedValues(Arc<[graph::Value]>),
     /// ASCII only, so that a byte is a character.
     FixedText(Arc<str>),
 }
@@ -75,6 +75,7 @@ impl Cells {
         match_cells!(self, (_kind, items) => items.len(),
             Cells::FixedInts(items) => items.len(),
             Cells::FixedScalars(items) => items.len(),
+            Cells::FixedValues(items) => items.len(),
             Cells::FixedText(text) => text.len(),
         )
     }
@@ -90,6 +91,7 @@ impl Cells {
             Cells::Values(items) => items.get(i)?.clone(),
             Cells::FixedInts(items) => Value::Int(*items.get(i)?),
             Cells::FixedScalars(items) => Value::Scalar(*items.get(i)?),
+            Cells::FixedValues(items) => Value::from(items.get(i)?),
             Cells::FixedText(text) => Value::String(List::from_char(char::from(*text.as_bytes().get(i)?))),
         })
     }
@@ -108,6 +110,7 @@ impl Cells {
             (Cells::Bytes(cells), Cells::Bytes(items)) => put(cells, items.range(range).copied(), end),
             (Cells::Bytes(cells), Cells::FixedText(text)) => put(cells, text[range].bytes(), end),
             (Cells::Values(cells), Cells::Values(items)) => put(cells, items.range(range).cloned(), end),
+            (Cells::Values(cells), Cells::FixedValues(items)) => put(cells, items[range].iter().map(Value::from), end),
             _ => return false,
         }
         true
@@ -123,7 +126,7 @@ impl Cells {
             Cells::Bytes(_) | Cells::Logicals(_) | Cells::FixedText(_) => 1,
             Cells::Tensors(_) | Cells::Chars(_) => 4,
             Cells::Ints(_) | Cells::Scalars(_) | Cells::FixedInts(_) | Cells::FixedScalars(_) => 8,
-            Cells::Values(_) => 24,
+            Cells::Values(_) | Cells::FixedValues(_) => 24,
         }
     }
 }
@@ -210,23 +213,17 @@ impl List {
         List::new(Cells::Ints(items.into_iter().collect()), meter)
     }
 
-    /// A literal of integers.
-    pub(crate) fn of_ints(items: &[i64]) -> List {
-        List::new(Cells::FixedInts(items.into()), None)
-    }
-
-    /// A literal of scalars.
-    pub(crate) fn of_scalars(items: &[f64]) -> List {
-        List::new(Cells::FixedScalars(items.into()), None)
-    }
-
-    /// A long literal, whose numbers it shares.
-    pub(crate) fn of_numbers(numbers: &Numbers) -> List {
-        let cells = match numbers {
-            Numbers::Ints(items) => Cells::FixedInts(Arc::clone(items)),
-            Numbers::Scalars(items) => Cells::FixedScalars(Arc::clone(items)),
+    /// A literal that has items, which it shares.
+    pub(crate) fn of_literal(value: &graph::Value) -> Option<List> {
+        let cells = match value {
+            graph::Value::Integers(items) => Cells::FixedInts(Arc::clone(items)),
+            graph::Value::Scalars(items) => Cells::FixedScalars(Arc::clone(items)),
+            graph::Value::Array(items) | graph::Value::Tuple(items) => Cells::FixedValues(Arc::clone(items)),
+            graph::Value::String(text) if text.is_ascii() => Cells::FixedText(Arc::clone(text)),
+            graph::Value::String(text) => Cells::Chars(text.chars().collect()),
+            _ => return None,
         };
-        List::new(cells, None)
+        Some(List::new(cells, None))
     }
 
     /// A list of tensors.
@@ -319,6 +316,14 @@ impl List {
             }
             _ => return None,
         })
+    }
+
+    /// The items of a literal that are not all numbers of one kind.
+    pub(crate) fn literal_values(&self) -> Option<Arc<[graph::Value]>> {
+        match &*self.buffer.cells.borrow() {
+            Cells::FixedValues(items) => Some(shared(items, self.range())),
+            _ => None,
+        }
     }
 
     /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
@@ -415,6 +420,7 @@ impl List {
         match_cells!(&*self.buffer.cells.borrow(), (kind, items) => kind(items.range(range).cloned().collect()),
             Cells::FixedInts(items) => Cells::Ints(items[range].to_vec().into()),
             Cells::FixedScalars(items) => Cells::Scalars(items[range].to_vec().into()),
+            Cells::FixedValues(items) => Cells::Values(items[range].iter().map(Value::from).collect()),
             Cells::FixedText(text) => Cells::Bytes(text[range].as_bytes().to_vec().into()),
         )
     }
@@ -449,7 +455,7 @@ fn cycled<T: Clone>(items: Vec<T>, times: usize) -> VecDeque<T> {
     all.into()
 }
 
-/// Numbers of a literal, which are copied only where they are not all of it.
-fn shared<T: Copy>(items: &Arc<[T]>, range: Range<usize>) -> Arc<[T]> {
+/// Items of a literal, which are copied only where they are not all of it.
+fn shared<T: Clone>(items: &Arc<[T]>, range: Range<usize>) -> Arc<[T]> {
     if range.len() == items.len() { Arc::clone(items) } else { items[range].into() }
 }

@@ -33,6 +33,9 @@ pub(crate) enum Value {
 /// reads them recurses.
 pub(crate) const MAX_VALUE_DEPTH: usize = 1000;
 
+/// How deeply lists nest in the items of a literal that is shared with the graph, itself included.
+pub(crate) const LITERAL_DEPTH: u8 = 2;
+
 /// What an array of the graph weighs without its items.
 const LIST_BYTES: u64 = 64;
 
@@ -117,6 +120,11 @@ impl Value {
             count_kept(list, budget)?;
         }
         let items = |list: &List| -> Outcome<Arc<[graph::Value]>> {
+            if depth + usize::from(LITERAL_DEPTH) <= MAX_VALUE_DEPTH
+                && let Some(items) = list.literal_values()
+            {
+                return Ok(items);
+            }
             let freeze =
                 |value: &Value| stacker::maybe_grow(64 * 1024, 1024 * 1024, || value.freeze_within(budget, depth + 1));
             list.to_values().iter().map(freeze).collect()
@@ -138,21 +146,23 @@ impl Value {
     }
 }
 
-/// A value of a signature: literals of numbers, texts and lists of these.
+/// A value of a signature or of a text: literals of numbers, texts and lists of these.
 impl From<&graph::Value> for Value {
     fn from(value: &graph::Value) -> Value {
-        let list = |items: &[graph::Value]| List::from_values(items.iter().map(Value::from).collect(), None);
         match value {
             graph::Value::Int(i) => Value::Int(*i),
             graph::Value::Scalar(s) => Value::Scalar(*s),
             graph::Value::Logical(b) => Value::Logical(*b),
             graph::Value::Tensor(tensor) => Value::Tensor(*tensor),
             graph::Value::Symbol(text) => Value::Symbol(Arc::new(Symbolic::symbol(text))),
-            graph::Value::String(text) => Value::String(List::from_text(text, None)),
-            graph::Value::Integers(items) => Value::Array(List::of_ints(items)),
-            graph::Value::Scalars(items) => Value::Array(List::of_scalars(items)),
-            graph::Value::Array(items) => Value::Array(list(items)),
-            graph::Value::Tuple(items) => Value::Tuple(list(items)),
+            list => {
+                let items = List::of_literal(list).unwrap_or_else(|| List::from_values(Vec::new(), None));
+                match list {
+                    graph::Value::String(_) => Value::String(items),
+                    graph::Value::Tuple(_) => Value::Tuple(items),
+                    _ => Value::Array(items),
+                }
+            }
         }
     }
 }

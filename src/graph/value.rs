@@ -89,6 +89,15 @@ pub(crate) enum Numbers {
     Scalars(Arc<[f64]>),
 }
 
+impl From<&Numbers> for Value {
+    fn from(numbers: &Numbers) -> Self {
+        match numbers {
+            Numbers::Ints(items) => Value::Integers(Arc::clone(items)),
+            Numbers::Scalars(items) => Value::Scalars(Arc::clone(items)),
+        }
+    }
+}
+
 impl Numbers {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {

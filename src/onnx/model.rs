@@ -201,7 +201,7 @@ pub(crate) enum AttributeValue {
     None,
     Float(f32),
     Int(i64),
-    /// Boxed, as most attributes are numbers and a list of bytes is larger than any other value.
+    /// In a box: most attributes are numbers, and [`Bytes`] is larger than any other value.
     String(Box<Bytes>),
     Tensor(Box<Tensor>),
     Graph(Box<Graph>),

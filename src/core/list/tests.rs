@@ -1,4 +1,5 @@
 use super::*;
+use crate::core::budget::Budget;
 
 fn ints(list: &List) -> Vec<i64> {
     list.to_values().iter().map(|value| value.as_int().unwrap()).collect()
@@ -83,15 +84,41 @@ fn deep_nesting_drops_without_recursion() {
     assert_eq!(meter.live(), 0);
 }
 
+fn literal(value: graph::Value) -> List {
+    List::of_literal(&value).expect("a list")
+}
+
+#[test]
+fn literals_of_any_values_are_lists_as_others() {
+    let meter = Rc::new(Meter::default());
+    let pair = |i| graph::Value::Tuple([graph::Value::Int(i), graph::Value::Int(i + 1)].into());
+    let fixed = literal(graph::Value::Array([pair(1), pair(2), pair(3)].into()));
+    let plain = List::from_values(fixed.to_values(), Some(&meter));
+    let all = |list: &List| {
+        let items: Vec<String> =
+            list.to_values().iter().map(|item| format!("{:?}", item.freeze(&Budget::unlimited()).ok())).collect();
+        format!("{items:?} {}", list.weight_of(2))
+    };
+    assert_eq!(all(&fixed), all(&plain));
+    assert_eq!(all(&fixed.slice(1, 3)), all(&plain.slice(1, 3)));
+    assert_eq!(all(&fixed.concat(&plain, &meter)), all(&plain.concat(&plain, &meter)));
+    assert_eq!(all(&plain.concat(&fixed.slice(0, 1), &meter)), all(&plain.concat(&plain.slice(0, 1), &meter)));
+    assert_eq!(all(&fixed.repeat(2, &meter)), all(&plain.repeat(2, &meter)));
+    let shared = |list: &List| list.literal_values();
+    assert!(shared(&plain).is_none());
+    assert!(shared(&fixed).is_some_and(|items| shared(&fixed).is_some_and(|other| Arc::ptr_eq(&items, &other))));
+    assert_eq!(shared(&fixed.slice(1, 2)).as_deref(), Some(&[pair(2)][..]));
+}
+
 #[test]
 fn literals_of_numbers_are_lists_as_others() {
     let meter = Rc::new(Meter::default());
-    let (fixed, plain) = (List::of_ints(&[1, 2, 3]), List::from_ints([1, 2, 3], None));
+    let (fixed, plain) = (literal(graph::Value::Integers([1, 2, 3].into())), List::from_ints([1, 2, 3], None));
     let others = || {
         [
             List::from_ints([7], Some(&meter)),
             List::from_values(vec![Value::Scalar(7.5)], Some(&meter)),
-            List::of_scalars(&[0.5]),
+            literal(graph::Value::Scalars([0.5].into())),
         ]
     };
     let all = |list: &List| format!("{:?} {}", list.packed(), list.weight_of(2));

@@ -10,16 +10,16 @@ use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;
 
 /// The extents that a rule computes with.
-pub(crate) type Extents = SmallVec<[Extent; 8]>;
+pub(crate) type Extents = SmallVec<[Extent; 4]>;
 
 /// Integers of an attribute; none for those that are not known while expanding: tensors and symbols.
-pub(crate) type Ints = SmallVec<[Option<i64>; 8]>;
+pub(crate) type Ints = SmallVec<[Option<i64>; 4]>;
 
 /// The same with what depends on symbols.
-pub(crate) type Dims = SmallVec<[Dim; 8]>;
+pub(crate) type Dims = SmallVec<[Dim; 4]>;
 
 /// Pairs of such integers.
-pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 8]>;
+pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 4]>;
 
 macro_rules! roles {
     ($($role:ident $names:expr, $doc:literal;)*) => {
@@ -309,9 +309,14 @@ impl<'a> Call<'a> {
 
     /// The pairs of an array; none where not even their number is known.
     pub(crate) fn pairs(&self, role: Role) -> Option<Pairs> {
-        let pair = |item: &Value| match self.dims_of(Operand::Value(item)).as_deref() {
-            Some([before, after]) => [before.known(), after.known()],
-            _ => [None, None],
+        let pair = |item: &Value| match item {
+            Value::Tuple(items) if let [Value::Int(before), Value::Int(after)] = items[..] => {
+                [Some(before), Some(after)]
+            }
+            item => match self.dims_of(Operand::Value(item)).as_deref() {
+                Some([before, after]) => [before.known(), after.known()],
+                _ => [None, None],
+            },
         };
         self.attribute(role, Some(Pairs::new()), |operand| match operand {
             Operand::Tensors(items) => Some(smallvec![[None, None]; items.len()]),

@@ -64,7 +64,7 @@ pub(super) fn einsum(call: &Call) -> RuleResult {
         }
     }
     let extent = |letter: &char| sizes.iter().find(|(known, _)| known == letter).map(|(_, size)| size.clone());
-    known(&einsum.result.iter().map(|letter| extent(letter).unwrap_or(Extent::UNKNOWN)).collect::<Extents>())
+    known(einsum.result.iter().map(|letter| extent(letter).unwrap_or(Extent::UNKNOWN)).collect())
 }
 
 /// A product of matrices along axes that are given by number: of rows and sums of the first operand, of sums
@@ -90,5 +90,5 @@ pub(super) fn product(call: &Call) -> RuleResult {
             _ => batch.next().map_or(Extent::UNKNOWN, |from| a[from].broadcast(&b[from]).unwrap_or(Extent::UNKNOWN)),
         });
     }
-    known(&extents)
+    known(extents)
 }

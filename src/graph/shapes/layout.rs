@@ -85,7 +85,7 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
         }
         (None, from, _) => complete(&mut middle, &wanted, from),
     }
-    known(&[&input[..first], &middle[..], &input[last..]].concat())
+    known([&input[..first], &middle[..], &input[last..]].concat().into())
 }
 
 /// The number of items as messages show it.
@@ -131,7 +131,7 @@ pub(crate) fn transpose(call: &Call) -> RuleResult {
         return call.any_axes(input.len());
     }
     let moved = |axis: &Option<i64>| axis.map_or(Extent::UNKNOWN, |axis| input[axis as usize].clone());
-    known(&given.iter().map(moved).chain(input[given.len()..].iter().cloned()).collect::<Extents>())
+    known(given.iter().map(moved).chain(input[given.len()..].iter().cloned()).collect())
 }
 
 /// Drops axes of extent 1.
@@ -153,7 +153,7 @@ pub(crate) fn squeeze(call: &Call) -> RuleResult {
             );
         }
     }
-    known(&extents)
+    known(extents)
 }
 
 /// Adds axes of extent 1, which stand at the given places of the result.
@@ -168,5 +168,5 @@ pub(crate) fn unsqueeze(call: &Call) -> RuleResult {
     }
     let mut rest = input.iter().cloned();
     let extent = |i: usize| if axes.contains(&Some(i as i64)) { None } else { rest.next() };
-    known(&(0..rank).map(extent).map(|extent| extent.unwrap_or(Extent::ONE)).collect::<Extents>())
+    known((0..rank).map(extent).map(|extent| extent.unwrap_or(Extent::ONE)).collect())
 }

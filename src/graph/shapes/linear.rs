@@ -36,7 +36,7 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
 /// A product of matrices.
 pub(crate) fn matmul(call: &Call) -> RuleResult {
     let (Some(a), Some(b)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return UNKNOWN };
-    known(&product(call.name(), &a, &b, [Role::TransposeA, Role::TransposeB].map(|role| call.flag(role)))?)
+    known(product(call.name(), &a, &b, [Role::TransposeA, Role::TransposeB].map(|role| call.flag(role)))?)
 }
 
 /// A product with a transposed filter, and a bias.
@@ -44,5 +44,5 @@ pub(crate) fn linear(call: &Call) -> RuleResult {
     let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return UNKNOWN };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
     let Some(bias) = call.extents(2) else { return UNKNOWN };
-    known(&broadcast(call.name(), &output, bias)?)
+    known(broadcast(call.name(), &output, bias)?)
 }

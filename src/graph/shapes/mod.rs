@@ -26,11 +26,12 @@ mod values;
 mod vendor;
 mod window;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::{Graph, KindId, KindParam, OperationId, TensorId};
+use super::{Graph, KindId, OperationId, TensorId};
 use crate::diagnostics::Code;
 use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub(crate) use einsum::Einsum;
@@ -95,13 +96,13 @@ type RuleResult = Result<Inferred, ShapeError>;
 const UNKNOWN: RuleResult = Ok(Inferred::UNKNOWN);
 
 /// All results have these extents.
-fn known(extents: &[Extent]) -> RuleResult {
-    Ok(Inferred::Same(Some(Shape::new(extents))))
+fn known(extents: Extents) -> RuleResult {
+    Ok(Inferred::Same(Some(Shape::from(extents))))
 }
 
 /// All results have these extents, where their number is known.
 fn same(extents: Option<Extents>) -> RuleResult {
-    extents.map_or(UNKNOWN, |extents| known(&extents))
+    extents.map_or(UNKNOWN, known)
 }
 
 /// At most the rank of the results is known.
@@ -166,14 +167,61 @@ const RULES: &[(Rule, &str)] = &[
     (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
 ];
 
-/// The row of a table whose words have a name.
-fn of<T: Copy>(table: &[(T, &str)], name: &str) -> Option<T> {
-    table.iter().find(|(_, names)| is_one_of(names, name)).map(|(row, _)| *row)
+/// The words of a list.
+fn words(names: &'static str) -> impl Iterator<Item = &'static str> {
+    names.split_ascii_whitespace()
 }
 
+/// What the tables say of an operation.
+#[derive(Clone, Copy)]
+struct Row {
+    rule: Rule,
+    value: Option<ValueRule>,
+    elements: Option<ElementRule>,
+    by_item: bool,
+}
+
+/// The rows of the tables by the names of operations. A process makes them once: there are more names than
+/// most graphs have operations.
+type Index = FxHashMap<&'static str, Row>;
+
+static STANDARD: LazyLock<Index> = LazyLock::new(|| index(&[RULES], values::STANDARD, elements::STANDARD, None));
+
+static REGISTERED: LazyLock<Index> = LazyLock::new(|| {
+    let rules = [registry::RULES, vendor::RULES];
+    index(&rules, values::REGISTERED, elements::REGISTERED, Some(elements::first))
+});
+
+/// The rows of some tables. The first row of a name counts; `otherwise` is for elements without a rule.
+fn index(
+    rules: &[&[(Rule, &'static str)]],
+    values: &[(ValueRule, &'static str)],
+    elements: &[(ElementRule, &'static str)],
+    otherwise: Option<ElementRule>,
+) -> Index {
+    let mut index = Index::default();
+    for (rule, names) in rules.iter().copied().flatten() {
+        for name in words(names) {
+            index.entry(name).or_insert(Row { rule: *rule, value: None, elements: otherwise, by_item: false });
+        }
+    }
+    let mut fill = |names, set: &dyn Fn(&mut Row)| words(names).for_each(|name| index.get_mut(name).map_or((), set));
+    // From the last row on, so that the first one stays.
+    values.iter().rev().for_each(|(value, names)| fill(names, &|row| row.value = Some(*value)));
+    elements.iter().rev().for_each(|(elements, names)| fill(names, &|row| row.elements = Some(*elements)));
+    fill(BY_ITEM, &|row| row.by_item = true);
+    index
+}
+
+/// What an attribute of a name means.
+static ROLE_OF: LazyLock<FxHashMap<&'static str, usize>> = LazyLock::new(|| {
+    let names = ROLES.iter().enumerate().flat_map(|(role, names)| names.iter().map(move |name| (*name, role)));
+    names.collect()
+});
+
 /// Whether a name is among the words of a list.
-fn is_one_of(names: &str, name: &str) -> bool {
-    names.split_ascii_whitespace().any(|known| known == name)
+fn is_one_of(names: &'static str, name: &str) -> bool {
+    words(names).any(|known| known == name)
 }
 
 /// The name of a vendor operation without the number that Khronos' converters give its variants: `erf` of
@@ -224,24 +272,23 @@ impl Plan {
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
-        let (rules, name) = match kind.standard {
-            true => (&[RULES][..], name),
-            false => (&[registry::RULES, vendor::RULES][..], without_variant(name)),
+        let row = match kind.standard {
+            true => STANDARD.get(name),
+            false => REGISTERED.get(without_variant(name)),
         };
-        let (rule, _) = rules.iter().copied().flatten().find(|(_, names)| is_one_of(names, name))?;
-        let (value, elements) = match kind.standard {
-            true => (of(values::STANDARD, name), of(elements::STANDARD, name)),
-            false => (of(values::REGISTERED, name), of(elements::REGISTERED, name).or(Some(elements::first))),
-        };
+        let Row { rule, value, elements, by_item } = *row?;
         let follows = graph.conventions.follows && kind.standard && elements.is_some();
-        let roles = std::array::from_fn(|role| {
-            let is_named = |param: &KindParam| ROLES[role].contains(&graph.text_of(param.name));
-            kind.params.iter().position(is_named).and_then(|i| u8::try_from(i).ok())
-        });
+        let mut roles = [None; ROLE_COUNT];
+        // The first parameter of a role counts.
+        for (i, param) in kind.params.iter().enumerate().rev() {
+            if let Some(role) = ROLE_OF.get(graph.text_of(param.name)) {
+                roles[*role] = u8::try_from(i).ok();
+            }
+        }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
-        let by_item = is_one_of(BY_ITEM, name) && all_tensors && kind.results.len() == 1;
-        Some(Plan { rule: *rule, roles, tensors, draft, by_item, value, elements, follows })
+        let by_item = by_item && all_tensors && kind.results.len() == 1;
+        Some(Plan { rule, roles, tensors, draft, by_item, value, elements, follows })
     }
 }
 
@@ -259,9 +306,10 @@ pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Resul
 /// What is known of the results of an operation beside their shapes, which the graph has.
 pub(crate) fn infer_more(graph: &mut Graph, id: OperationId, plan: &Plan) {
     let operation = &graph.operations[id.index()];
-    let call = Call { graph, kind: graph.kind(operation), operation, plan };
-    let elements = plan.elements.and_then(|rule| rule(&call));
     let results: SmallVec<[TensorId; 4]> = graph.tensors_of(operation).collect();
+    let call = Call { graph, kind: graph.kind(operation), operation, plan };
+    let is_open = |result: &TensorId| plan.follows || graph.tensors[result.index()].dtype.is_none();
+    let elements = plan.elements.filter(|_| results.iter().any(is_open)).and_then(|rule| rule(&call));
     let value = match (&results[..], plan.value) {
         ([result], Some(rule)) => call.value(rule, *result).map(|items| (*result, items)),
         _ => None,

@@ -22,7 +22,7 @@ pub(crate) fn reduce(call: &Call) -> RuleResult {
             *extent = Extent::UNKNOWN;
         }
     }
-    known(&extents)
+    known(extents)
 }
 
 /// Computes along axes, and keeps the shape.

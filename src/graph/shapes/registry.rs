@@ -54,7 +54,7 @@ pub(super) const RULES: &[(Rule, &str)] = &[
     (with_state, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
     (non_zero, "tract_onnx_non_zero"),
     (multinomial, "tract_onnx_multinomial"),
-    (|_| known(&[Extent::UNKNOWN, Extent::new(3)]), "tract_onnx_non_max_suppression"),
+    (|_| known(smallvec![Extent::UNKNOWN, Extent::new(3)]), "tract_onnx_non_max_suppression"),
     (classes, "tract_onnx_ml_tree_ensemble_classifier"),
     (|call| along(call, |call, extent| extent.plus(call.number("overlap"))), "tract_pulse_delay"),
     (|call| inner(call, true), "tract_core_inner_dim_to_complex"),
@@ -73,11 +73,11 @@ pub(super) fn like_first(call: &Call) -> RuleResult {
 /// A tensor whose shape is an attribute.
 pub(super) fn stated(call: &Call) -> RuleResult {
     let Some(dims) = call.dims(Role::Shape) else { return UNKNOWN };
-    known(&dims.iter().map(|dim| Extent::from(dim.clone())).collect::<Extents>())
+    known(dims.iter().map(|dim| Extent::from(dim.clone())).collect())
 }
 
 fn vector(count: Option<usize>) -> RuleResult {
-    known(&[Extent::from(count.and_then(|count| i64::try_from(count).ok()))])
+    known(smallvec![Extent::from(count.and_then(|count| i64::try_from(count).ok()))])
 }
 
 /// The numbers from a first one up to, or down to, a last one.
@@ -88,9 +88,9 @@ fn range(call: &Call) -> RuleResult {
         _ => end.minus(start),
     };
     let Some(step) = step.known().and_then(i64::checked_abs).filter(|step| *step > 0) else {
-        return known(&[real_range(call)]);
+        return known(smallvec![real_range(call)]);
     };
-    known(&[Extent::from(span.over_up(Dim::Int(step)))])
+    known(smallvec![Extent::from(span.over_up(Dim::Int(step)))])
 }
 
 /// How many numbers a range of scalars has.
@@ -108,7 +108,7 @@ fn real_range(call: &Call) -> Extent {
 fn broadcast_to(call: &Call) -> RuleResult {
     let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
     let mut extents: Extents = shape.iter().map(|dim| Extent::from(dim.clone())).collect();
-    let Some(input) = call.extents(0) else { return known(&extents) };
+    let Some(input) = call.extents(0) else { return known(extents) };
     let Some(first) = extents.len().checked_sub(input.len()) else {
         let (given, rank) = (extents.len(), input.len());
         return refuse(Code::BroadcastShapes, format!("`shape` has {given} extents, the input has rank {rank}"));
@@ -120,7 +120,7 @@ fn broadcast_to(call: &Call) -> RuleResult {
         };
         *extent = both;
     }
-    known(&extents)
+    known(extents)
 }
 
 /// The input with another extent along `axis`.
@@ -128,7 +128,7 @@ fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::SliceRange)? else { return call.any_axes(extents.len()) };
     extents[axis] = Extent::from(extent(call, extents[axis].dim()));
-    known(&extents)
+    known(extents)
 }
 
 /// Every item of so many along an axis, from one on.
@@ -155,7 +155,7 @@ fn gather_nd(call: &Call) -> RuleResult {
     let Some(inner) = input.get(first..) else {
         return refuse(Code::GatherAxis, format!("the indices have {first} items, the input has shape {input:?}"));
     };
-    known(&[outer, inner].concat())
+    known([outer, inner].concat().into())
 }
 
 fn one_hot(call: &Call) -> RuleResult {
@@ -164,7 +164,7 @@ fn one_hot(call: &Call) -> RuleResult {
         return call.any_axes(extents.len() + 1);
     };
     extents.insert(axis.min(extents.len()), Extent::from(call.number("dim")));
-    known(&extents)
+    known(extents)
 }
 
 /// Windows along an axis, and the items of each along a new axis behind it.
@@ -175,7 +175,7 @@ fn stft(call: &Call) -> RuleResult {
     let frames = extents[axis].dim().minus(frame.clone()).over(stride).plus(Dim::Int(1));
     extents[axis] = Extent::from(frames);
     extents.insert(axis + 1, Extent::from(frame));
-    known(&extents)
+    known(extents)
 }
 
 /// The sizes that are given, or the extents times scales, rounded.
@@ -185,7 +185,7 @@ fn resize(call: &Call) -> RuleResult {
     if let Some(sizes) = given("sizes") {
         let dims = call.dims_of(sizes).filter(|dims| dims.len() == input.len());
         let dims = dims.unwrap_or_else(|| smallvec![Dim::Unknown; input.len()]);
-        return known(&dims.iter().map(|dim| Extent::from(dim.clone())).collect::<Extents>());
+        return known(dims.iter().map(|dim| Extent::from(dim.clone())).collect());
     }
     let scales = given("scales").and_then(|operand| scalars(call, operand));
     let scaled = |(i, extent): (usize, &Extent)| match scales.as_ref().and_then(|scales| scales.get(i).copied()) {
@@ -196,7 +196,7 @@ fn resize(call: &Call) -> RuleResult {
         // As the product of single precision is rounded down.
         Some(scale) => extent.map(|extent| Some((extent as f32 * scale as f32) as i64)),
     };
-    known(&input.iter().enumerate().map(scaled).collect::<Extents>())
+    known(input.iter().enumerate().map(scaled).collect())
 }
 
 /// The scalars of an argument.
@@ -225,7 +225,7 @@ fn grid_sample(call: &Call) -> RuleResult {
     let (Some([batch, channels, ..]), Some([_, spatial @ .., _])) = (call.extents(0), call.extents(1)) else {
         return UNKNOWN;
     };
-    known(&[&[batch.clone(), channels.clone()], spatial].concat())
+    known([&[batch.clone(), channels.clone()], spatial].concat().into())
 }
 
 /// A row of values for each query.
@@ -235,7 +235,7 @@ fn attention(call: &Call) -> RuleResult {
     if let Some(last) = extents.last_mut() {
         *last = width.clone();
     }
-    known(&extents)
+    known(extents)
 }
 
 /// What came before, and the input behind it.
@@ -259,17 +259,17 @@ fn with_state(call: &Call) -> RuleResult {
 fn non_zero(call: &Call) -> RuleResult {
     let rank = Extent::from(call.rank(0).map(|rank| rank as i64));
     let count = call.text("count_symbol").filter(|symbol| !symbol.is_empty());
-    known(&[rank, count.map_or(Extent::UNKNOWN, |symbol| Extent::from(Dim::symbol(symbol)))])
+    known(smallvec![rank, count.map_or(Extent::UNKNOWN, |symbol| Extent::from(Dim::symbol(symbol)))])
 }
 
 fn multinomial(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
-    known(&[batch.clone(), Extent::from(call.number("sample_size"))])
+    known(smallvec![batch.clone(), Extent::from(call.number("sample_size"))])
 }
 
 fn classes(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
-    known(&[batch.clone(), Extent::from(call.number("n_classes"))])
+    known(smallvec![batch.clone(), Extent::from(call.number("n_classes"))])
 }
 
 /// Pairs along the last axis become complex numbers, or the other way round.
@@ -280,7 +280,7 @@ fn inner(call: &Call, joins: bool) -> RuleResult {
     } else {
         extents.push(Extent::new(2));
     }
-    known(&extents)
+    known(extents)
 }
 
 /// Results of the steps of a scan. One that is carried from step to step has the shape of its first value;

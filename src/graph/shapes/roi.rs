@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::call::{Call, Extents, Role};
+use super::call::{Call, Role};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, refuse};
 use crate::diagnostics::Code;
@@ -25,7 +25,7 @@ pub(crate) fn roi(call: &Call) -> RuleResult {
     let count = count(call, spatial)?;
     let Some([_, channels, spatial @ ..]) = call.extents(0) else { return UNKNOWN };
     let size = size.unwrap_or_else(|| smallvec![None; spatial.len()]);
-    known(&[count, channels.clone()].into_iter().chain(size.iter().map(|&extent| extent.into())).collect::<Extents>())
+    known([count, channels.clone()].into_iter().chain(size.iter().map(|&extent| extent.into())).collect())
 }
 
 /// The number of regions. The text prints `batch_index` as `[N, 1]`; `[N]` is common.

@@ -85,7 +85,7 @@ pub(crate) fn stack(call: &Call) -> RuleResult {
     let rank = extents.len() + 1;
     let Some(axis) = call.axis(rank, CODE)? else { return call.any_axes(rank) };
     extents.insert(axis.min(extents.len()), Extent::new(shapes.len() as i64));
-    known(&extents)
+    known(extents)
 }
 
 /// The items along an axis, without the axis.
@@ -101,7 +101,7 @@ pub(crate) fn unstack(call: &Call) -> RuleResult {
     if extent.known().is_some_and(|extent| extent != count as i64) {
         return refuse(CODE, format!("axis {axis} has extent {extent:?}, the left side has {count} names"));
     }
-    known(&extents)
+    known(extents)
 }
 
 /// Parts along an axis, in proportion to ratios.

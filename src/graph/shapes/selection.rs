@@ -77,7 +77,7 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
             None => Extent::UNKNOWN,
         };
     }
-    known(&extents)
+    known(extents)
 }
 
 fn check_length(call: &Call, role: Role, length: usize, rank: usize) -> Result<(), ShapeError> {
@@ -95,7 +95,7 @@ pub(crate) fn tile(call: &Call) -> RuleResult {
     let Some(repeats) = repeats.and(call.dims(Role::Repeats)) else { return of_rank(call.rank(0)) };
     check_length(call, Role::Repeats, repeats.len(), input.len())?;
     let times = |(extent, times): (&Extent, &Dim)| Extent::from(extent.dim().times(times.clone()));
-    known(&input.iter().zip(&repeats).map(times).collect::<Extents>())
+    known(input.iter().zip(&repeats).map(times).collect())
 }
 
 /// Items added before and after each axis.
@@ -118,7 +118,7 @@ pub(crate) fn pad(call: &Call) -> RuleResult {
         }
         extents.push(padded.into());
     }
-    known(&extents)
+    known(extents)
 }
 
 /// Items at indices along an axis, which the axes of the indices replace.
@@ -130,5 +130,5 @@ pub(crate) fn gather(call: &Call) -> RuleResult {
     let axis = call.axis(input.len(), Code::GatherAxis)?;
     let Some(indices) = call.extents(1) else { return UNKNOWN };
     let Some(axis) = axis else { return of_rank((input.len() + indices.len()).checked_sub(1)) };
-    known(&[&input[..axis], indices, &input[axis + 1..]].concat())
+    known([&input[..axis], indices, &input[axis + 1..]].concat().into())
 }

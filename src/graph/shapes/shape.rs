@@ -4,8 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use smallvec::SmallVec;
-
 use super::call::Extents;
 use crate::graph::dims::Dim;
 
@@ -133,7 +131,7 @@ pub(crate) fn unify(a: &[Extent], b: &[Extent]) -> Option<Extents> {
 /// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
 /// their own.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub struct Shape(SmallVec<[Extent; 4]>);
+pub struct Shape(Extents);
 
 impl Shape {
     /// A shape of these extents.
@@ -159,6 +157,12 @@ impl Shape {
     /// The extents, where all of them are known.
     pub fn known(&self) -> Option<Vec<i64>> {
         self.0.iter().map(|extent| extent.known()).collect()
+    }
+}
+
+impl From<Extents> for Shape {
+    fn from(extents: Extents) -> Self {
+        Shape(extents)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tensors that come from outside, variables that are overwritten, and copies (H14).
 
-use super::call::{Call, Extents, Role};
+use super::call::{Call, Role};
 use super::shape::{Extent, unify};
 use super::{Inferred, RuleResult, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
@@ -11,7 +11,7 @@ use crate::graph::dims::Dim;
 pub(crate) fn source(call: &Call) -> RuleResult {
     let Some(items) = call.dims(Role::Shape) else { return UNKNOWN };
     let extent = |item: &Dim| if let Dim::Int(..=0) = item { Extent::UNKNOWN } else { Extent::from(item.clone()) };
-    known(&items.iter().map(extent).collect::<Extents>())
+    known(items.iter().map(extent).collect())
 }
 
 /// The new value of a variable, which has the shape of the old one.
@@ -21,7 +21,7 @@ pub(crate) fn update(call: &Call) -> RuleResult {
     };
     let rank = variable.len().max(value.len());
     match unify(&call.extended(variable, rank), &call.extended(value, rank)) {
-        Some(extents) => known(&extents),
+        Some(extents) => known(extents),
         None => refuse(Code::UpdateShape, format!("the variable has shape {variable:?}, its new value {value:?}")),
     }
 }

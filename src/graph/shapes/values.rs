@@ -362,9 +362,9 @@ impl Call<'_> {
 
     /// The items of the result of an operation, where they are known and as many as its shape has.
     pub(super) fn value(&self, rule: ValueRule, result: TensorId) -> Option<Items> {
+        let items = rule(self)?;
         let shape = self.graph.shape(result)?;
         let volume = shape.extents().iter().try_fold(1i64, |volume, extent| volume.checked_mul(extent.known()?));
-        let items = rule(self)?;
         if items.progression.is_some() {
             return Some(items);
         }

@@ -24,11 +24,14 @@ impl Window {
     pub(crate) fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
         let padding = call.pairs(Role::Padding);
         call.check_length(Role::Padding, padding.as_ref().map(|items| items.len()), axes, code)?;
-        for role in [Role::Stride, Role::Dilation] {
-            call.check_length(role, call.ints(role).map(|items| items.len()), axes, code)?;
+        let steps = [Role::Stride, Role::Dilation];
+        let [stride, dilation] = steps.map(|role| call.ints(role));
+        for (role, items) in steps.into_iter().zip([&stride, &dilation]) {
+            call.check_length(role, items.as_ref().map(|items| items.len()), axes, code)?;
         }
-        let stride = call.positive(Role::Stride, code)?;
-        let dilation = call.positive(Role::Dilation, code)?;
+        for (role, items) in steps.into_iter().zip([&stride, &dilation]) {
+            check_positive(role.name(), items.as_deref().unwrap_or(&[]), code)?;
+        }
         Ok(Window { code, padding, stride, dilation })
     }
 

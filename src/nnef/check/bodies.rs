@@ -1,6 +1,7 @@
 //! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::state::{BodyState, Place};
 use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
@@ -84,7 +85,8 @@ impl<'d> Checker<'d> {
         let results = fragment.results.iter().map(|result| result.name);
         results.clone().zip(0..).for_each(|(result, i)| check.state.declared.insert(result.name, i));
         body.assignments.iter().for_each(|assignment| check.assignment(assignment));
-        let results: Vec<_> = results.map(|result| check.finish(result, Code::ResultUnassigned, "result")).collect();
+        let results: SmallVec<[_; 2]> =
+            results.map(|result| check.finish(result, Code::ResultUnassigned, "result")).collect();
         let (mut state, tables) = (check.state, check.tables);
         let checked = &mut self.checked;
         checked.modules[module.index()] = tables;

@@ -282,13 +282,13 @@ impl BodyCheck<'_, '_> {
             }
             self.tables.bound[first + param] = Some(arg.value);
         }
-        if self.tables.bound[first..first + count].contains(&None) {
+        let bound = &self.tables.bound[first..first + count];
+        if callee.info.params.iter().zip(bound).any(|(param, bound)| bound.is_none() && param.default.is_none()) {
             self.missing(callee, first, misplaced);
         }
         first as u32
     }
 
-    #[inline(never)]
     fn given_again(&mut self, ident: Ident, by_name: bool) {
         let (code, how) = match by_name {
             true => (Code::DuplicateArgument, "is given twice"),
@@ -299,7 +299,6 @@ impl BodyCheck<'_, '_> {
     }
 
     /// An argument by position; whether there is a parameter for it.
-    #[inline(never)]
     fn positional(&mut self, Callee { call, fragment, info }: Callee, i: usize, value: ExprId) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
@@ -323,7 +322,6 @@ impl BodyCheck<'_, '_> {
     }
 
     /// A5. Says whether it may have been meant for another parameter: readers of registries ignore it.
-    #[inline(never)]
     fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) -> bool {
         let checked = self.checked();
         let text = checked.text(argument.name);
@@ -355,7 +353,6 @@ impl BodyCheck<'_, '_> {
 
     /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
     /// ones, and reported already.
-    #[inline(never)]
     fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
         let bound = self.tables.bound[first..].to_vec();
         let checked = self.checked();
@@ -392,7 +389,7 @@ impl BodyCheck<'_, '_> {
                 continue;
             };
             let actual = self.expr(value);
-            if declared == Generic::No && param.ty == actual && actual.is_plain() {
+            if declared == Generic::No && param.ty == actual {
                 continue;
             }
             open |= self.types().has(actual, Part::Unknown);
@@ -447,7 +444,6 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    #[inline(never)]
     fn argument_fit(
         &mut self,
         call: &Call,

@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
+use super::positions::Positions;
 use super::{Checker, FragmentInfo, Generic, ParamInfo, ResultInfo};
 use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic};
@@ -24,7 +27,7 @@ impl Checker<'_> {
             }
         }
         if let Some(graph) = document.main().graphs.first() {
-            self.unique(document.main_id(), graph.params.iter().chain(&graph.results).copied());
+            self.unique(document.main_id(), &[&graph.params[..], &graph.results].concat());
         }
     }
 
@@ -126,7 +129,8 @@ impl Checker<'_> {
 
     fn declaration_rules(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let params = fragment.params.iter().map(|param| param.name);
-        self.unique(module, params.chain(fragment.results.iter().map(|result| result.name)));
+        let idents: SmallVec<[Ident; 16]> = params.chain(fragment.results.iter().map(|result| result.name)).collect();
+        self.unique(module, &idents);
         let draft = self.checked.document.dialect() == Dialect::Draft;
         // Declaration files describe what a vendor made, whether the standard likes it or not.
         if !draft && module == self.checked.document.main_id() {
@@ -141,25 +145,16 @@ impl Checker<'_> {
     }
 
     /// D2: no name twice among parameters and results.
-    fn unique(&mut self, module: ModuleId, idents: impl Iterator<Item = Ident> + Clone) {
-        // No body is checked now, so that its table of names is free.
-        let mut positions = std::mem::take(&mut self.spare.declared);
-        let mut all = Vec::new();
-        for (ident, position) in idents.clone().zip(0..) {
-            let Some(first) = positions.get(ident.name) else {
-                positions.insert(ident.name, position);
-                continue;
-            };
-            if all.is_empty() {
-                all.extend(idents.clone());
-            }
-            let see = self.at(module, all[first as usize].span);
+    fn unique(&mut self, module: ModuleId, idents: &[Ident]) {
+        let names = || idents.iter().map(|ident| ident.name);
+        let positions = Positions::new(names(), idents.len());
+        for (i, ident) in idents.iter().enumerate() {
+            let Some(first) = positions.find(names(), ident.name).filter(|first| *first < i) else { continue };
+            let see = self.at(module, idents[first].span);
             let message = format!("`{}` is declared twice", self.checked.text(ident.name));
             let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
             self.diagnostics.report(diagnostic.see(see, "first declared here"));
         }
-        idents.for_each(|ident| positions.remove(ident.name));
-        self.spare.declared = positions;
     }
 
     /// D3: tensors before attributes.

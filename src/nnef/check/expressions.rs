@@ -119,7 +119,7 @@ impl BodyCheck<'_, '_> {
         match expr {
             Expr::Array(items) => self.array(items),
             Expr::Tuple(items) => {
-                let items: Vec<Type> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
+                let items: SmallVec<[Type; 4]> = self.ast.items(items).iter().map(|&item| self.expr(item)).collect();
                 self.types().tuple(&items)
             }
             Expr::Unary { op, operand } => {

@@ -13,8 +13,9 @@ pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, Stri
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));
     }
-    let is_odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\'));
-    let odd = label.chars().find(is_odd).filter(|_| dialect == Dialect::V1)?;
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'\\');
+    let odd = label.bytes().position(|byte| !is_allowed(byte)).filter(|_| dialect == Dialect::V1)?;
+    let odd = label[odd..].chars().next()?;
     Some((Code::LabelCharacters, format!("`{odd}` is not allowed in the label '{label}'")))
 }
 

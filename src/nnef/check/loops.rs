@@ -27,6 +27,7 @@ pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> boo
 
 impl BodyCheck<'_, '_> {
     /// The type of a loop: those of its recurrences, and arrays of what is collected.
+    #[inline(never)]
     pub(super) fn looping(&mut self, id: ExprId, of: LoopId) -> Type {
         let ast = self.ast;
         let (of, span) = (ast.loops[of.index()], ast.span(id));

@@ -1,23 +1,45 @@
 //! Values of literals.
 
+use smallvec::SmallVec;
+
 use crate::core::list::List;
-use crate::core::value::Value;
+use crate::core::value::{LITERAL_DEPTH, Value};
+use crate::graph;
 use crate::nnef::ast::{Ast, Expr, ExprId, UnaryOp};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
 use crate::room::with_stack;
 
-/// The value of a literal that has no parts.
+/// A literal as the graph keeps it: a number, a logical, a string, or a list of literals, in which lists
+/// nest at most so deeply; none for any other expression.
+pub(super) fn literal_within(checked: &Checked, ast: &Ast, expr: Expr, depth: u8) -> Option<graph::Value> {
+    Some(match expr {
+        Expr::Int(i) => graph::Value::Int(i),
+        Expr::Scalar(s) => graph::Value::Scalar(s),
+        Expr::Logical(b) => graph::Value::Logical(b),
+        Expr::String(name) => graph::Value::String(checked.text(name).into()),
+        Expr::IntArray(range) => graph::Value::Integers(ast.ints[range.range()].into()),
+        Expr::ScalarArray(range) => graph::Value::Scalars(ast.scalars[range.range()].into()),
+        Expr::Numbers(numbers) => graph::Value::from(&ast.numbers[numbers.index()]),
+        Expr::Array(list) | Expr::Tuple(list) if depth > 0 && list.len > 0 => {
+            let item = |&item: &ExprId| literal_within(checked, ast, ast.expr(item), depth - 1);
+            let items: SmallVec<[graph::Value; 4]> = ast.items(list).iter().map(item).collect::<Option<_>>()?;
+            match expr {
+                Expr::Tuple(_) => graph::Value::Tuple(items[..].into()),
+                _ => graph::Value::Array(items[..].into()),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// The value of a literal without deep lists; none for any other expression.
+#[inline]
 pub(super) fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
     Some(match expr {
         Expr::Int(i) => Value::Int(i),
         Expr::Scalar(s) => Value::Scalar(s),
-        Expr::Logical(b) => Value::Logical(b),
-        Expr::String(name) => Value::String(List::from_text(checked.text(name), None)),
-        Expr::IntArray(range) => Value::Array(List::of_ints(&ast.ints[range.range()])),
-        Expr::ScalarArray(range) => Value::Array(List::of_scalars(&ast.scalars[range.range()])),
-        Expr::Numbers(numbers) => Value::Array(List::of_numbers(&ast.numbers[numbers.index()])),
-        _ => return None,
+        expr => Value::from(&literal_within(checked, ast, expr, LITERAL_DEPTH)?),
     })
 }
 

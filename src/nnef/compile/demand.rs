@@ -1,6 +1,6 @@
 //! Which statements of a fragment are needed: always, perhaps, or never (law 7).
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::graph::operators::Class;
 use crate::nnef::ast::{Ast, Body, Expr, ExprId};
@@ -29,13 +29,13 @@ pub(crate) fn of_body(
     params: u32,
     slots: u32,
     results: &[Option<u32>],
-) -> Vec<Demand> {
+) -> SmallVec<[Demand; 16]> {
     // The statement that fills each slot.
-    let mut owner = vec![NO_STATEMENT; slots as usize];
+    let mut owner: SmallVec<[u32; 16]> = smallvec![NO_STATEMENT; slots as usize];
     for (i, assignment) in body.assignments.iter().enumerate() {
         each_target(ast, info, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
     }
-    let mut demand = vec![Demand::Never; body.assignments.len()];
+    let mut demand = smallvec![Demand::Never; body.assignments.len()];
     for &result in results.iter().flatten() {
         if let Some(demand) = demand.get_mut(owner[result as usize] as usize) {
             *demand = Demand::Always;
@@ -69,7 +69,7 @@ pub(crate) fn each_target(ast: &Ast, info: &NodeTable<NodeInfo>, target: ExprId,
 
 /// The slots that an expression refers to, and whether only under a condition.
 fn each_reference(ast: &Ast, info: &NodeTable<NodeInfo>, root: ExprId, f: &mut impl FnMut(u32, bool)) {
-    let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec::smallvec![(root, false)];
+    let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec![(root, false)];
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);
         match ast.expr(id) {

@@ -67,12 +67,11 @@ impl Compiler<'_, '_> {
     pub(super) fn unless_leaf(&mut self, id: ExprId, hint: Hint) -> Option<Below> {
         match self.ast.expr(id) {
             Expr::Name(name) => self.name(id, name),
-            expr if expr.is_leaf() => {
-                if let Some(value) = simple_literal(self.checked, self.ast, expr) {
-                    self.constant(value, self.ast.span(id));
-                }
-            }
-            _ => return Some((id, hint)),
+            Expr::Error => {}
+            expr => match simple_literal(self.checked, self.ast, expr) {
+                Some(value) => self.constant(value, self.ast.span(id)),
+                None => return Some((id, hint)),
+            },
         }
         None
     }

@@ -11,7 +11,7 @@ pub(crate) mod units;
 use std::num::NonZeroU32;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, Instr, Operand, Program, Site};
 use crate::core::unit::UnitId;
@@ -168,7 +168,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let slots = names.len() as u32;
         let results = self.checked.result_slots(id);
         let demand = match self.mode == Mode::Graph || self.lowering.demand_all {
-            true => vec![Demand::Always; body.assignments.len()],
+            true => smallvec![Demand::Always; body.assignments.len()],
             false => demand::of_body(self.ast, &self.info.nodes, body, params, slots, results),
         };
         match self.mode {

@@ -2,6 +2,7 @@
 //! say (A1, I4).
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -136,7 +137,13 @@ fn label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 /// names: the 1.0 text compares them without regard to case.
 fn shared_label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let (Some(label), Some(shape)) = (check.label_text(operation), check.shape(operation)) else { return };
-    let first = *check.labels.entry(same_case(label, check.draft)).or_insert(operation);
+    let first = match check.labels.entry(same_case(label, check.draft)) {
+        Entry::Occupied(first) => *first.get(),
+        Entry::Vacant(entry) => {
+            entry.insert(operation);
+            return;
+        }
+    };
     if let Some(other) = check.shape(first).filter(|other| *other != shape) {
         let message = format!("label '{label}' has shape {shape:?} here and {other:?} before");
         let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message).see(first.at, "the other variable");

@@ -177,32 +177,22 @@ fn binary(input: &mut Reader) -> Parsed<ExprId> {
 fn operators(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     let first = operand(input)?;
-    match operator(input, 0) {
-        Some(_) => behind_operand(input, start, first, 0),
-        None => Ok(first),
-    }
+    behind_operand(input, start, first, 0)
 }
 
-/// The next operator, if it binds so tightly at least.
-#[inline]
-fn operator(input: &mut Reader, least: u8) -> Option<&'static BinaryInfo> {
-    let row = input.peek().and_then(BinaryInfo::of_token)?;
-    let binds = row.precedence >= least && (row.op != BinaryOp::In || input.state().rules.in_operator);
-    binds.then_some(row)
-}
-
-/// Operators that bind so tightly at least, and their right sides.
+/// Operators that bind so tightly at least, and their right sides, behind the first operand.
 fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) -> Parsed<ExprId> {
-    while let Some(row) = operator(input, least) {
+    while let Some(row) = input.peek().and_then(BinaryInfo::of_token)
+        && row.precedence >= least
+        && (row.op != BinaryOp::In || input.state().rules.in_operator)
+    {
         let at = place(input);
         input.skip();
-        let mut rhs = operand(input)?;
-        if operator(input, row.precedence + 1).is_some() {
-            rhs = behind_operand(input, at + 1, rhs, row.precedence + 1)?;
-        }
+        let right = operand(input)?;
+        let rhs = behind_operand(input, at + 1, right, row.precedence + 1)?;
         let state = input.state();
-        let sign = state.tokens.spans[state.base + at].start;
-        lhs = push(input, start, Expr::Binary { op: row.op, lhs, rhs, at: sign });
+        let at = state.tokens.spans[state.base + at].start;
+        lhs = push(input, start, Expr::Binary { op: row.op, lhs, rhs, at });
     }
     Ok(lhs)
 }
@@ -255,7 +245,8 @@ fn parentheses(input: &mut Reader) -> Parsed<ExprId> {
     }
 }
 
-/// The items of a tuple behind the first one.
+/// The items of a tuple behind the first one. Parentheses around one expression, which can be nested
+/// deeply, take no room for a list.
 #[inline(never)]
 fn further_items(input: &mut Reader, start: usize, first: ExprId) -> Parsed<ExprId> {
     take(input, Kind::Comma)?;

@@ -20,14 +20,12 @@ impl Run<'_> {
     /// Whether an item starts here: a keyword that is not a misplaced name.
     pub(super) fn item_starts(&self, at: usize) -> bool {
         use Kind::*;
-        let before = at.checked_sub(1).and_then(|before| self.kind(before));
-        if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
-            return false;
-        }
+        let before = || at.checked_sub(1).and_then(|before| self.kind(before));
+        let free = || !matches!(before(), Some(Graph | Fragment | LParen | Comma));
         match self.kinds().get(at..).unwrap_or_default() {
-            [Graph | Fragment, Ident, LParen | Lt, ..] => true,
-            [Version, Real | Int, ..] => true,
-            [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
+            [Graph | Fragment, Ident, LParen | Lt, ..] => free(),
+            [Version, Real | Int, ..] => free(),
+            [Extension, Ident, ..] => matches!(before(), Some(Semicolon | RBrace)),
             _ => false,
         }
     }
@@ -35,11 +33,6 @@ impl Run<'_> {
     /// The end of the header that starts here: its brace, its semicolon, or what is found
     /// instead.
     pub(super) fn header_end(&self, start: usize) -> usize {
-        if self.flat && start == 0 {
-            // These are the tokens up to the first of these ends, or to that of the text.
-            let ends = |kind: &Kind| matches!(kind, Kind::LBrace | Kind::RBrace | Kind::Semicolon);
-            return self.kinds().len() - usize::from(self.kinds().last().is_some_and(ends));
-        }
         let ends = |at: &usize| {
             matches!(self.kinds()[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
         };
