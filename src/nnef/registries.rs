@@ -35,20 +35,24 @@ pub(crate) struct Registry {
     pub(crate) file: &'static str,
     /// The declarations.
     pub(crate) text: &'static str,
+    /// The same, each with the name of its operation; a process divides the text once.
+    declarations: OnceLock<Vec<(&'static str, &'static str)>>,
 }
 
 impl Registry {
     /// The declarations, each with the name of its operation.
-    fn declarations(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let parts = self.text.split("\nfragment ").skip(1);
-        // No declaration has a semicolon but at its end.
-        parts.filter_map(|part| Some((part.split(['(', '<']).next()?, part.split_inclusive(';').next()?)))
+    fn declarations(&self) -> &[(&'static str, &'static str)] {
+        self.declarations.get_or_init(|| {
+            let parts = self.text.split("\nfragment ").skip(1);
+            // No declaration has a semicolon but at its end.
+            parts.filter_map(|part| Some((part.split(['(', '<']).next()?, part.split_inclusive(';').next()?))).collect()
+        })
     }
 
     /// The declarations of the operations that are used: a document uses few of them.
     pub(crate) fn used(&self, is_used: impl Fn(&str) -> bool) -> String {
         let mut text = String::new();
-        for (_, declaration) in self.declarations().filter(|(name, _)| is_used(name)) {
+        for (_, declaration) in self.declarations().iter().filter(|(name, _)| is_used(name)) {
             text.push_str("fragment ");
             text.push_str(declaration);
             text.push('\n');
@@ -60,12 +64,13 @@ impl Registry {
 macro_rules! registries {
     ($($name:literal $alias:expr;)*) => {
         /// All of them.
-        pub(crate) const ALL: &[Registry] = &[
+        pub(crate) static ALL: [Registry; [$($name),*].len()] = [
             $(Registry {
                 name: $name,
                 alias: $alias,
                 file: concat!("<", $name, ">"),
                 text: include_str!(concat!("std/registries/", $name, ".nnef")),
+                declarations: OnceLock::new(),
             }),*
         ];
     };
@@ -95,9 +100,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The names of the operations of all registries, each with its registry.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Registry)> {
-    static OPERATIONS: OnceLock<Vec<(&'static str, &'static Registry)>> = OnceLock::new();
-    let all = || ALL.iter().flat_map(|registry| registry.declarations().map(move |(name, _)| (name, registry)));
-    OPERATIONS.get_or_init(|| all().collect()).iter().copied()
+    ALL.iter().flat_map(|registry| registry.declarations().iter().map(move |(name, _)| (*name, registry)))
 }
 
 /// The registries that the head of a text names, each once.

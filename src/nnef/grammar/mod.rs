@@ -342,9 +342,14 @@ impl<'s> Run<'s> {
         }
         let message = format!("expected `;`, found {}", self.found(at));
         let end = Location::new(self.module.file, self.span(at - 1).after());
+        let label = match self.kind(at) {
+            Some(Kind::RBrace) => "the body ends here",
+            Some(_) => "the next statement starts here",
+            None => "the text ends here",
+        };
         self.diagnostics.report(
             Diagnostic::new(Code::BadAssignment, self.location(at), message)
-                .label("the next statement starts here")
+                .label(label)
                 .see(end, "the statement ends here, with `;`"),
         );
     }

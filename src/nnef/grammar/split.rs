@@ -20,12 +20,14 @@ impl Run<'_> {
     /// Whether an item starts here: a keyword that is not a misplaced name.
     pub(super) fn item_starts(&self, at: usize) -> bool {
         use Kind::*;
-        let before = || at.checked_sub(1).and_then(|before| self.kind(before));
-        let free = || !matches!(before(), Some(Graph | Fragment | LParen | Comma));
+        let before = at.checked_sub(1).and_then(|before| self.kind(before));
+        if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
+            return false;
+        }
         match self.kinds().get(at..).unwrap_or_default() {
-            [Graph | Fragment, Ident, LParen | Lt, ..] => free(),
-            [Version, Real | Int, ..] => free(),
-            [Extension, Ident, ..] => matches!(before(), Some(Semicolon | RBrace)),
+            [Graph | Fragment, Ident, LParen | Lt, ..] => true,
+            [Version, Real | Int, ..] => true,
+            [Extension, Ident, ..] => matches!(before, Some(Semicolon | RBrace)),
             _ => false,
         }
     }
@@ -33,8 +35,10 @@ impl Run<'_> {
     /// The end of the header that starts here: its brace, its semicolon, or what is found
     /// instead.
     pub(super) fn header_end(&self, start: usize) -> usize {
-        let ends = |at: &usize| {
-            matches!(self.kinds()[*at], Kind::LBrace | Kind::RBrace | Kind::Semicolon) || self.item_starts(*at)
+        let ends = |at: &usize| match self.kinds()[*at] {
+            Kind::LBrace | Kind::RBrace | Kind::Semicolon => true,
+            Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension => self.item_starts(*at),
+            _ => false,
         };
         (start + 1..self.kinds().len()).find(ends).unwrap_or(self.kinds().len())
     }

@@ -281,6 +281,18 @@ fn all_independent_errors_are_found_in_one_run() {
 }
 
 #[test]
+fn where_a_semicolon_is_missing_the_label_tells_what_comes_next() {
+    let labels = |text: &str| {
+        let parsed = parse_as(text, Dialect::V1);
+        let missing = parsed.diagnostics.iter().filter(|d| d.message.starts_with("expected `;`"));
+        missing.map(|d| d.label.clone().unwrap_or_default()).collect::<Vec<String>>()
+    };
+    let graph = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2])";
+    assert_eq!(labels(&format!("{graph} y = relu(x); }}")), ["the next statement starts here"]);
+    assert_eq!(labels(&format!("{graph}; y = relu(x) }}")), ["the body ends here"]);
+}
+
+#[test]
 fn an_unclosed_parenthesis_costs_one_statement() {
     let found = places(&body("a = f((x\nb = g(x)\ny = h(b) +;"), Dialect::V1);
     assert_eq!(found.iter().map(|place| place.1).collect::<Vec<_>>(), [5, 6, 6], "{found:?}");
