@@ -33,7 +33,8 @@ pub(crate) enum Value {
 /// reads them recurses.
 pub(crate) const MAX_VALUE_DEPTH: usize = 1000;
 
-/// How deeply lists nest in the items of a literal that is shared with the graph, itself included.
+/// How many levels of lists, each in the one before, a literal may have to become a value as a whole. What it
+/// holds beyond these are numbers, texts, and arrays of numbers.
 pub(crate) const LITERAL_DEPTH: u8 = 2;
 
 /// What an array of the graph weighs without its items.
@@ -123,6 +124,7 @@ impl Value {
             if depth + usize::from(LITERAL_DEPTH) <= MAX_VALUE_DEPTH
                 && let Some(items) = list.literal_values()
             {
+                items.iter().try_for_each(|item| count_literal(item, budget))?;
                 return Ok(items);
             }
             let freeze =
@@ -169,8 +171,26 @@ impl From<&graph::Value> for Value {
 
 /// Counts what a list takes in the graph.
 fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
-    let bytes = list.weight_of(list.len()).saturating_add(LIST_BYTES);
-    budget.allow(list.len(), bytes)?;
+    count(list.len(), list.weight_of(list.len()), budget)
+}
+
+/// Counts the lists in an item of a literal like others, though they are shared: they are written each time.
+fn count_literal(item: &graph::Value, budget: &Budget) -> Outcome<()> {
+    let (len, bytes, items) = match item {
+        graph::Value::Integers(items) => (items.len(), size_of_val(&items[..]), None),
+        graph::Value::Scalars(items) => (items.len(), size_of_val(&items[..]), None),
+        graph::Value::String(text) => (text.len(), text.len(), None),
+        graph::Value::Array(items) | graph::Value::Tuple(items) => (items.len(), size_of_val(&items[..]), Some(items)),
+        _ => return Ok(()),
+    };
+    count(len, bytes as u64, budget)?;
+    items.iter().flat_map(|items| items.iter()).try_for_each(|item| count_literal(item, budget))
+}
+
+/// Counts a list of so many items in the graph, which take so many bytes.
+fn count(len: usize, bytes: u64, budget: &Budget) -> Outcome<()> {
+    let bytes = bytes.saturating_add(LIST_BYTES);
+    budget.allow(len, bytes)?;
     budget.meter.keep(bytes);
     Ok(())
 }

@@ -111,6 +111,21 @@ fn literals_of_any_values_are_lists_as_others() {
 }
 
 #[test]
+fn literals_count_in_the_graph_as_other_lists() {
+    let numbers = |items: &[i64]| graph::Value::Integers(items.into());
+    let pair = graph::Value::Tuple([graph::Value::Int(1), numbers(&[5, 6, 7])].into());
+    let fixed = literal(graph::Value::Array([numbers(&[1, 2, 3]), pair, graph::Value::String("ab".into())].into()));
+    let plain = List::from_values(fixed.to_values(), None);
+    assert!(fixed.literal_values().is_some() && plain.literal_values().is_none());
+    let kept = |list: List| {
+        let budget = Budget::unlimited();
+        Value::Array(list).freeze(&budget).ok();
+        budget.meter.live()
+    };
+    assert_eq!(kept(fixed), kept(plain));
+}
+
+#[test]
 fn literals_of_numbers_are_lists_as_others() {
     let meter = Rc::new(Meter::default());
     let (fixed, plain) = (literal(graph::Value::Integers([1, 2, 3].into())), List::from_ints([1, 2, 3], None));
