@@ -47,7 +47,9 @@ pub mod eval;
 #[cfg(feature = "model")]
 mod files;
 pub mod graph;
+#[cfg(feature = "tensor")]
 mod layout;
+#[cfg(feature = "loops")]
 pub mod loops;
 #[cfg(feature = "model")]
 pub mod model;
@@ -61,6 +63,7 @@ pub mod picture;
 mod pnnx;
 mod room;
 pub mod source;
+#[cfg(feature = "tensor")]
 pub mod tensor;
 pub mod write;
 

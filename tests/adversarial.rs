@@ -3,7 +3,7 @@
 //!
 //! The system ends a call that takes longer; the memory in use is looked up all the while. A build for
 //! debugging is some times slower, and gets more time.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "cli"))]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;

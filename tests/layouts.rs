@@ -1,4 +1,5 @@
 //! Shapes and layouts: texts, places in memory, bitcasts, primitives, and the command.
+#![cfg(feature = "eval")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;

@@ -251,6 +251,7 @@ mod command {
 }
 
 /// Networks with loops have no fragments and no externals.
+#[cfg(feature = "loops")]
 #[test]
 fn options_on_documents_mean_nothing_for_networks_with_loops() {
     use nnef_flatten::loops::Network;

@@ -1,4 +1,5 @@
 //! Tensors in any layout: buffers, evaluation, and layouts of graphs in the command.
+#![cfg(feature = "eval")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 pub(crate) mod border;
 mod building;
 pub(crate) mod dims;
+#[cfg(feature = "tensor")]
 mod layouts;
 pub(crate) mod names;
 mod operation;
@@ -31,6 +32,7 @@ use crate::room::position_id;
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
+#[cfg(feature = "tensor")]
 use layouts::Layouts;
 use names::{NameId, Speller, TensorNames};
 pub use operation::Operation;
@@ -271,6 +273,7 @@ pub struct Graph {
     signatures: Signatures,
     shapes: ShapeTable,
     /// How tensors lie in memory.
+    #[cfg(feature = "tensor")]
     layouts: Layouts,
     /// The items of small tensors of numbers that are known while expanding. Pruning forgets them.
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
@@ -304,6 +307,7 @@ impl Graph {
             packed: Packed::default(),
             signatures: Signatures::default(),
             shapes: ShapeTable::default(),
+            #[cfg(feature = "tensor")]
             layouts: Layouts::default(),
             values: FxHashMap::default(),
             conventions: Conventions::default(),
@@ -348,6 +352,7 @@ impl Graph {
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
         self.values.clear();
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
+        #[cfg(feature = "tensor")]
         self.layouts.renumber(renumber);
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);

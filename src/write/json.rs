@@ -109,16 +109,17 @@ impl<'g, 'b> Json<'g, 'b> {
             Some(shape) => self.list(shape.extents(), |json, extent| json.extent(extent)),
             None => self.buffer.push_str("null"),
         }
-        if let Some(layout) = self.graph.layout(id) {
-            self.layout(id, &layout.to_string());
-        }
+        #[cfg(feature = "tensor")]
+        self.layout(id);
         self.buffer.push('}');
     }
 
-    /// The layout that a tensor was given, and what that takes.
-    fn layout(&mut self, id: TensorId, layout: &str) {
+    /// The layout that a tensor was given, and what that takes; nothing if it was given none.
+    #[cfg(feature = "tensor")]
+    fn layout(&mut self, id: TensorId) {
+        let Some(layout) = self.graph.layout(id) else { return };
         self.buffer.push_str(", \"layout\": ");
-        self.string(layout);
+        self.string(&layout.to_string());
         let array = self.graph.array_shape(id);
         let sizes = [
             ("byte_size_of", array.as_ref().and_then(|array| array.element_bytes().ok())),
