@@ -19,6 +19,24 @@ proptest! {
     }
 }
 
+/// Where a tensor is passed that has other elements than a generic fragment was called with.
+#[test]
+fn a_tensor_of_other_elements_is_accepted_again() {
+    let text = format!(
+        "{}fragment f<?>( x: tensor<?>, y: tensor<?>, flag: logical, n: integer ) -> ( z: tensor<?> )
+         {{
+             [a, b] = split(concat([y, y], axis = 0), axis = 0, ratios = [1, 1]);
+             z = b if n <= 0 else f(flag, b, flag = flag, n = n - 1);
+         }}
+         graph G( x ) -> ( y ) {{ x = external(shape = [2, 2]); y = f(x, x, flag = true, n = 2); }}",
+        crate::common::HEADER
+    );
+    for options in all_options() {
+        assert_eq!(run(&text, &options).is_err(), options.strict);
+        again(&text, &options).expect("the same again");
+    }
+}
+
 /// Flat text cannot tell a tensor from an operation of the same name that nobody declares.
 #[test]
 fn a_tensor_with_the_name_of_an_operation_is_refused() {
