@@ -1,5 +1,6 @@
 //! The flat graph: operations on tensors, each after those whose results it uses.
 
+mod arguments;
 pub(crate) mod border;
 mod building;
 pub(crate) mod dims;
@@ -378,29 +379,6 @@ impl Graph {
         self.names.resolve(&self.symbols);
     }
 
-    /// The arguments that an operation was given, each with its parameter.
-    pub(crate) fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
-        let keys = self.signatures.keys(operation.signature());
-        let operands = operation.operands..operation.operands + keys.len() as u32;
-        keys.iter().copied().zip(self.packed.operands(operands))
-    }
-
-    /// The arguments that an operation was given.
-    pub(crate) fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
-        let (_, count, _) = self.signatures.counts(operation.signature());
-        self.packed.operands(operation.operands..operation.operands + count)
-    }
-
-    /// The `i`th argument that an operation was given.
-    pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
-        self.packed.operand(operation.operands + i as u32)
-    }
-
-    /// The parameters of the arguments that an operation was given.
-    pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
-        self.signatures.keys(operation.signature())
-    }
-
     /// The results of an operation.
     pub fn outputs_of<'g>(&'g self, operation: &'g Operation) -> impl ExactSizeIterator<Item = Output<'g>> + Clone {
         self.packed.outputs(self.results_of(operation))
@@ -467,28 +445,5 @@ impl Graph {
     /// The text of a name.
     pub(crate) fn text_of(&self, name: Name) -> &str {
         self.symbols.text(name)
-    }
-
-    /// An argument of an operation by the name of its parameter, or that parameter's default.
-    pub fn argument<'a>(&'a self, operation: &Operation, name: &str) -> Option<Operand<'a>> {
-        self.argument_named(operation, self.symbols.get(name)?)
-    }
-
-    /// The same by an entry of the graph's table of names.
-    pub(crate) fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
-        let kind = self.kind(operation);
-        let named = |(key, _): &(Key, Operand)| match key {
-            Key::Param(i) => kind.params[*i as usize].name == name,
-            Key::Named(key) => *key == name,
-            Key::Positional => false,
-        };
-        let default = || kind.params.iter().find(|param| param.name == name)?.default.as_ref();
-        let given = self.arguments(operation).find(named).map(|(_, value)| value);
-        given.or_else(|| default().map(Operand::from))
-    }
-
-    /// The same for an argument that is neither a tensor nor an array of tensors.
-    pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
-        self.argument(operation, name)?.value()
     }
 }

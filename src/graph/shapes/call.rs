@@ -6,7 +6,7 @@ use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
-use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
+use crate::graph::{Graph, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;
 
 /// The extents that a rule computes with.
@@ -94,16 +94,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn argument(&self, index: u32) -> Option<Operand<'a>> {
-        let (keys, key) = (self.graph.keys(self.operation), Key::Param(index));
-        let place = match keys.get(index as usize) {
-            // Usually the first parameters are given, in their order.
-            Some(first) if *first == key => Some(index as usize),
-            _ => keys.iter().position(|given| *given == key),
-        };
-        match place {
-            Some(place) => Some(self.graph.operand(self.operation, place)),
-            None => self.kind.params.get(index as usize)?.default.as_ref().map(Operand::from),
-        }
+        self.graph.argument_of(self.operation, index)
     }
 
     /// The value of an attribute, or `absent` where the operation does not have it. None where the

@@ -56,13 +56,16 @@ fn broadcast_all<'a>(call: &Call, operands: impl IntoIterator<Item = Option<&'a 
 /// The extents that two operands are broadcast to. Their first axes correspond; missing ones at the
 /// end have extent 1.
 pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
-    let axis = |i: usize| {
-        let (from, to) = (a.get(i).unwrap_or(&Extent::ONE), b.get(i).unwrap_or(&Extent::ONE));
+    let one = Extent::ONE;
+    let rank = a.len().max(b.len());
+    let mut extents = Extents::with_capacity(rank);
+    for i in 0..rank {
+        let (from, to) = (a.get(i).unwrap_or(&one), b.get(i).unwrap_or(&one));
         let Some(extent) = from.broadcast(to) else {
             let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
             return refuse(Code::BroadcastShapes, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));
         };
-        Ok(extent)
-    };
-    (0..a.len().max(b.len())).map(axis).collect()
+        extents.push(extent);
+    }
+    Ok(extents)
 }

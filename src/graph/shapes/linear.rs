@@ -1,5 +1,7 @@
 //! Products of matrices (H11).
 
+use std::borrow::Cow;
+
 use super::call::{Call, Extents, Role};
 use super::elementwise::broadcast;
 use super::shape::Extent;
@@ -17,31 +19,46 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
         );
     }
     let batch = a.len() - 2;
-    // The rows and columns of a matrix once it is transposed.
-    let matrix = |extents: &[Extent], transpose: Option<bool>| match transpose {
-        Some(false) => [extents[batch].clone(), extents[batch + 1].clone()],
-        Some(true) => [extents[batch + 1].clone(), extents[batch].clone()],
-        None => [Extent::UNKNOWN; 2],
-    };
-    let ([rows, a_inner], [b_inner, columns]) = (matrix(a, transpose[0]), matrix(b, transpose[1]));
-    if a_inner.unify(&b_inner).is_none() {
+    let unknown = Extent::UNKNOWN;
+    let ([rows, a_inner], [b_inner, columns]) =
+        (matrix(&a[batch..], transpose[0], &unknown), matrix(&b[batch..], transpose[1], &unknown));
+    if a_inner.unify(b_inner).is_none() {
         let items = format!("rows of {a_inner:?} items with columns of {b_inner:?}");
         return refuse(CODE, format!("`{name}` multiplies {items} (shapes {a:?} and {b:?})"));
     }
     let mut extents = broadcast(name, &a[..batch], &b[..batch]).map_err(|error| ShapeError { code: CODE, ..error })?;
-    extents.extend([rows, columns]);
+    extents.push(rows.clone());
+    extents.push(columns.clone());
     Ok(extents)
+}
+
+/// The rows and columns of a matrix once it is transposed, if that is known.
+fn matrix<'e>(extents: &'e [Extent], transpose: Option<bool>, unknown: &'e Extent) -> [&'e Extent; 2] {
+    match (transpose, extents) {
+        (Some(false), [rows, columns]) => [rows, columns],
+        (Some(true), [columns, rows]) => [rows, columns],
+        _ => [unknown; 2],
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The extents of the `i`th tensor argument, in the draft at least two.
+    fn matrix(&self, i: u32) -> Option<Cow<'a, [Extent]>> {
+        let extents = self.extents(i)?;
+        let short = self.endless() && extents.len() < 2;
+        Some(if short { Cow::Owned(self.extended(extents, 2).into_vec()) } else { Cow::Borrowed(extents) })
+    }
 }
 
 /// A product of matrices.
 pub(crate) fn matmul(call: &Call) -> RuleResult {
-    let (Some(a), Some(b)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return UNKNOWN };
+    let (Some(a), Some(b)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     known(product(call.name(), &a, &b, [Role::TransposeA, Role::TransposeB].map(|role| call.flag(role)))?)
 }
 
 /// A product with a transposed filter, and a bias.
 pub(crate) fn linear(call: &Call) -> RuleResult {
-    let (Some(input), Some(filter)) = (call.extents_to(0, 2), call.extents_to(1, 2)) else { return UNKNOWN };
+    let (Some(input), Some(filter)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
     let Some(bias) = call.extents(2) else { return UNKNOWN };
     known(broadcast(call.name(), &output, bias)?)

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use super::call::Extents;
@@ -130,8 +131,20 @@ pub(crate) fn unify(a: &[Extent], b: &[Extent]) -> Option<Extents> {
 
 /// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
 /// their own.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Shape(Extents);
+
+/// Numbers alone for extents that are known, as nearly all are: each shape of a graph is looked up in a table.
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for extent in &self.0 {
+            match extent.known() {
+                Some(extent) => state.write_i64(extent),
+                None => extent.hash(state),
+            }
+        }
+    }
+}
 
 impl Shape {
     /// A shape of these extents.

@@ -1,0 +1,66 @@
+//! The arguments of operations: those that were given, and defaults of parameters.
+
+use super::{Graph, Key, Operand, Operation, Value};
+use crate::source::names::Name;
+
+impl Graph {
+    /// The arguments that an operation was given, each with its parameter.
+    pub(crate) fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
+        let keys = self.signatures.keys(operation.signature());
+        let operands = operation.operands..operation.operands + keys.len() as u32;
+        keys.iter().copied().zip(self.packed.operands(operands))
+    }
+
+    /// The arguments that an operation was given.
+    pub(crate) fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
+        let (_, count, _) = self.signatures.counts(operation.signature());
+        self.packed.operands(operation.operands..operation.operands + count)
+    }
+
+    /// The `i`th argument that an operation was given.
+    #[inline]
+    pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
+        self.packed.operand(operation.operands + i as u32)
+    }
+
+    /// The parameters of the arguments that an operation was given.
+    #[inline]
+    pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
+        self.signatures.keys(operation.signature())
+    }
+
+    /// An argument of an operation by the name of its parameter, or that parameter's default.
+    pub fn argument<'a>(&'a self, operation: &Operation, name: &str) -> Option<Operand<'a>> {
+        self.argument_named(operation, self.symbols.get(name)?)
+    }
+
+    /// The same by an entry of the graph's table of names.
+    pub(crate) fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
+        match self.kind(operation).params.iter().position(|param| param.name == name) {
+            Some(index) => self.argument_of(operation, index as u32),
+            None => {
+                let place = self.keys(operation).iter().position(|key| *key == Key::Named(name))?;
+                Some(self.operand(operation, place))
+            }
+        }
+    }
+
+    /// The argument for a parameter, or its default.
+    pub(crate) fn argument_of<'a>(&'a self, operation: &Operation, index: u32) -> Option<Operand<'a>> {
+        let (keys, key) = (self.keys(operation), Key::Param(index));
+        let place = match keys.get(index as usize) {
+            // Usually the first parameters are given, in their order.
+            Some(first) if *first == key => Some(index as usize),
+            _ => keys.iter().position(|given| *given == key),
+        };
+        match place {
+            Some(place) => Some(self.operand(operation, place)),
+            None => self.kind(operation).params.get(index as usize)?.default.as_ref().map(Operand::from),
+        }
+    }
+
+    /// The same for an argument that is neither a tensor nor an array of tensors.
+    pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
+        self.argument(operation, name)?.value()
+    }
+}
