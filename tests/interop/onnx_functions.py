@@ -90,19 +90,20 @@ class Body:
         operand = self.operand()
         self.add([self.fresh()], f"LeakyRelu <{self.attribute('alpha')}> ({operand})")
 
+    def single(self):
+        """The name of a new single number."""
+        name = f"k{len(self.taken)}_{self.depth}"
+        self.taken.add(name)
+        self.lines.append(f"{name} = Constant <{self.attribute('value_float')}> ()")
+        return name
+
     def constant(self):
-        operand, name = self.operand(), self.fresh()
-        number = f"k{len(self.taken)}"
-        self.taken.add(number)
-        self.lines.append(f"{number} = Constant <{self.attribute('value_float')}> ()")
-        self.add([name], f"Add({operand}, {number})")
+        operand, number = self.operand(), self.single()
+        self.add([self.fresh()], f"Add({operand}, {number})")
 
     def clip(self):
-        operand, name = self.operand(), self.fresh()
-        number = f"k{len(self.taken)}"
-        self.taken.add(number)
-        self.lines.append(f"{number} = Constant <{self.attribute('value_float')}> ()")
-        self.add([name], f"Clip({operand}, , {number})")
+        operand, number = self.operand(), self.single()
+        self.add([self.fresh()], f"Clip({operand}, , {number})")
 
     def call(self):
         function = self.random.choice(self.functions)
@@ -122,14 +123,12 @@ class Body:
         self.add(targets, f"{function.called()}{given} ({', '.join(operands)})")
 
     def condition(self):
-        operand = self.operand()
-        number = f"{len(self.taken)}_{self.depth}"
-        names = [f"m{number}", f"h{number}", f"c{number}"]
-        self.taken.update(names)
-        self.lines.append(f"{names[0]} = ReduceMax <keepdims = 0> ({operand})")
-        self.lines.append(f"{names[1]} = Constant <{self.attribute('value_float')}> ()")
-        self.lines.append(f"{names[2]} = Greater({names[0]}, {names[1]})")
-        return names[2]
+        operand, bound = self.operand(), self.single()
+        greatest, greater = (f"{letter}{len(self.taken)}_{self.depth}" for letter in "mc")
+        self.taken.update([greatest, greater])
+        self.lines.append(f"{greatest} = ReduceMax <keepdims = 0> ({operand})")
+        self.lines.append(f"{greater} = Greater({greatest}, {bound})")
+        return greater
 
     def inner(self, count):
         body = Body(self.random, self.functions, self.attributes, self.depth + 1, self.visible)
@@ -192,7 +191,8 @@ def function(random, index, known):
     plain = [name for name, default in attributes.items() if default is None]
     given = [f"{name}: float = {default}" for name, default in attributes.items() if default is not None]
     lists = f"<{', '.join(plain + given)}>" if attributes else ""
-    name = f"f{index}" if random.random() < 0.8 else "f0" if overload and index else f"f{index}"
+    # An overload may have the name of another function.
+    name = "f0" if overload and random.random() < 0.2 else f"f{index}"
     made = Function(domain, name, overload, inputs, outputs, optional, attributes)
     if any(other.called() == made.called() for other in known):
         made.name = f"f{index}"

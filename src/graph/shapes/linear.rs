@@ -21,7 +21,7 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
     let batch = a.len() - 2;
     let unknown = Extent::UNKNOWN;
     let ([rows, a_inner], [b_inner, columns]) =
-        (matrix(&a[batch..], transpose[0], &unknown), matrix(&b[batch..], transpose[1], &unknown));
+        (rows_and_columns(&a[batch..], transpose[0], &unknown), rows_and_columns(&b[batch..], transpose[1], &unknown));
     if a_inner.unify(b_inner).is_none() {
         let items = format!("rows of {a_inner:?} items with columns of {b_inner:?}");
         return refuse(CODE, format!("`{name}` multiplies {items} (shapes {a:?} and {b:?})"));
@@ -33,7 +33,7 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
 }
 
 /// The rows and columns of a matrix once it is transposed, if that is known.
-fn matrix<'e>(extents: &'e [Extent], transpose: Option<bool>, unknown: &'e Extent) -> [&'e Extent; 2] {
+fn rows_and_columns<'e>(extents: &'e [Extent], transpose: Option<bool>, unknown: &'e Extent) -> [&'e Extent; 2] {
     match (transpose, extents) {
         (Some(false), [rows, columns]) => [rows, columns],
         (Some(true), [columns, rows]) => [rows, columns],
@@ -45,8 +45,7 @@ impl<'a> Call<'a> {
     /// The extents of the `i`th tensor argument, in the draft at least two.
     fn matrix(&self, i: u32) -> Option<Cow<'a, [Extent]>> {
         let extents = self.extents(i)?;
-        let short = self.endless() && extents.len() < 2;
-        Some(if short { Cow::Owned(self.extended(extents, 2).into_vec()) } else { Cow::Borrowed(extents) })
+        Some(if self.endless() { Cow::Owned(self.extended(extents, 2).into_vec()) } else { Cow::Borrowed(extents) })
     }
 }
 

@@ -306,14 +306,14 @@ pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Resul
 /// What is known of the results of an operation beside their shapes, which the graph has.
 pub(crate) fn infer_more(graph: &mut Graph, id: OperationId, plan: &Plan) {
     let operation = &graph.operations[id.index()];
-    let is_open = |result: &TensorId| plan.follows || graph.tensors[result.index()].dtype.is_none();
-    if plan.value.is_none() && !(plan.elements.is_some() && graph.tensors_of(operation).any(|result| is_open(&result)))
-    {
+    let is_open = |result: TensorId| plan.follows || graph.tensors[result.index()].dtype.is_none();
+    let elements = plan.elements.filter(|_| graph.tensors_of(operation).any(is_open));
+    if elements.is_none() && plan.value.is_none() {
         return;
     }
     let results: SmallVec<[TensorId; 4]> = graph.tensors_of(operation).collect();
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
-    let elements = plan.elements.filter(|_| results.iter().any(is_open)).and_then(|rule| rule(&call));
+    let elements = elements.and_then(|rule| rule(&call));
     let value = match (&results[..], plan.value) {
         ([result], Some(rule)) => call.value(rule, *result).map(|items| (*result, items)),
         _ => None,
