@@ -47,15 +47,15 @@ impl Machine {
             Some(Reached::Emits(emission)) => *emission,
             _ => self.reach(index),
         };
-        let Some(element) = emission.single else {
+        if emission.single.is_none() {
             let value = self.emit_several(index, emission)?;
             self.place(index, value);
             return Ok(());
-        };
+        }
         let Site { operands, keys: (_, count), span, hint, name, ordinal, .. } = self.program.sites[index as usize];
         let common = self.push_arguments(operands, count as usize)?;
         let name = self.result_name(hint, (name, ordinal));
-        let tensor = self.finish(emission, (name, element), span, (count, common));
+        let tensor = self.finish(emission, name, span, (count, common));
         self.place(index, Value::Tensor(tensor));
         Ok(())
     }
@@ -74,9 +74,8 @@ impl Machine {
     #[inline(never)]
     fn emit_several(&mut self, index: u32, emission: Emission) -> Outcome<Value> {
         let site = &{ self.program.sites[index as usize] };
-        let dtype = self.type_argument(site.generic);
         let outputs = match site.unit {
-            Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit, dtype)?,
+            Some(unit) if !self.open_results(site) => self.declared_outputs(site, unit)?,
             _ => self.undeclared_outputs(site),
         };
         let mut operands = site.operands;
@@ -95,8 +94,10 @@ impl Machine {
             });
         }
         let signature = self.graph.signature(emission.kind, self.program.keys_of(site), outputs.len());
-        let (dtype, source) = self.particulars(emission, site.span);
-        let operation = self.graph.finish_operation(signature, dtype, source);
+        let generic = self.argument_type(&emission, site.keys.1);
+        self.set_elements(&outputs, generic);
+        let source = (Location::new(emission.file, site.span), self.origin());
+        let operation = self.graph.finish_operation(signature, self.written(&emission, generic), source);
         let value = self.value_of(site, &outputs);
         self.infer_shapes(operation);
         if let Some(shape) = given {
@@ -120,26 +121,21 @@ impl Machine {
             self.graph.push_operand(value.clone(), &mut common);
         }
         let name = self.result_name(site.hint, (site.name, site.ordinal));
-        let (result, arguments) = ((name, emission.single.flatten()), (arguments.len() as u32, common));
-        Ok(Value::Tensor(self.finish(emission, result, site.span, arguments)))
+        Ok(Value::Tensor(self.finish(emission, name, site.span, (arguments.len() as u32, common))))
     }
 
-    /// Adds an operation whose arguments are in the graph, and gives its one result with this name and
-    /// these elements. There are `count` arguments; `common` is the shape that they have in common.
+    /// Adds an operation whose arguments are in the graph, and gives its one result with this name. There
+    /// are `count` arguments; `common` is the shape that they have in common.
     #[inline(always)]
-    fn finish(
-        &mut self,
-        emission: Emission,
-        (name, element): (NameId, Option<Primitive>),
-        span: Span,
-        (count, common): (u32, Common),
-    ) -> TensorId {
-        let (dtype, source) = self.particulars(emission, span);
+    fn finish(&mut self, emission: Emission, name: NameId, span: Span, (count, common): (u32, Common)) -> TensorId {
+        let generic = self.argument_type(&emission, count);
+        let source = (Location::new(emission.file, span), self.origin());
         // Where items are known, those of the result may be.
         let shape = common.shape().filter(|_| emission.by_item && !common.known);
+        let element = emission.single.flatten();
         let element = if emission.follows { common.elements().or(element) } else { element };
-        let result = (name, under(element, self.frame().dtype));
-        let form = (emission.signature, dtype);
+        let result = (name, under(element, generic));
+        let form = (emission.signature, self.written(&emission, generic));
         let (operation, tensor) = self.graph.add_single(form, count, source, result, shape);
         if shape.is_none() {
             self.infer_shapes(operation);
@@ -147,11 +143,28 @@ impl Machine {
         tensor
     }
 
-    /// The type argument of an operation from this place, and where it comes from.
+    /// The type argument of the operation whose arguments were added last, so many. It follows from the
+    /// elements of the arguments as it does when the flat text is read: what is declared for them is not
+    /// always what they have (E0721).
     #[inline(always)]
-    fn particulars(&mut self, emission: Emission, span: Span) -> ((Option<Primitive>, bool), (Location, OriginId)) {
-        let source = (Location::new(emission.file, span), self.origin());
-        ((under(emission.dtype.0, self.frame().dtype), emission.dtype.1), source)
+    fn argument_type(&mut self, emission: &Emission, count: u32) -> Option<Primitive> {
+        let deduced = if emission.deduced { self.deduced(emission, count) } else { None };
+        deduced.or_else(|| self.type_argument(emission.generic))
+    }
+
+    #[inline(never)]
+    fn deduced(&self, emission: &Emission, count: u32) -> Option<Primitive> {
+        let unit = self.units.get(emission.unit?);
+        let decides = |key: &Key| matches!(key, Key::Param(i) if unit.params[*i as usize].decides);
+        let arguments = self.graph.keys_of(emission.signature).iter().zip(self.graph.last_operands(count));
+        arguments.filter(|(key, _)| decides(key)).find_map(|(_, operand)| self.graph.elements(operand))
+    }
+
+    /// A type argument as the graph has it, and whether it was written. The draft has data-types, but no
+    /// type arguments.
+    #[inline(always)]
+    fn written(&self, emission: &Emission, generic: Option<Primitive>) -> (Option<Primitive>, bool) {
+        (if self.settings.draft { None } else { generic }, emission.explicit)
     }
 
     /// Finds out what the operations of a site have in common, and remembers it where they can be
@@ -176,13 +189,15 @@ impl Machine {
             let unit = self.units.get(unit);
             match unit.results[..] {
                 [result] if !unit.open_results && !replaced => match result.form {
-                    Form::Tensor(element) => Some(under(element, site.generic)),
+                    Form::Tensor(element) => Some(element),
                     Form::Tensors(_) => None,
                 },
                 _ => None,
             }
         });
         let by_item = self.shapes.is_by_item(&self.graph, kind) && single.is_some();
+        let params = site.unit.map_or(&[][..], |unit| &self.units.get(unit).params);
+        let deduced = !site.explicit && !self.settings.draft && params.iter().any(|param| param.decides);
         Emission {
             kind,
             signature,
@@ -190,8 +205,10 @@ impl Machine {
             follows: self.shapes.follows(kind),
             single,
             file: self.file_of(self.frames.last().and_then(|frame| frame.unit)),
-            // The draft has data-types, but no type arguments.
-            dtype: (site.generic.filter(|_| !self.settings.draft), site.explicit),
+            unit: site.unit,
+            generic: site.generic,
+            explicit: site.explicit,
+            deduced,
         }
     }
 
@@ -282,7 +299,22 @@ impl Machine {
         self.graph.add_tensor(name, dtype)
     }
 
-    fn declared_outputs(&mut self, site: &Site, unit: UnitId, generic: Option<Primitive>) -> Outcome<Outputs> {
+    /// Gives the results that have the elements `?` those of the type argument.
+    fn set_elements(&mut self, outputs: &Outputs, generic: Option<Primitive>) {
+        for output in outputs {
+            let tensors = match output {
+                Made::Tensor(tensor) => std::slice::from_ref(tensor),
+                Made::Array(tensors) => tensors,
+            };
+            for tensor in tensors {
+                let elements = &mut self.graph.tensors[tensor.index()].dtype;
+                *elements = under(*elements, generic);
+            }
+        }
+    }
+
+    /// The results of an operation as it declares them.
+    fn declared_outputs(&mut self, site: &Site, unit: UnitId) -> Outcome<Outputs> {
         let units = Rc::clone(&self.units);
         let results = &units.get(unit).results;
         let mut outputs = Outputs::new();
@@ -291,10 +323,10 @@ impl Machine {
             let otherwise = if results.len() == 1 { (site.name, site.ordinal) } else { (result.name, 0) };
             outputs.push(match (result.form, target) {
                 (Form::Tensor(element), target) => {
-                    Made::Tensor(self.tensor(target, otherwise, under(element, generic)))
+                    Made::Tensor(self.tensor(target, otherwise, element))
                 }
                 (Form::Tensors(element), Target::Items(items)) => {
-                    self.output_array(site, &items, under(element, generic))
+                    self.output_array(site, &items, element)
                 }
                 (Form::Tensors(_), _) => {
                     let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::program::Site;
+use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::{Graph, KindId, Primitive, SignatureId, TensorId};
 use crate::source::names::Name;
@@ -20,8 +21,7 @@ pub(super) enum Reached {
     Emits(Emission),
 }
 
-/// What the operations of a site have in common. `?` among the types is the type argument of the
-/// running body.
+/// What the operations of a site have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Emission {
     pub(super) kind: KindId,
@@ -31,12 +31,19 @@ pub(super) struct Emission {
     pub(super) by_item: bool,
     /// Whether the elements of the result follow the arguments.
     pub(super) follows: bool,
-    /// The elements of the one tensor that is the result; none where there may be others.
+    /// The elements of the one tensor that is the result, `?` for the type argument; none where there may
+    /// be other results.
     pub(super) single: Option<Option<Primitive>>,
     /// The file that the site is in.
     pub(super) file: FileId,
-    /// The type argument as the graph has it, and whether it was written.
-    pub(super) dtype: (Option<Primitive>, bool),
+    /// What is called; none for an operation that is not declared.
+    pub(super) unit: Option<UnitId>,
+    /// The type argument that follows from the text; `?` is that of the running body.
+    pub(super) generic: Option<Primitive>,
+    /// Whether it was written.
+    pub(super) explicit: bool,
+    /// Whether the elements of arguments decide it instead.
+    pub(super) deduced: bool,
 }
 
 /// What is known of the operations of a run and of the places that make them.

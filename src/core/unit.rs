@@ -23,6 +23,9 @@ pub(crate) struct Param {
     pub(crate) name: Name,
     /// Whether tensors occur in its type.
     pub(crate) tensor: bool,
+    /// Whether its argument decides the type argument, where none is written: `?` occurs in its type, and
+    /// has no default.
+    pub(crate) decides: bool,
     /// The value where no argument is given.
     pub(crate) default: Option<graph::Value>,
 }

@@ -140,6 +140,7 @@ codes! {
     // Declarations.
     DuplicateFragment     "E0301" D1   error   "fragment declared twice";
     ShadowsStandard       "E0311" D1   practice "fragment replaces a standard operation";
+    BesideReplacement     "E0312" D1   error   "standard operation beside the fragment that replaces it";
     DuplicateParameter    "E0302" D2   error   "parameter or result declared twice";
     AttributeBeforeTensor "E0303" D3   practice "attribute before a tensor parameter";
     ResultNotTensor       "E0304" D4   practice "result is not a tensor";

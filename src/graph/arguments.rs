@@ -1,6 +1,6 @@
 //! The arguments of operations: those that were given, and defaults of parameters.
 
-use super::{Graph, Key, Operand, Operation, Value};
+use super::{Graph, Key, Operand, Operation, Primitive, SignatureId, Value};
 use crate::source::names::Name;
 
 impl Graph {
@@ -23,10 +23,38 @@ impl Graph {
         self.packed.operand(operation.operands + i as u32)
     }
 
+    /// The last arguments that were added, which are those of the operation that is finished next.
+    pub(crate) fn last_operands(&self, count: u32) -> impl ExactSizeIterator<Item = Operand<'_>> {
+        let end = self.packed.operands_len();
+        self.packed.operands(end - count..end)
+    }
+
+    /// The type of the elements of a tensor or a number; of an array or a tuple that of its first item.
+    pub(crate) fn elements(&self, operand: Operand) -> Option<Primitive> {
+        match operand {
+            Operand::Tensor(tensor) | Operand::Value(&Value::Tensor(tensor)) => self.dtype(tensor),
+            Operand::Tensors(tensors) => self.dtype(*tensors.first()?),
+            Operand::Value(value) => match value {
+                Value::Int(_) | Value::Integers(_) | Value::Symbol(_) => Some(Primitive::Integer),
+                Value::Scalar(_) | Value::Scalars(_) => Some(Primitive::Scalar),
+                Value::Logical(_) => Some(Primitive::Logical),
+                Value::String(_) => Some(Primitive::String),
+                Value::Array(items) | Value::Tuple(items) => self.elements(Operand::from(items.first()?)),
+                Value::Tensor(_) => None,
+            },
+        }
+    }
+
     /// The parameters of the arguments that an operation was given.
     #[inline]
     pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
-        self.signatures.keys(operation.signature())
+        self.keys_of(operation.signature())
+    }
+
+    /// The parameters of the arguments of operations with a signature.
+    #[inline]
+    pub(crate) fn keys_of(&self, signature: SignatureId) -> &[Key] {
+        self.signatures.keys(signature)
     }
 
     /// An argument of an operation by the name of its parameter, or that parameter's default.

@@ -19,10 +19,9 @@ proptest! {
     }
 }
 
-/// Within the fragment all of them are logical; of the flat text they are scalar, as what is passed.
+/// The fragment's type argument is logical, that of the operations within is scalar, as what is passed.
 #[test]
-#[ignore = "known: the type argument of operations in generic fragments is not what their operands have"]
-fn a_tensor_of_other_elements_stays_one() {
+fn type_arguments_follow_the_elements_that_operands_have() {
     let text = format!(
         "{}fragment f<?>( x: tensor<?>, y: tensor<?>, flag: logical, n: integer ) -> ( z: tensor<?> )
          {{
@@ -35,16 +34,21 @@ fn a_tensor_of_other_elements_stays_one() {
     all_options().iter().for_each(|options| again(&text, options).expect("the same again"));
 }
 
-/// The standard `select` in the body of `max`, which the one declared here does not replace.
+/// Flat text cannot tell the standard `select` in the body of `max` from the one that is declared.
 #[test]
-#[ignore = "known: flat text does not tell a standard operation from the declaration that replaces it"]
-fn a_standard_operation_beside_its_replacement_stays_one() {
+fn a_standard_operation_beside_its_replacement_is_refused() {
     let text = format!(
         "{}fragment select( x: tensor<scalar>, a: tensor<scalar>, s: scalar = 0.0 ) -> ( y: tensor<scalar> );
          graph G( x ) -> ( y ) {{ x = external(shape = [2, 2]); z = select(x, x); y = max(z, 1.0); }}",
         crate::common::HEADER
     );
     all_options().iter().for_each(|options| again(&text, options).expect("the same again"));
+    let all = Options::default().with(|o| o.lower = Lower::All);
+    assert_eq!(error_codes(&run(&text, &all).expect_err("refused")), ["E0312"]);
+    // One of them alone is told apart, and so is a compound that is kept.
+    let kept = all.clone().with(|o| o.keep = vec!["max".to_string()]);
+    assert!(run(&text, &kept).is_ok());
+    assert!(run(&text.replace("z = select(x, x)", "z = relu(x)"), &all).is_ok());
 }
 
 /// Flat text cannot tell a tensor from an operation of the same name that nobody declares.

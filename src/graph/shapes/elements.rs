@@ -3,7 +3,7 @@
 
 use super::call::Call;
 use crate::graph::scan::Scan;
-use crate::graph::{Operand, Primitive, Value};
+use crate::graph::{Operand, Primitive};
 
 /// A rule for the elements of results that are not declared.
 pub(super) type ElementRule = fn(&Call) -> Option<Primitive>;
@@ -40,7 +40,7 @@ fn stated(call: &Call, name: &str) -> Option<Primitive> {
 pub(super) fn first(call: &Call) -> Option<Primitive> {
     match call.first_tensor() {
         Some(tensor) => call.graph.tensors[tensor.index()].dtype,
-        None => call.argument(0).and_then(|operand| of_literal(call, operand)),
+        None => call.argument(0).and_then(|operand| call.graph.elements(operand)),
     }
 }
 
@@ -54,36 +54,21 @@ fn widest(call: &Call) -> Option<Primitive> {
                 none = false;
                 tensors = Primitive::wider(tensors, call.graph.tensors[tensor.index()].dtype);
             }
-            operand => others = Primitive::wider(others, of_literal(call, operand)),
+            operand => others = Primitive::wider(others, call.graph.elements(operand)),
         }
     }
     if none { others } else { tensors }
-}
-
-fn of_literal(call: &Call, operand: Operand) -> Option<Primitive> {
-    match operand {
-        Operand::Tensor(tensor) => call.graph.tensors[tensor.index()].dtype,
-        Operand::Tensors(tensors) => call.graph.tensors[tensors.first()?.index()].dtype,
-        Operand::Value(value) => match value {
-            Value::Int(_) | Value::Integers(_) | Value::Symbol(_) => Some(Primitive::Integer),
-            Value::Scalar(_) | Value::Scalars(_) => Some(Primitive::Scalar),
-            Value::Logical(_) => Some(Primitive::Logical),
-            Value::String(_) => Some(Primitive::String),
-            Value::Tensor(tensor) => call.graph.tensors[tensor.index()].dtype,
-            Value::Array(items) | Value::Tuple(items) => of_literal(call, Operand::from(items.first()?)),
-        },
-    }
 }
 
 /// The elements of what a scan carries from step to step, or of what it runs along.
 fn states(call: &Call) -> Option<Primitive> {
     let scan = Scan::read(|_, name| call.named(name).map(Operand::to_value)).ok()?;
     let initial = scan.states.iter().map(|state| &state.initial);
-    let elements = initial.map(|value| of_literal(call, Operand::from(value)));
+    let elements = initial.map(|value| call.graph.elements(Operand::from(value)));
     elements.reduce(Primitive::wider).flatten().or_else(|| first(call))
 }
 
 /// The elements of the argument `values`.
 fn values(call: &Call) -> Option<Primitive> {
-    call.named("values").and_then(|operand| of_literal(call, operand))
+    call.named("values").and_then(|operand| call.graph.elements(operand))
 }

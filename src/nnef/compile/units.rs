@@ -9,7 +9,7 @@ use crate::graph::{Dialect, Primitive};
 use crate::nnef::ast::Generic;
 use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Type};
+use crate::nnef::types::{Element, Part, Type};
 
 /// Those of the standard libraries of 1.0 and of the draft, which are the same for all documents.
 static STANDARD: [OnceLock<Vec<Unit>>; 2] = [const { OnceLock::new() }; 2];
@@ -31,6 +31,7 @@ pub(crate) fn unit(checked: &Checked, info: &FragmentInfo) -> Unit {
     let params = info.params.iter().map(|param| Param {
         name: param.name,
         tensor: param.tensor,
+        decides: info.generic == Generic::Yes(None) && checked.types.has(param.ty, Part::Generic),
         default: param.default.and_then(default),
     });
     let form = |ty| match ty {

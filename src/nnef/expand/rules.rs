@@ -1,5 +1,5 @@
 //! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), and what its text could not
-//! say (A1, I4).
+//! say (A1, D1, I4).
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -60,6 +60,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
         by_kind[graph.kind_id(operation).index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
     }
     undeclared(&mut check);
+    replaced(&mut check);
 }
 
 impl<'a> Check<'a> {
@@ -118,6 +119,31 @@ fn undeclared(check: &mut Check) {
                 Code::CallsLocalName,
                 format!("`{name}` is a tensor of the graph and no operation"),
             );
+        }
+    }
+}
+
+/// D1: no standard operation stands beside an operation that replaces it. The standard one comes from the
+/// body of a standard compound, which does not see the replacement; in the flat text both have one name.
+fn replaced(check: &mut Check) {
+    let graph = check.graph;
+    let of_library = |standard: bool| graph.kinds.iter().filter(move |kind| kind.declared && kind.standard == standard);
+    let replacements: FxHashSet<Name> = of_library(false).map(|kind| kind.name).collect();
+    let mut names: FxHashSet<Name> = of_library(true).map(|kind| kind.name).collect();
+    names.retain(|name| replacements.contains(name));
+    if names.is_empty() {
+        return;
+    }
+    let of = |standard| graph.operations.iter().filter(move |operation| graph.kind(operation).standard == standard);
+    let used: FxHashSet<Name> = of(false).map(|operation| graph.kind(operation).name).collect();
+    for operation in of(true) {
+        let name = graph.kind(operation).name;
+        if used.contains(&name) && names.remove(&name) {
+            let name = graph.text_of(name);
+            let message = format!("this is the standard `{name}`, and the flat graph has one that replaces it, too");
+            let help = format!("name the replacement otherwise, or keep what expands to `{name}` with `--keep`");
+            let diagnostic = Diagnostic::new(Code::BesideReplacement, operation.at, message).help(help);
+            check.diagnostics.report(with_origin(graph, operation, diagnostic));
         }
     }
 }
